@@ -1,0 +1,62 @@
+"""The operator's settings: environment variables, read once, refused with one sentence that says what to set."""
+
+from __future__ import annotations
+
+import json
+import os
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def text(name: str, *, why: str) -> str:
+    """A setting that must be there. `why` completes the sentence "Set NAME: …"."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise ImproperlyConfigured(f"Set {name}: {why}")
+    return value
+
+
+def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
+    """Django's settings of one PostgreSQL role, from a URL, with a pool of `pool` connections per process."""
+    url = text(name, why=f"the PostgreSQL URL of the role {role}, postgresql://{role}:password@host:port/database.")
+    if urlsplit(url).scheme not in {"postgres", "postgresql"}:
+        raise ImproperlyConfigured(f"Set {name} to a postgresql:// URL; Makegood runs on PostgreSQL only.")
+    return {
+        **env.db_url_config(url),
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": {"pool": {"min_size": 0, "max_size": pool, "timeout": 10}, "application_name": f"makegood {role}"},
+    }
+
+
+def redis_url() -> str:
+    """The Redis or Valkey server's URL."""
+    url = text("REDIS_URL", why="the Redis or Valkey URL, redis://:password@host:port/0.")
+    if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
+        raise ImproperlyConfigured("Set REDIS_URL to a redis:// or rediss:// URL.")
+    return url
+
+
+def model_prices() -> dict[str, tuple[Decimal, Decimal, Decimal]]:
+    """USD per million tokens (input, cached input, output) by model name."""
+    raw = os.environ.get("MAKEGOOD_MODEL_PRICES", "").strip() or "{}"
+    try:
+        return {model: _three(prices) for model, prices in json.loads(raw).items()}
+    except (ValueError, AttributeError, TypeError, InvalidOperation) as error:
+        raise ImproperlyConfigured(
+            'Set MAKEGOOD_MODEL_PRICES to JSON like {"model": [input, cached, output]}, USD per million tokens.'
+        ) from error
+
+
+def _three(prices: list[float]) -> tuple[Decimal, Decimal, Decimal]:
+    fresh, cached, output = (Decimal(str(price)) for price in prices)
+    return fresh, cached, output

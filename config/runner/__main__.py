@@ -1,0 +1,65 @@
+"""`python -m config.runner serve`: what bin/serve runs once the virtual environment is there."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from config.runner.data_dir import hold_data_dir
+from config.runner.errors import StartError
+from config.runner.log import ServiceLog
+from config.runner.ports import LOOPBACK, free_port, is_free
+from config.runner.preflight import check_settings
+from config.runner.programs import ROOT
+from config.runner.serve import Serve, ServeOptions
+from config.runner.session import run_until_stopped
+from config.runner.supervisor import Supervisor
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bin/serve", description="Run Makegood and everything it needs.")
+    parser.add_argument("command", choices=["serve"], help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=_port, default=8000, help="port of the web process (8000); 0 takes a free one")
+    parser.add_argument("--host", default=LOOPBACK, help=f"address to listen on ({LOOPBACK}: this machine only)")
+    return parser.parse_args()
+
+
+def serve(arguments: argparse.Namespace) -> None:
+    """Run until stopped. Raises StartError, and nothing runs then."""
+    check_settings(os.environ)
+    port = arguments.port or free_port()
+    if not is_free(port, host=arguments.host):
+        raise StartError(f"Port {port} of {arguments.host} can't be used: choose a free one with --port.")
+    log = ServiceLog(sys.stdout)
+    with hold_data_dir(Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")) as data_dir:
+        options = ServeOptions(host=arguments.host, port=port, data_dir=data_dir)
+
+        async def bring_up(supervisor: Supervisor) -> None:
+            await Serve(options, supervisor=supervisor, log=log).start()
+
+        asyncio.run(run_until_stopped(bring_up, log=log))
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
+    return int(text)
+
+
+def main() -> int:
+    try:
+        serve(read_arguments())
+    except StartError as error:
+        print(f"bin/serve: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        # Before anything was started.
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

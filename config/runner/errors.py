@@ -1,0 +1,7 @@
+"""The one error a person sees instead of a traceback."""
+
+from __future__ import annotations
+
+
+class StartError(Exception):
+    """Makegood can't start. The message is one sentence that says what to do."""

@@ -1,0 +1,59 @@
+"""Passwords and keys of one data directory, made once: `secrets.json`, readable by its owner only."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from config.runner.errors import StartError
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Random, URL-safe, never printed."""
+
+    postgres: str
+    mg_owner: str
+    mg_app: str
+    mg_ops: str
+    redis: str
+    secret_key: str
+    encryption_keys: str
+
+    def __repr__(self) -> str:
+        return "Keys(…)"
+
+    def roles(self) -> dict[str, str]:
+        """Password by PostgreSQL role."""
+        return {"mg_owner": self.mg_owner, "mg_app": self.mg_app, "mg_ops": self.mg_ops}
+
+
+def load_keys(data_dir: Path) -> Keys:
+    """The keys of `data_dir`, made and saved at the first call."""
+    file = data_dir / "secrets.json"
+    if not file.exists():
+        write_private(file, json.dumps(asdict(_new_keys()), indent=1) + "\n")
+    try:
+        return Keys(**json.loads(file.read_text()))
+    except (ValueError, TypeError) as error:
+        raise StartError(f"{file} can't be read as this data directory's keys: restore it from a backup.") from error
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write `file` whole or not at all, with mode 0600 from its first byte."""
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(file)
+
+
+def _new_keys() -> Keys:
+    postgres, owner, app, ops, redis = (secrets.token_urlsafe(24) for _ in range(5))
+    fernet = base64.urlsafe_b64encode(os.urandom(32)).decode()
+    return Keys(postgres, owner, app, ops, redis, secret_key=secrets.token_urlsafe(50), encryption_keys=fernet)

@@ -1,0 +1,61 @@
+"""The one log of everything that runs: time, who says it, what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+NAME_WIDTH = 9
+# ANSI colours of the name column, chosen by the order in which names first speak.
+COLOURS = (36, 32, 35, 33, 34, 96, 92, 95)
+LONGEST_LINE = 64 * 1024
+
+
+class ServiceLog:
+    """Writes whole lines. Colours only on a terminal, and not when NO_COLOR is set."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._colours: dict[str, int] | None = {} if stream.isatty() and not os.environ.get("NO_COLOR") else None
+        self._is_open = True
+
+    def say(self, text: str) -> None:
+        """A line of the runner's own."""
+        self.line("makegood", text)
+
+    def line(self, name: str, text: str) -> None:
+        """One line of `name`. When nobody reads any more (a closed pipe or terminal) lines are dropped."""
+        if not self._is_open:
+            return
+        try:
+            self._stream.write(f"{time.strftime('%H:%M:%S')} {self._column(name)} {text}\n")
+            self._stream.flush()
+        except OSError:
+            self._is_open = False
+
+    def _column(self, name: str) -> str:
+        column = f"{name:<{NAME_WIDTH}}|"
+        if self._colours is None:
+            return column
+        colour = self._colours.setdefault(name, COLOURS[len(self._colours) % len(COLOURS)])
+        return f"\x1b[{colour}m{column}\x1b[0m"
+
+
+async def pump_lines(reader: asyncio.StreamReader, emit: Callable[[str], None]) -> None:
+    """Hand over the lines of `reader` until it ends. An endless line is cut, a last one without a newline counts."""
+    rest = b""
+    while chunk := await reader.read(LONGEST_LINE):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > LONGEST_LINE:
+            lines, rest = [*lines, rest], b""
+        for line in lines:
+            emit(_text(line))
+    if rest:
+        emit(_text(rest))
+
+
+def _text(line: bytes) -> str:
+    return line.decode(errors="replace").rstrip("\r")

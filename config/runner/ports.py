@@ -1,0 +1,66 @@
+"""TCP ports on the loopback address, remembered so that a second start finds the same ones."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+from pathlib import Path
+
+from config.runner.errors import StartError
+
+LOOPBACK = "127.0.0.1"
+# Below the range that systems hand out for outgoing connections: none of those can take a port between
+# the moment it is chosen and the moment the server binds it.
+FIRST, COUNT = 20_000, 10_000
+
+
+def is_free(port: int, *, host: str = LOOPBACK) -> bool:
+    """Whether a server could listen on `port` now. A port that only waits for old packets counts as free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def is_open(port: int) -> bool:
+    """Whether something answers on `port`."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def free_port() -> int:
+    """A port nothing listens on."""
+    for _ in range(200):
+        port = FIRST + secrets.randbelow(COUNT)
+        if is_free(port):
+            return port
+    raise StartError(f"No free port between {FIRST} and {FIRST + COUNT}: end what listens there.")
+
+
+class PortBook:
+    """`ports.json` of a data directory: a service gets the port it had before, another one when that is taken."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._file = data_dir / "ports.json"
+
+    def assign(self, service: str) -> int:
+        """The port for `service`, free now, written down."""
+        book = self._read()
+        port = book.get(service, 0)
+        if not port or not is_free(port):
+            port = free_port()
+            self._file.write_text(json.dumps({**book, service: port}) + "\n")
+        return port
+
+    def _read(self) -> dict[str, int]:
+        try:
+            book = json.loads(self._file.read_text())
+        except (FileNotFoundError, ValueError):
+            return {}
+        return {name: port for name, port in book.items() if isinstance(port, int)} if isinstance(book, dict) else {}

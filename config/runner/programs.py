@@ -1,0 +1,57 @@
+"""Our own long-running programs and how each is started."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from config.runner.program import Program
+
+ROOT = Path(__file__).resolve().parents[2]
+# Nothing in a worker asks for root's rights; as root, Celery's advice to use another account comes at every start.
+NO_ROOT_ADVICE = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
+WEB_NOISE = (
+    r"^INFO:     (Started server|Waiting for|ASGI 'lifespan'|Application |Uvicorn running|Shutting down"
+    r"|Finished server).*"
+)
+WORKER_NOISE = r"^worker: Warm shutdown.*"
+WORKER = ("worker", "-P", "threads", "-c", "4", "--without-gossip", "--without-mingle", "--without-heartbeat")
+
+
+def web(*, host: str, port: int, env: Mapping[str, str]) -> Program:
+    """uvicorn, one process."""
+    options = ("--host", host, "--port", str(port), "--loop", "uvloop", "--http", "httptools", "--no-access-log")
+    command = ("uvicorn", "config.asgi:application", *options, "--timeout-graceful-shutdown", "3")
+    return replace(_ours("web", *command, env=env), noise=WEB_NOISE)
+
+
+def reply_worker(*, env: Mapping[str, str]) -> Program:
+    """The worker of customers' replies: a process of its own, so that nothing slow delays them."""
+    return _worker("replies", env=env)
+
+
+def work_worker(*, env: Mapping[str, str]) -> Program:
+    """The worker of everything else."""
+    return _worker("work", env=env)
+
+
+def beat(*, data_dir: Path, env: Mapping[str, str]) -> Program:
+    """The clock; its death changes nothing, workers sweep by themselves."""
+    schedule = str(data_dir / "beat-schedule")
+    return _ours("beat", "celery", "-q", "-A", "config", "beat", "-s", schedule, "--pidfile=", env=env)
+
+
+def offline_model(*, port: int, env: Mapping[str, str]) -> Program:
+    """The model that answers while none is configured."""
+    return _ours("model", "llm.offline", "--port", str(port), env=env)
+
+
+def _worker(queue: str, *, env: Mapping[str, str]) -> Program:
+    options = ("-q", "-A", "config", *WORKER, "-Q", queue, "-n", f"{queue}@%h")
+    return replace(_ours(queue, "celery", *options, env={**env, **NO_ROOT_ADVICE}), noise=WORKER_NOISE)
+
+
+def _ours(name: str, module: str, *arguments: str, env: Mapping[str, str]) -> Program:
+    return Program(name, (sys.executable, "-m", module, *arguments), env={**env, "PYTHONUNBUFFERED": "1"}, cwd=ROOT)

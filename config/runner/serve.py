@@ -1,0 +1,175 @@
+"""`bin/serve`: everything that Makegood needs, in the order in which one thing needs another."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from config.runner import programs
+from config.runner.databases import create_databases
+from config.runner.embedded import key_env, postgres_env
+from config.runner.health import is_healthy
+from config.runner.keys import load_keys
+from config.runner.log import ServiceLog
+from config.runner.manage import run_manage
+from config.runner.ports import LOOPBACK, PortBook, is_open
+from config.runner.postgres import prepare_postgres
+from config.runner.preflight import check_servers
+from config.runner.preparation import DemoLogin, Preparation
+from config.runner.redis import prepare_redis
+from config.runner.supervisor import Supervisor, Tier
+
+RECOVERY_SECONDS = 600.0
+APP_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """What the command line asks for."""
+
+    host: str
+    port: int
+    data_dir: Path
+
+    @property
+    def local_host(self) -> str:
+        """The name under which this machine reaches the web process."""
+        return LOOPBACK if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - compared, not bound
+
+    @property
+    def base_url(self) -> str:
+        """The URL of the web process on this machine."""
+        host = f"[{self.local_host}]" if ":" in self.local_host else self.local_host
+        return f"http://{host}:{self.port}"
+
+
+class Serve:
+    """One start. `env` grows step by step into the environment of our own processes."""
+
+    def __init__(self, options: ServeOptions, *, supervisor: Supervisor, log: ServiceLog) -> None:
+        self._options = options
+        self._supervisor = supervisor
+        self._log = log
+        self._data_dir = options.data_dir
+        self._ports = PortBook(options.data_dir)
+        self._keys = load_keys(options.data_dir)
+        self._env = base_env(options, os.environ)
+        self._model_url: str | None = None
+
+    async def start(self) -> None:
+        """Bring everything up and say how to enter. Raises StartError."""
+        began = time.monotonic()
+        await asyncio.to_thread(check_servers, self._env)
+        await self._start_services()
+        self._env = key_env(self._keys) | self._env
+        preparation = Preparation(self._data_dir, root=programs.ROOT, database_url=self._env["MIGRATE_DATABASE_URL"])
+        login = preparation.login() if preparation.is_done() else None
+        if login is None:
+            login = await self._prepare()
+        preparation.write_demo(login, base_url=self._options.base_url, model_url=self._model_url)
+        preparation.mark_done()
+        await self._start_web()
+        self._start_workers()
+        self._welcome(login, seconds=time.monotonic() - began)
+
+    async def _start_services(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as side_by_side:
+                for service in (self._start_postgres(), self._start_redis(), self._start_model()):
+                    side_by_side.create_task(service)
+        except ExceptionGroup as failures:
+            # The others are ended by now; the first reason is the one to tell.
+            raise failures.exceptions[0] from None
+
+    async def _start_postgres(self) -> None:
+        if "DATABASE_URL" in self._env:
+            return
+        with self._step("PostgreSQL"):
+            port = self._ports.assign("postgres")
+            postgres = await asyncio.to_thread(prepare_postgres, self._data_dir, keys=self._keys, port=port)
+            if postgres.cluster.parent != self._data_dir:
+                self._log.say(
+                    f"{self._data_dir} is closed to PostgreSQL's account: its files are in {postgres.cluster}"
+                )
+            child = self._supervisor.start(postgres.program(), tier=Tier.STORES)
+            await self._supervisor.wait_ready(child, postgres.is_ready, seconds=RECOVERY_SECONDS)
+            await asyncio.to_thread(create_databases, postgres, keys=self._keys)
+            self._env |= postgres_env(postgres, keys=self._keys)
+
+    async def _start_redis(self) -> None:
+        if "REDIS_URL" in self._env:
+            return
+        with self._step("Redis"):
+            redis = prepare_redis(self._data_dir, keys=self._keys, port=self._ports.assign("redis"))
+            child = self._supervisor.start(redis.program(), tier=Tier.STORES)
+            await self._supervisor.wait_ready(child, redis.is_ready, seconds=RECOVERY_SECONDS)
+            self._env["REDIS_URL"] = redis.url()
+
+    async def _start_model(self) -> None:
+        if "OPENAI_API_KEY" in self._env or "OPENAI_BASE_URL" in self._env:
+            return
+        with self._step("the offline model (set OPENAI_API_KEY or OPENAI_BASE_URL for a real one)"):
+            port = self._ports.assign("model")
+            child = self._supervisor.start(programs.offline_model(port=port, env=self._env), tier=Tier.APPS)
+            await self._supervisor.wait_ready(child, lambda: is_open(port), seconds=APP_SECONDS)
+            self._model_url = f"http://{LOOPBACK}:{port}"
+            self._env |= {
+                "OPENAI_BASE_URL": f"{self._model_url}/v1",
+                "OPENAI_API_KEY": "offline",
+                "MAKEGOOD_OFFLINE": "1",
+            }
+
+    async def _prepare(self) -> DemoLogin:
+        with self._step("tables"):
+            await run_manage("migrate", "--no-input", env=self._env, log=self._log)
+        with self._step("the demo organization"):
+            lines = await run_manage("demo", "--json", env=self._env, log=self._log, quiet=True)
+            return DemoLogin.parse(lines[-1])
+
+    async def _start_web(self) -> None:
+        host, port = self._options.local_host, self._options.port
+        # A Host header that the operator's MAKEGOOD_ALLOWED_HOSTS lets through.
+        name = urlsplit(self._env["MAKEGOOD_BASE_URL"]).netloc
+        with self._step("the web process"):
+            program = programs.web(host=self._options.host, port=port, env=self._env)
+            child = self._supervisor.start(program, tier=Tier.APPS)
+            await self._supervisor.wait_ready(child, lambda: is_healthy(host, port, name=name), seconds=APP_SECONDS)
+
+    def _start_workers(self) -> None:
+        for program in (
+            programs.reply_worker(env=self._env),
+            programs.work_worker(env=self._env),
+            programs.beat(data_dir=self._data_dir, env=self._env),
+        ):
+            self._supervisor.start(program, tier=Tier.APPS)
+
+    def _welcome(self, login: DemoLogin, *, seconds: float) -> None:
+        self._log.say(f"Makegood answers at {self._env['MAKEGOOD_BASE_URL']} after {seconds:.1f} s")
+        self._log.say(f"Demo login: {login.email}, password {login.password}")
+        self._log.say(f"The demo's API key is in {self._data_dir / 'demo.json'}. Ctrl-C stops everything.")
+
+    @contextmanager
+    def _step(self, what: str) -> Iterator[None]:
+        """One line when the step begins would be noise: one when it is done, with its duration."""
+        began = time.monotonic()
+        yield
+        self._log.say(f"{what}: ready ({time.monotonic() - began:.1f} s)")
+
+
+def base_env(options: ServeOptions, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of our own processes before any service runs: the operator's values, empty ones left out."""
+    given = {name: value for name, value in environ.items() if value}
+    return (
+        {"MAKEGOOD_BASE_URL": options.base_url}
+        | given
+        | {
+            "MAKEGOOD_DATA": str(options.data_dir),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+    )

@@ -1,0 +1,70 @@
+"""All children of one start, and the order in which they end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from enum import IntEnum
+from types import TracebackType
+from typing import Self
+
+from config.runner.child import Child
+from config.runner.errors import StartError
+from config.runner.log import ServiceLog
+from config.runner.program import Program
+
+MOST_FALSE_STARTS = 5
+
+
+class Tier(IntEnum):
+    """Higher tiers need the lower ones, and end before them."""
+
+    STORES = 0
+    APPS = 1
+
+
+class Supervisor:
+    """An async context manager: whatever was started inside the block is gone after it."""
+
+    def __init__(self, *, log: ServiceLog) -> None:
+        self._log = log
+        self._children: dict[Tier, list[Child]] = {tier: [] for tier in Tier}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    def start(self, program: Program, *, tier: Tier) -> Child:
+        """Start `program` and keep it alive."""
+        child = Child(program, log=self._log)
+        self._children[tier].append(child)
+        child.start()
+        return child
+
+    async def stop(self) -> None:
+        """End every child, a tier after the other, the children of a tier side by side."""
+        for tier in sorted(Tier, reverse=True):
+            await asyncio.gather(*(child.stop() for child in self._children[tier]))
+
+    def kill(self) -> None:
+        """SIGKILL for all of them, now."""
+        for children in self._children.values():
+            for child in children:
+                child.kill()
+
+    async def wait_ready(self, child: Child, is_ready: Callable[[], bool], *, seconds: float) -> None:
+        """Wait until `is_ready()`, which may block. Raises StartError when the child keeps dying, or time is up."""
+        began = time.monotonic()
+        next_word_at = began + 10
+        while child.pid is None or not await asyncio.to_thread(is_ready):
+            if child.deaths >= MOST_FALSE_STARTS or time.monotonic() > began + seconds:
+                raise StartError(f"{child.program.name} doesn't start; its last lines above say why.")
+            if time.monotonic() > next_word_at:
+                self._log.say(f"waiting for {child.program.name} ({time.monotonic() - began:.0f} s)")
+                next_word_at += 10
+            await asyncio.sleep(0.05)

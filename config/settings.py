@@ -1,0 +1,190 @@
+"""Django settings. Every choice of the operator's comes from the environment; README has the table."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from config import environment
+from config.environment import BASE_DIR, env
+
+DEBUG = env.bool("MAKEGOOD_DEBUG", default=False)
+SECRET_KEY = environment.text("SECRET_KEY", why="a long random string that signs sessions.")
+ENCRYPTION_KEYS = environment.text(
+    "MAKEGOOD_ENCRYPTION_KEYS", why="Fernet keys for secrets at rest, newest first, separated by commas."
+).split(",")
+DATA_DIR = env.path("MAKEGOOD_DATA", default=BASE_DIR / ".data")
+BASE_URL = env.str("MAKEGOOD_BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
+ALLOWED_HOSTS = env.list("MAKEGOOD_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]", "testserver"])
+CSRF_TRUSTED_ORIGINS = [BASE_URL] if BASE_URL.startswith("https://") else []
+
+INSTALLED_APPS = [
+    "config.admin.MakegoodAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "projects",
+    "jobs",
+    "tools",
+    "conversations",
+]
+
+MIDDLEWARE = [
+    "projects.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+APPEND_SLASH = False
+
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# Three roles, none of them a superuser: mg_app runs, mg_ops looks up and claims across tenants, mg_owner migrates.
+DATABASES = {
+    "default": environment.database("DATABASE_URL", role="mg_app", pool=env.int("MAKEGOOD_DB_POOL", default=16)),
+    "ops": environment.database("OPS_DATABASE_URL", role="mg_ops", pool=4),
+    "owner": environment.database("MIGRATE_DATABASE_URL", role="mg_owner", pool=2),
+}
+# Threads of a process that serve its event loop with database work.
+DB_THREADS = env.int("MAKEGOOD_DB_THREADS", default=8)
+DATABASE_ROUTERS = ["projects.tenancy.Router"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = environment.redis_url()
+
+AUTH_USER_MODEL = "projects.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "projects.accounts.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/300s/key"}
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BASE_URL.startswith("https://")
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "font-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST = env.str("EMAIL_HOST", default="localhost")
+EMAIL_PORT = env.int("EMAIL_PORT", default=25)
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Makegood <makegood@localhost>")
+
+# API bodies are capped at 256 kB by config.asgi before Django reads a byte of them.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "projects.api.authentication.ApiKeyAuthentication",
+        "projects.api.authentication.MemberAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["projects.api.permissions.HasScope"],
+    "DEFAULT_PARSER_CLASSES": ["projects.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_THROTTLE_CLASSES": ["projects.api.throttling.KeyThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "projects.api.pagination.Pages",
+    "EXCEPTION_HANDLER": "projects.api.errors.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "PAGE_SIZE": 50,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Makegood API",
+    "DESCRIPTION": "Talk to a project's agent, and see what it promised and what became of it.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# The model
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="https://api.openai.com/v1").rstrip("/")
+OFFLINE_MODEL = env.bool("MAKEGOOD_OFFLINE", default=False)
+MODEL = env.str("MAKEGOOD_MODEL", default="offline-large" if OFFLINE_MODEL else "gpt-4.1")
+FAST_MODEL = env.str("MAKEGOOD_FAST_MODEL", default="offline-fast" if OFFLINE_MODEL else "gpt-4.1-mini")
+MODEL_PRICES = environment.model_prices()
+OUTBOUND_ALLOW = env.list("MAKEGOOD_OUTBOUND_ALLOW", default=[])
+
+# Jobs
+LEASE_SECONDS: float | None = env.float("MAKEGOOD_LEASE_SECONDS", default=None)
+SWEEP_SECONDS = env.float("MAKEGOOD_SWEEP_SECONDS", default=2.0)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "projects.logs.RedactingFormatter", "fmt": "%(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("MAKEGOOD_LOG_LEVEL", "INFO")},
+    "loggers": {"django.request": {"level": "ERROR"}, "kombu": {"level": "WARNING"}, "amqp": {"level": "WARNING"}},
+}

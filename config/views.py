@@ -1,0 +1,33 @@
+"""The operator's view of the process."""
+
+from __future__ import annotations
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, JsonResponse
+
+
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 while PostgreSQL answers. Redis may be away: it costs seconds, not work."""
+    database, broker = _database_answers(), _redis_answers()
+    status = "ok" if database and broker else "degraded" if database else "down"
+    body = {"status": status, "postgresql": database, "redis": broker}
+    return JsonResponse(body, status=200 if database else 503)
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("select 1")
+            return True
+    except DatabaseError:
+        return False
+
+
+def _redis_answers() -> bool:
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1) as client:
+            return bool(client.ping())
+    except redis.RedisError:
+        return False

@@ -1,0 +1,1 @@
+"""The API of conversations: thin doors to services (design section 6)."""

@@ -1,0 +1,119 @@
+"""The doors that stay open: waiting for a reply, a turn's stream, a conversation's stream.
+
+The request itself is served by the ordinary view, in a thread, in one short transaction; only then is anything waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from rest_framework.response import Response
+
+from conversations.api.views import Events, Messages
+from conversations.live.outcome import turn_stream, wait_for_outcome
+from conversations.live.stream import EventStream, Place
+from conversations.models import Event
+from projects.api.caller import Caller
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+
+MAX_WAIT_SECONDS = 60.0
+
+# Django takes an async view where its stubs know a plain one.
+AsyncView = Any
+
+
+def _door_of(view: Any) -> Callable[[AsyncView], AsyncView]:
+    """Let an async function stand where the class's own view would, also for the schema."""
+
+    def dress(door: AsyncView) -> AsyncView:
+        for name in ("cls", "initkwargs", "csrf_exempt"):
+            setattr(door, name, getattr(_plain(view), name))
+        return door
+
+    return dress
+
+
+def _plain(view: Any) -> Any:
+    return view.as_view()
+
+
+_messages, _events = _plain(Messages), _plain(Events)
+
+
+@_door_of(Messages)
+async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
+    """GET the transcript, POST a message; the answer may wait for the reply or stream it."""
+    response = cast(Response, await in_db(_rendered, _messages, request, conversation_id))
+    if request.method != "POST" or response.status_code != 202:
+        return response
+    turn_id = UUID(response.data["turn"]["id"])
+    place = await in_db(_place_before, response, conversation_id)
+    if "text/event-stream" in request.headers.get("Accept", ""):
+        return _stream(turn_stream(place, turn_id))
+    if seconds := _wait_seconds(request):
+        return await _with_reply(response, place, turn_id, seconds=seconds)
+    return response
+
+
+@_door_of(Events)
+async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
+    """GET the event stream, POST a system event."""
+    response = cast(Response, await in_db(_rendered, _events, request, conversation_id))
+    if request.method != "GET" or response.status_code != 200:
+        return response
+    place = Place(
+        organization_id=_organization_of(response),
+        conversation_id=conversation_id,
+        after=response.data["after"],
+        is_reset=response.data["is_reset"],
+    )
+    return _stream(EventStream(place).lines())
+
+
+async def _with_reply(response: Response, place: Place, turn_id: UUID, *, seconds: float) -> HttpResponseBase:
+    outcome = await wait_for_outcome(place.organization_id, place.conversation_id, turn_id, seconds=seconds)
+    if outcome is None:
+        return response
+    body = {"message": response.data["message"], "turn": outcome.turn, "reply": outcome.reply}
+    return JsonResponse(body, status=200)
+
+
+def _rendered(view: Any, request: HttpRequest, conversation_id: UUID) -> Response:
+    response = view(request, conversation_id=conversation_id)
+    response.render()
+    return cast(Response, response)
+
+
+def _organization_of(response: Response) -> UUID:
+    context = cast(dict[str, Any], vars(response)["renderer_context"])
+    caller: Caller = context["view"].caller
+    return caller.organization_id
+
+
+def _place_before(response: Response, conversation_id: UUID) -> Place:
+    """Just before the event of the message that was posted."""
+    organization_id = _organization_of(response)
+    with tenant_tx(organization_id):
+        events = Event.objects.filter(conversation_id=conversation_id, idn="user_message")
+        seq = events.get(payload__id=response.data["message"]["id"]).seq
+    return Place(organization_id=organization_id, conversation_id=conversation_id, after=seq - 1)
+
+
+def _wait_seconds(request: HttpRequest) -> float:
+    try:
+        seconds = float(request.GET.get("wait", "0"))
+    except ValueError:
+        return 0.0
+    return min(seconds, MAX_WAIT_SECONDS) if seconds > 0 else 0.0
+
+
+def _stream(lines: AsyncIterator[bytes]) -> StreamingHttpResponse:
+    return StreamingHttpResponse(
+        lines,
+        content_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )

@@ -1,0 +1,55 @@
+"""What the API accepts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from conversations.models import Channel
+from projects.api.serializers import StrictSerializer, TextField
+
+MAX_METADATA_KEYS = 50
+
+
+class PersonaInput(StrictSerializer):
+    external_id = serializers.CharField(max_length=200)
+    name = serializers.CharField(max_length=80, required=False)
+    phone = serializers.CharField(max_length=40, required=False)
+    email = serializers.EmailField(required=False)
+
+    def known(self) -> dict[str, str]:
+        """The fields that the caller states."""
+        return known_fields(self.validated_data)
+
+
+class ConversationInput(StrictSerializer):
+    channel = serializers.ChoiceField(choices=Channel.choices)
+    persona = PersonaInput()
+    metadata = serializers.DictField(required=False, default=dict)
+
+    def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
+        if len(value) > MAX_METADATA_KEYS:
+            raise serializers.ValidationError(f"metadata has {len(value)} keys; the limit is {MAX_METADATA_KEYS}.")
+        return value
+
+
+class MessageInput(StrictSerializer):
+    content = TextField(longest=8_000)
+
+
+class EventInput(StrictSerializer):
+    idn = serializers.RegexField(r"^[a-z][a-z0-9_]{0,79}$", max_length=80)
+    payload = serializers.DictField(required=False, default=dict)
+
+
+class PersonaPatch(StrictSerializer):
+    name = serializers.CharField(max_length=80, required=False)
+    phone = serializers.CharField(max_length=40, required=False)
+    email = serializers.EmailField(required=False)
+    attributes = serializers.DictField(child=serializers.CharField(max_length=500), required=False)
+
+
+def known_fields(data: dict[str, Any]) -> dict[str, str]:
+    """The persona's own fields among validated data."""
+    return {key: data[key] for key in ("name", "phone", "email") if key in data}

@@ -1,0 +1,18 @@
+"""Addresses of conversations under /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from conversations.api import live, views
+
+urlpatterns = [
+    path("conversations", views.Conversations.as_view()),
+    path("conversations/<uuid:conversation_id>", views.ConversationDetail.as_view()),
+    path("conversations/<uuid:conversation_id>/messages", live.messages),
+    path("conversations/<uuid:conversation_id>/turns", views.Turns.as_view()),
+    path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>", views.TurnDetail.as_view()),
+    path("conversations/<uuid:conversation_id>/events", live.events),
+    path("conversations/<uuid:conversation_id>/log", views.SystemEvents.as_view()),
+    path("personas/<uuid:persona_id>", views.PersonaDetail.as_view()),
+]

@@ -1,0 +1,181 @@
+"""Views of conversations, messages, turns, personas and their events."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch, known_fields
+from conversations.models import Conversation, Event, Message, Persona, Turn
+from conversations.models.event import EventType
+from conversations.presenters import conversation_payload, message_payload, persona_payload
+from conversations.services import give_fields, post_event, post_message, start_conversation
+from conversations.turns import turn_payload, turn_summary
+from projects.api.doors import ProjectView
+from projects.api.idempotency import idempotent
+from projects.models.key import Scope
+
+READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
+
+
+class ConversationView(ProjectView):
+    """Views below one conversation of the caller's project."""
+
+    scopes: ClassVar = READ_CONVERSE
+
+    def conversation(self, conversation_id: UUID) -> Conversation:
+        """The conversation, or Http404 for another project's as for none."""
+        found = (
+            Conversation.objects.select_related("persona", "directives")
+            .prefetch_related("persona__fields")
+            .filter(project_id=self.project.pk, pk=conversation_id)
+            .first()
+        )
+        if found is None:
+            raise Http404
+        return found
+
+
+class Conversations(ConversationView):
+    @extend_schema(operation_id="conversations_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """The project's conversations, newest first."""
+        rows = (
+            Conversation.objects.filter(project_id=self.project.pk)
+            .select_related("persona", "directives")
+            .prefetch_related("persona__fields")
+        )
+        return self.page(rows, conversation_payload)
+
+    @extend_schema(operation_id="conversations_create", request=ConversationInput, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Open a conversation with a customer."""
+        data = self.valid(ConversationInput)
+        conversation = start_conversation(
+            self.project,
+            channel=data["channel"],
+            external_id=data["persona"]["external_id"],
+            known=known_fields(data["persona"]),
+            metadata=data["metadata"],
+        )
+        return Response(conversation_payload(self.conversation(conversation.pk)), status=201)
+
+
+class ConversationDetail(ConversationView):
+    @extend_schema(operation_id="conversations_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """One conversation."""
+        return Response(conversation_payload(self.conversation(conversation_id)))
+
+
+class Messages(ConversationView):
+    @extend_schema(operation_id="messages_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """The transcript in order."""
+        rows = Message.objects.filter(conversation=self.conversation(conversation_id))
+        return self.page(rows, message_payload, ordering="seq")
+
+    @extend_schema(
+        operation_id="messages_create",
+        request=MessageInput,
+        responses={202: OpenApiTypes.OBJECT, 200: OpenApiTypes.OBJECT},
+        parameters=[
+            OpenApiParameter("wait", OpenApiTypes.FLOAT, description="seconds to wait for the reply, at most 60"),
+            OpenApiParameter("Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER),
+        ],
+    )
+    @idempotent
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed."""
+        data = self.valid(MessageInput)
+        posted = post_message(self.conversation(conversation_id), data["content"])
+        return Response({"message": message_payload(posted.message), "turn": turn_summary(posted.turn)}, status=202)
+
+
+class Turns(ConversationView):
+    @extend_schema(operation_id="turns_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """The conversation's turns in order."""
+        rows = Turn.objects.filter(conversation=self.conversation(conversation_id)).select_related("reply")
+        return self.page(rows, turn_summary, ordering="seq")
+
+
+class TurnDetail(ConversationView):
+    @extend_schema(operation_id="turns_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Response:
+        """One turn with its jobs, verdicts, effects, directives and model calls."""
+        conversation = self.conversation(conversation_id)
+        turns = Turn.objects.filter(conversation=conversation).select_related("reply", "directives_used")
+        turn = turns.filter(pk=turn_id).first()
+        if turn is None:
+            raise Http404
+        return Response(turn_payload(turn))
+
+
+class Events(ConversationView):
+    @extend_schema(operation_id="events_stream", responses={(200, "text/event-stream"): OpenApiTypes.STR})
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """The conversation's events as server-sent events, resumed by `Last-Event-ID`."""
+        conversation = self.conversation(conversation_id)
+        asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
+        known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
+        return Response({"after": int(asked) if known else 0, "is_reset": not known})
+
+    @extend_schema(operation_id="events_create", request=EventInput, responses={202: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Send a system event into the conversation."""
+        data = self.valid(EventInput)
+        conversation = self.conversation(conversation_id)
+        turn = post_event(conversation, data["idn"], data["payload"])
+        return Response({"idn": data["idn"], "turn": turn_summary(turn) if turn else None}, status=202)
+
+
+class SystemEvents(ConversationView):
+    @extend_schema(operation_id="events_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """Everything that happened in the conversation, by the sources' names."""
+        rows = Event.objects.filter(conversation=self.conversation(conversation_id))
+        return self.page(rows, _event_payload, ordering="seq")
+
+
+class PersonaDetail(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONVERSE}
+
+    @extend_schema(operation_id="personas_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, persona_id: UUID) -> Response:
+        """A customer with everything known about them."""
+        return Response(persona_payload(self._persona(persona_id)))
+
+    @extend_schema(operation_id="personas_update", request=PersonaPatch, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, persona_id: UUID) -> Response:
+        """Set fields of a customer; no observation overrides them."""
+        data = self.valid(PersonaPatch)
+        give_fields(self._persona(persona_id), {**data.get("attributes", {}), **known_fields(data)})
+        return Response(persona_payload(self._persona(persona_id)))
+
+    def _persona(self, persona_id: UUID) -> Persona:
+        personas = Persona.objects.filter(project_id=self.project.pk).prefetch_related("fields")
+        persona = personas.filter(pk=persona_id).first()
+        if persona is None:
+            raise Http404
+        return persona
+
+
+def _event_payload(event: Event) -> dict[str, Any]:
+    streamed = event.type if event.type != EventType.SYSTEM else None
+    return {
+        "seq": event.seq,
+        "idn": event.idn,
+        "connector": event.connector,
+        "type": streamed,
+        "payload": event.payload,
+        "created_at": event.created_at,
+    }

@@ -1,0 +1,131 @@
+"""Turning what the observer read into fields of the customer: checked, normalised, never weaker over stronger (T11)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+import phonenumbers
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from conversations.models import PersonaField, Turn
+from conversations.models.persona import Strength
+from conversations.skills.observer import Confidence, ObservedFact
+from projects.agent import AgentConfig
+
+OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
+MAX_VALUE = 500
+
+
+class RefusedValue(ValueError):
+    """The observed value can't be right for its field."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of one reading: the fields written, and those refused with the reason."""
+
+    written: list[PersonaField]
+    refused: list[tuple[ObservedFact, str]]
+
+
+def keep_facts(persona_id: UUID, facts: Iterable[ObservedFact], *, config: AgentConfig, turn: Turn) -> Kept:
+    """Write the facts that hold, in the running transaction; a weaker reading never replaces a stronger one."""
+    standing = {field.key: field for field in PersonaField.objects.select_for_update().filter(persona_id=persona_id)}
+    kept = Kept(written=[], refused=[])
+    for fact in facts:
+        try:
+            value = normalise(fact, config=config)
+        except RefusedValue as error:
+            kept.refused.append((fact, str(error)))
+            continue
+        _write(persona_id, fact, value, standing=standing, turn=turn, written=kept.written)
+    return kept
+
+
+def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
+    """The value as it is kept. Raises RefusedValue with what is wrong."""
+    value = fact.value.strip()
+    if not value or len(value) > MAX_VALUE:
+        raise RefusedValue(f"{fact.field} has {len(value)} characters; 1 to {MAX_VALUE} are kept.")
+    if any(unicodedata.category(character) in {"Cc", "Cs", "Co"} for character in value):
+        raise RefusedValue(f"{fact.field} contains control characters.")
+    own = {field.key for field in config.observer_fields}
+    normaliser = NORMALISERS.get(fact.field) or (_text if fact.field in own else None)
+    if normaliser is None:
+        raise RefusedValue(f"{fact.field} is not a field of this project.")
+    return normaliser(value, config)
+
+
+def _write(
+    persona_id: UUID,
+    fact: ObservedFact,
+    value: str,
+    *,
+    standing: dict[str, PersonaField],
+    turn: Turn,
+    written: list[PersonaField],
+) -> None:
+    strength = Strength.STATED if fact.confidence is Confidence.STATED else Strength.INFERRED
+    field = standing.get(fact.field)
+    if field is not None and (field.strength > strength or field.value == value):
+        return
+    field = field or PersonaField(persona_id=persona_id, key=fact.field)
+    field.value, field.strength, field.quote = value, strength, fact.quote[:MAX_VALUE]
+    field.turn_id, field.message_id = turn.pk, turn.message_id
+    field.save()
+    standing[fact.field] = field
+    written.append(field)
+
+
+def _name(value: str, config: AgentConfig) -> str:
+    if len(value) > 80 or not any(character.isalpha() for character in value):
+        raise RefusedValue("A name has letters, and at most 80 characters.")
+    return value
+
+
+def _phone(value: str, config: AgentConfig) -> str:
+    try:
+        number = phonenumbers.parse(value, config.region)
+    except phonenumbers.NumberParseException as error:
+        raise RefusedValue(f"{value} is not a phone number.") from error
+    if not phonenumbers.is_possible_number(number):
+        raise RefusedValue(f"{value} is not a possible phone number.")
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def _email(value: str, config: AgentConfig) -> str:
+    try:
+        validate_email(value)
+    except ValidationError as error:
+        raise RefusedValue(f"{value} is not an e-mail address.") from error
+    return value.lower()
+
+
+def _language(value: str, config: AgentConfig) -> str:
+    if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*", value):
+        raise RefusedValue(f"{value} is not a language code like en.")
+    return value.lower()
+
+
+def _opt_in(value: str, config: AgentConfig) -> str:
+    if value.lower() not in {"true", "false"}:
+        raise RefusedValue(f"An opt-in is true or false, not {value}.")
+    return value.lower()
+
+
+def _text(value: str, config: AgentConfig) -> str:
+    return value
+
+
+NORMALISERS: Mapping[str, Callable[[str, AgentConfig], str]] = {
+    "name": _name,
+    "phone": _phone,
+    "email": _email,
+    "language": _language,
+    **dict.fromkeys(OPT_INS, _opt_in),
+}

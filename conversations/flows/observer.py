@@ -1,0 +1,49 @@
+"""CAObserverFlow: learns who the customer is, one turn after the other (T10-T12, T17)."""
+
+from __future__ import annotations
+
+from conversations.facts import keep_facts
+from conversations.flows.calls import add_calls, as_failure, keep_calls
+from conversations.log import open_log
+from conversations.scene import Scene, scene_after
+from conversations.skills.observer import Observation, build_request
+from jobs.claimed import ClaimedJob
+from jobs.crash import crash_point
+from jobs.fence import job_tx
+from jobs.model_client import model_client
+from jobs.models import State
+from llm.errors import LlmError
+from llm.types import CallRecord, ChatRequest
+from projects.threads import in_db
+
+
+async def run_observer(job: ClaimedJob) -> None:
+    """Read the latest exchange, and keep what it reveals."""
+    scene, request = await in_db(_begin, job)
+    records: list[CallRecord] = []
+    try:
+        observation = await model_client().structured(request, output=Observation, record=records.append)
+    except LlmError as error:
+        await in_db(keep_calls, job, scene.turn, records)
+        raise as_failure(error) from error
+    crash_point("lane.llm_done_pre_commit")
+    await in_db(_commit, job, scene, observation, records)
+    crash_point("lane.committed")
+
+
+def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
+    with job_tx(job):
+        scene = scene_after(job)
+        return scene, build_request(scene)
+
+
+def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: list[CallRecord]) -> None:
+    with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
+        kept = keep_facts(scene.conversation.persona_id, observation.facts, config=scene.config, turn=scene.turn)
+        add_calls(job, scene.turn, records)
+        details = {
+            "facts": {field.key: field.value for field in kept.written},
+            "refused": [{"field": fact.field, "reason": reason} for fact, reason in kept.refused],
+            "quality": observation.quality.model_dump() if observation.quality else None,
+        }
+        log.add_turn_event(scene.turn, lane="observer", state="done", **details)

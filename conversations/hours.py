@@ -1,0 +1,57 @@
+"""Working hours: is the business open at a moment, and why (T05, T18)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import get_args
+from zoneinfo import ZoneInfo
+
+from projects.agent import AgentConfig, Day
+
+DAYS: tuple[Day, ...] = get_args(Day)
+
+
+@dataclass(frozen=True)
+class WorkingStatus:
+    """Whether the business is open, with the reason, and the moment in its own time zone."""
+
+    is_open: bool
+    reason: str
+    local: datetime
+
+    @property
+    def variant(self) -> str:
+        """The variant of the intent map."""
+        return "working" if self.is_open else "non_working"
+
+    @property
+    def line(self) -> str:
+        """The status as a prompt says it."""
+        return f"{'open' if self.is_open else 'closed'}: {self.reason}"
+
+    @property
+    def clock(self) -> str:
+        """The moment as a prompt says it."""
+        return self.local.strftime("%A %d %B %Y, %H:%M")
+
+
+def working_status(config: AgentConfig, *, at: datetime) -> WorkingStatus:
+    """Whether the business is open at an aware moment. A project without hours is always open."""
+    local = at.astimezone(ZoneInfo(config.timezone))
+    is_open, reason = _judge(config, local)
+    return WorkingStatus(is_open=is_open, reason=reason, local=local)
+
+
+def _judge(config: AgentConfig, local: datetime) -> tuple[bool, str]:
+    if not config.hours:
+        return True, "no working hours are set"
+    if local.date() in config.holidays:
+        return False, f"{local.date().isoformat()} is a holiday"
+    spans = config.hours.get(DAYS[local.weekday()], [])
+    now = local.strftime("%H:%M")
+    for opens, closes in spans:
+        if opens <= now < closes:
+            return True, f"open from {opens} to {closes} today"
+    later = [opens for opens, _ in spans if opens > now]
+    return False, f"opens at {later[0]} today" if later else "closed for today"

@@ -1,0 +1,32 @@
+"""The lanes of a conversation's work."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from conversations.flows.effects import give_up_effect, run_effect
+from conversations.flows.observer import run_observer
+from conversations.flows.reply import apologise, reopen, run_reply
+from conversations.flows.thoughts import run_thoughts
+from conversations.flows.tool_caller import run_tool_caller
+from jobs.lanes import Lane, Mode, Queue, register
+
+
+def register_lanes() -> None:
+    """Make them known to the workers."""
+    register(
+        Lane(
+            name="reply",
+            queue=Queue.REPLIES,
+            mode=Mode.INTERRUPT,
+            handler=run_reply,
+            lease=timedelta(seconds=10),
+            side_by_side=256,
+            on_failed=apologise,
+            on_run_again=reopen,
+        )
+    )
+    register(Lane(name="observer", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_observer, side_by_side=128))
+    register(Lane(name="thoughts", queue=Queue.WORK, mode=Mode.INTERRUPT, handler=run_thoughts, side_by_side=128))
+    register(Lane(name="tool_caller", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_tool_caller, side_by_side=128))
+    register(Lane(name="effect", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_effect, on_failed=give_up_effect))

@@ -1,0 +1,70 @@
+"""Waiting for a turn's end, through whichever turn took over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from conversations.live.hub import hub
+from conversations.live.stream import POLL_SECONDS, EventStream, Place
+from conversations.models import Turn, TurnStatus
+from conversations.presenters import message_payload
+from conversations.turns import turn_summary
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+
+FINAL = (TurnStatus.DONE, TurnStatus.FAILED)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A turn that ended, as the API shows it."""
+
+    turn: dict[str, Any]
+    reply: dict[str, Any] | None
+
+
+async def wait_for_outcome(
+    organization_id: UUID, conversation_id: UUID, turn_id: UUID, *, seconds: float
+) -> Outcome | None:
+    """The end of the turn, or of the one that superseded it. None when time runs out."""
+    ends_at = time.monotonic() + seconds
+    async with hub().listen(conversation_id) as listener:
+        while True:
+            outcome = await in_db(outcome_of, organization_id, turn_id)
+            left = ends_at - time.monotonic()
+            if outcome is not None or left <= 0:
+                return outcome
+            await _something_final(listener.next, left)
+
+
+async def _something_final(hear: Any, left: float) -> None:
+    """Return when an event may have ended a turn, or when it is time to look anyway."""
+    ends_at = time.monotonic() + min(left, POLL_SECONDS)
+    while (rest := ends_at - time.monotonic()) > 0:
+        entries = await hear(timeout=rest)
+        if any(entry["type"] == "done" for entry in entries or ()):
+            return
+
+
+def outcome_of(organization_id: UUID, turn_id: UUID) -> Outcome | None:
+    """The outcome if there is one yet; follows `superseded_by`."""
+    with tenant_tx(organization_id):
+        turn = Turn.objects.select_related("reply").get(pk=turn_id)
+        while turn.superseded_by_id is not None:
+            turn = Turn.objects.select_related("reply").get(pk=turn.superseded_by_id)
+        if turn.status not in FINAL:
+            return None
+        return Outcome(turn=turn_summary(turn), reply=message_payload(turn.reply) if turn.reply else None)
+
+
+async def turn_stream(place: Place, turn_id: UUID) -> AsyncIterator[bytes]:
+    """The conversation's events from the message on, until its turn's reply is complete."""
+    async for piece in EventStream(place).lines():
+        yield piece
+        is_done = piece.startswith(b"id:") and b"\nevent: done\n" in piece
+        if is_done and await in_db(outcome_of, place.organization_id, turn_id) is not None:
+            return

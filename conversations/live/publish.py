@@ -1,0 +1,39 @@
+"""Telling the live stream. Never raises: a stream that misses this polls the database within seconds."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import redis
+from django.conf import settings
+
+from conversations.live.keys import channel_of
+from conversations.models import Event
+
+log = logging.getLogger(__name__)
+
+
+def publish_events(conversation_id: UUID, events: Sequence[Event]) -> None:
+    """Pass stored events on, each with its number, so that a stream can tell whether one is missing."""
+    if not events:
+        return
+    entries = json.dumps([event_entry(event) for event in events])
+    try:
+        _redis().publish(channel_of(conversation_id), entries)
+    except (redis.RedisError, OSError) as error:
+        log.warning("The live stream was not told (%s); it will poll.", type(error).__name__)
+
+
+def event_entry(event: Event) -> dict[str, Any]:
+    """An event as the stream passes it on."""
+    return {"seq": event.seq, "type": event.type, "payload": event.payload}
+
+
+@cache
+def _redis() -> redis.Redis:
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)

@@ -1,0 +1,49 @@
+"""A conversation: one customer, one channel, one line of messages."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class Channel(models.TextChoices):
+    """Where the customer talks (T01)."""
+
+    CHAT = "chat", "Chat"
+    PHONE = "phone", "Phone"
+    WEBCALL = "webcall", "Web call"
+    TELEGRAM = "telegram", "Telegram"
+    WHATSAPP = "whatsapp", "WhatsApp"
+    SMS = "sms", "SMS"
+    PORTAL = "portal", "Portal"
+    API = "api", "API"
+
+
+class ConversationStatus(models.TextChoices):
+    OPEN = "open", "Open"
+    ENDED = "ended", "Ended"
+
+
+class Conversation(TenantModel):
+    """The counters hand out gapless numbers under the row's lock; `directives_turn` says which turn wrote the directives."""
+
+    project = TenantForeignKey("projects.Project", related_name="conversations")
+    persona = TenantForeignKey("conversations.Persona", related_name="conversations")
+    channel = models.CharField(max_length=10, choices=Channel.choices)
+    status = models.CharField(max_length=10, choices=ConversationStatus.choices, default=ConversationStatus.OPEN)
+    metadata = models.JSONField(default=dict)
+    directives = TenantForeignKey("conversations.Directives", models.PROTECT, null=True, related_name="+")
+    directives_turn = models.PositiveIntegerField(default=0)
+    last_event = models.PositiveIntegerField(default=0)
+    last_message = models.PositiveIntegerField(default=0)
+    last_turn = models.PositiveIntegerField(default=0)
+    flag = models.CharField(max_length=300, blank=True, help_text="why staff should look")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["organization", "project", "-updated_at"], name="conversation_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.channel} {self.pk}"

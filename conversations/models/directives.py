@@ -1,0 +1,24 @@
+"""KEY DIRECTIVES: what the agent does next (D11, D22, T20)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class Directives(TenantModel):
+    """One version, written after a turn by thoughts and by nothing else (D5). Never changed."""
+
+    conversation = TenantForeignKey("conversations.Conversation", related_name="all_directives")
+    turn = TenantForeignKey("conversations.Turn", related_name="+")
+    version = models.PositiveIntegerField()
+    document = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "turn"], name="one_directives_per_turn")]
+        verbose_name_plural = "directives"
+
+    def __str__(self) -> str:
+        return f"directives v{self.version}"

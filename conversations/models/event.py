@@ -1,0 +1,41 @@
+"""Everything that happens in a conversation, in one log."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class EventType(models.TextChoices):
+    """What the live stream calls an event; a system event has its idn only and is not streamed."""
+
+    MESSAGE = "message", "A message"
+    TURN = "turn", "A turn changed"
+    DIRECTIVES = "directives", "New directives"
+    EFFECT = "effect", "An effect changed"
+    WAITING = "waiting", "Waiting began or ended"
+    ERROR = "error", "Something went wrong"
+    DONE = "done", "A turn's reply is complete"
+    SYSTEM = "system", "A system event"
+
+
+class Event(TenantModel):
+    """`idn` is the sources' name of it. `seq` is gapless, taken under the conversation's lock, and is the SSE id."""
+
+    conversation = TenantForeignKey("conversations.Conversation", related_name="events")
+    seq = models.PositiveIntegerField()
+    idn = models.CharField(max_length=120)
+    connector = models.CharField(max_length=40, default="system")
+    type = models.CharField(max_length=12, choices=EventType.choices, default=EventType.SYSTEM)
+    payload = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "conversation", "seq"], name="one_event_per_seq")
+        ]
+        ordering = ["seq"]
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.idn}"

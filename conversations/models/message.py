@@ -1,0 +1,35 @@
+"""What was said."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class MessageRole(models.TextChoices):
+    USER = "user", "Customer"
+    AGENT = "agent", "Agent"
+    OPERATOR = "operator", "Operator"
+    SYSTEM = "system", "System"
+
+
+class Message(TenantModel):
+    """One message; `seq` counts without gaps within the conversation."""
+
+    conversation = TenantForeignKey("conversations.Conversation", related_name="messages")
+    turn = TenantForeignKey("conversations.Turn", null=True, related_name="messages")
+    seq = models.PositiveIntegerField()
+    role = models.CharField(max_length=10, choices=MessageRole.choices)
+    content = models.TextField()
+    blocks = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "conversation", "seq"], name="one_message_per_seq")
+        ]
+        ordering = ["seq"]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.seq}"

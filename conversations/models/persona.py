@@ -1,0 +1,50 @@
+"""The customer, and what is known about them."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class Persona(TenantModel):
+    """One customer of a project. `external_id` is the caller's own name for them."""
+
+    project = TenantForeignKey("projects.Project", related_name="personas")
+    external_id = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "project", "external_id"], name="one_persona")]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class Strength(models.IntegerChoices):
+    """How sure a value is; a weaker one never replaces a stronger one."""
+
+    INFERRED = 1, "Inferred: it follows from what was said"
+    STATED = 2, "Stated: the customer said it"
+    GIVEN = 3, "Given: staff or the API set it"
+
+
+class PersonaField(TenantModel):
+    """One thing known about a customer, with the message and the words it rests on (T11, T17)."""
+
+    persona = TenantForeignKey(Persona, related_name="fields")
+    key = models.CharField(max_length=40)
+    value = models.CharField(max_length=500)
+    strength = models.PositiveSmallIntegerField(choices=Strength.choices)
+    quote = models.CharField(max_length=500, blank=True)
+    message_id = models.UUIDField(null=True)
+    turn_id = models.UUIDField(null=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "persona", "key"], name="one_persona_field")]
+        indexes = [models.Index(fields=["organization", "turn_id"], name="persona_field_turn")]
+        ordering = ["key"]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.value}"

@@ -1,0 +1,52 @@
+"""A turn: a customer's message, the reply, and the flows that follow."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class TurnStatus(models.TextChoices):
+    QUEUED = "queued", "Queued: the reply waits for a worker"
+    REPLYING = "replying", "Replying: the model writes"
+    DONE = "done", "Done: the reply is sent"
+    FAILED = "failed", "Failed: the customer was told so"
+    SUPERSEDED = "superseded", "Superseded: a newer message took over; its turn answers both"
+
+
+class Freshness(models.TextChoices):
+    """Which directives the reply had."""
+
+    NONE = "none", "None yet"
+    FRESH = "fresh", "Fresh: of the turn before"
+    STALE = "stale", "Stale: of an earlier turn"
+    WAITING = "waiting", "Waiting: a tool's result was awaited"
+
+
+class Turn(TenantModel):
+    """`seq` counts without gaps within the conversation. `partial` keeps what a superseded reply had written."""
+
+    conversation = TenantForeignKey("conversations.Conversation", related_name="turns")
+    seq = models.PositiveIntegerField()
+    status = models.CharField(max_length=12, choices=TurnStatus.choices, default=TurnStatus.QUEUED)
+    superseded_by = TenantForeignKey("conversations.Turn", null=True, related_name="supersedes")
+    message = TenantForeignKey("conversations.Message", null=True, related_name="+")
+    reply = TenantForeignKey("conversations.Message", null=True, related_name="+")
+    partial = models.TextField(blank=True)
+    directives_used = TenantForeignKey("conversations.Directives", null=True, related_name="+")
+    freshness = models.CharField(max_length=8, choices=Freshness.choices, default=Freshness.NONE)
+    tools_called = models.BooleanField(default=False)
+    error = models.CharField(max_length=300, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    first_token_at = models.DateTimeField(null=True)
+    replied_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "conversation", "seq"], name="one_turn_per_seq")]
+        ordering = ["seq"]
+
+    def __str__(self) -> str:
+        return f"turn {self.seq} ({self.status})"

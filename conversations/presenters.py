@@ -1,0 +1,60 @@
+"""Rows as the API shows them (design section 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conversations.models import Conversation, Directives, Message, Persona
+from projects.presenters import stamp
+
+
+def message_payload(message: Message) -> dict[str, Any]:
+    return {
+        "id": str(message.pk),
+        "seq": message.seq,
+        "role": message.role,
+        "content": message.content,
+        "blocks": message.blocks,
+        "turn": str(message.turn_id) if message.turn_id else None,
+        "created_at": stamp(message.created_at),
+    }
+
+
+def directives_payload(directives: Directives) -> dict[str, Any]:
+    return {
+        "version": directives.version,
+        "turn": str(directives.turn_id),
+        **directives.document,
+        "created_at": stamp(directives.created_at),
+    }
+
+
+def persona_payload(persona: Persona) -> dict[str, Any]:
+    """The customer with every field known about them."""
+    fields = {field.key: field.value for field in persona.fields.all()}
+    return {
+        "id": str(persona.pk),
+        "external_id": persona.external_id,
+        "name": fields.get("name"),
+        "phone": fields.get("phone"),
+        "email": fields.get("email"),
+        "attributes": fields,
+        "created_at": stamp(persona.created_at),
+    }
+
+
+def conversation_payload(conversation: Conversation) -> dict[str, Any]:
+    directives = conversation.directives
+    return {
+        "id": str(conversation.pk),
+        "channel": conversation.channel,
+        "status": conversation.status,
+        "persona": persona_payload(conversation.persona),
+        "metadata": conversation.metadata,
+        "waiting": False,
+        "follow_up_at": None,
+        "directives": directives_payload(directives) if directives else None,
+        "flag": conversation.flag or None,
+        "created_at": stamp(conversation.created_at),
+        "updated_at": stamp(conversation.updated_at),
+    }

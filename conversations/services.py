@@ -1,0 +1,115 @@
+"""What callers may do to a conversation. Pages, API and tasks come through here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.log import ConversationLog, open_log
+from conversations.models import Channel, Conversation, Message, MessageRole, Persona, PersonaField, Turn, TurnStatus
+from conversations.models.persona import Strength
+from jobs.crash import crash_point
+from jobs.enqueue import JobRequest, Superseded, enqueue, supersede
+from projects.models import Project
+
+REPLY = "reply"
+URGENT = "urgent_message"
+# After so many turns in a row that the agent started itself, nothing more fires by itself.
+MAX_AGENT_TURNS = 3
+
+
+@dataclass(frozen=True)
+class Posted:
+    """A stored message and the turn that answers it."""
+
+    message: Message
+    turn: Turn
+
+
+def start_conversation(
+    project: Project, *, channel: Channel, external_id: str, known: Mapping[str, str], metadata: Mapping[str, Any]
+) -> Conversation:
+    """A new conversation with a customer, known or new. What the caller knows of them is kept as given."""
+    persona, _ = Persona.objects.get_or_create(project=project, external_id=external_id)
+    give_fields(persona, known)
+    return Conversation.objects.create(project=project, persona=persona, channel=channel, metadata=dict(metadata))
+
+
+def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
+    """Set fields of a customer by staff's or the API's word, which no observation overrides."""
+    PersonaField.objects.bulk_create(
+        [PersonaField(persona=persona, key=key, value=value, strength=Strength.GIVEN) for key, value in fields.items()],
+        update_conflicts=True,
+        unique_fields=["organization", "persona", "key"],
+        update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
+    )
+
+
+def post_message(conversation: Conversation, content: str) -> Posted:
+    """Store a customer's message, and queue the reply; one that is being written gives way to it.
+
+    Two posts at once are answered in the order of their `seq`.
+    """
+    with open_log(conversation.pk) as log:
+        if log.conversation.last_turn == 0 and log.conversation.last_event == 0:
+            log.add_event("conversation_started", payload={"channel": conversation.channel})
+        turn = log.add_turn()
+        message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message")
+        turn.message = message
+        turn.save(update_fields=["message"])
+        _queue_reply(log, turn)
+    crash_point("msg.pre_commit")
+    return Posted(message=message, turn=turn)
+
+
+def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> Turn | None:
+    """Append a system event. An urgent message makes the agent speak by itself; returns that turn."""
+    with open_log(conversation.pk) as log:
+        log.add_event(idn, payload=dict(payload))
+        if idn != URGENT or _agent_turns_in_a_row(log) >= MAX_AGENT_TURNS:
+            return None
+        turn = log.add_turn()
+        _queue_reply(log, turn)
+    return turn
+
+
+def _queue_reply(log: ConversationLog, turn: Turn) -> None:
+    """Queue a turn's reply in place of those not sent yet, whose turns it takes over."""
+    transaction.on_commit(partial(crash_point, "msg.post_commit_pre_wake"))
+    given_up = supersede(
+        lane=REPLY, subject_id=log.conversation.pk, before=turn.seq, reason="Superseded by a newer message."
+    )
+    _take_over(log, turn, given_up)
+    log.add_turn_event(turn)
+    enqueue(
+        [
+            JobRequest(
+                lane=REPLY,
+                project_id=log.conversation.project_id,
+                subject_id=log.conversation.pk,
+                ordinal=turn.seq,
+                key=f"reply:{turn.pk}",
+                in_place_of=given_up,
+            )
+        ]
+    )
+
+
+def _take_over(log: ConversationLog, turn: Turn, given_up: Superseded) -> None:
+    if not given_up.ordinals:
+        return
+    for older in Turn.objects.filter(conversation=log.conversation, seq__in=given_up.ordinals):
+        older.status, older.superseded_by, older.finished_at = TurnStatus.SUPERSEDED, turn, timezone.now()
+        older.save(update_fields=["status", "superseded_by", "finished_at"])
+        log.add_turn_event(older)
+
+
+def _agent_turns_in_a_row(log: ConversationLog) -> int:
+    newest = Turn.objects.filter(conversation=log.conversation).order_by("-seq")[:MAX_AGENT_TURNS]
+    own = [turn.message_id is None for turn in newest]
+    return own.index(False) if False in own else len(own)

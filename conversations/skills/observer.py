@@ -1,0 +1,89 @@
+"""The observer's skill: what the latest exchange reveals about the customer (T11, T12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from conversations.models import Channel
+from conversations.scene import Scene
+from conversations.skills.context import ExtraField, Fact, Line
+from llm.requests import structured_request
+from llm.types import ChatRequest
+from projects.model_choice import model_for
+
+VOICE = (Channel.PHONE, Channel.WEBCALL)
+# The latest exchange: the customer's last messages and the reply.
+LATEST = 4
+MAX_OUTPUT_TOKENS = 800
+
+
+class Confidence(StrEnum):
+    STATED = "stated"
+    INFERRED = "inferred"
+
+
+class ObservedFact(BaseModel):
+    """One fact about the customer, with the words it rests on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    quote: str
+    """The customer's exact words that say it."""
+    field: str
+    """The field's key, one of those listed in the rules."""
+    value: str
+    """The value, as the customer put it."""
+    confidence: Confidence
+
+
+class Quality(BaseModel):
+    """How the conversation goes for the customer (D12)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    reason: str
+    """Why, in one sentence."""
+    score: Annotated[int, Field(ge=1, le=10)]
+
+
+class Observation(BaseModel):
+    """What the latest exchange reveals."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    facts: list[ObservedFact]
+    """Only what is new or changed against KnownFacts."""
+    quality: Quality | None
+
+
+@dataclass(frozen=True)
+class ObserverContext:
+    """The variables of templates/prompts/observer."""
+
+    business_name: str
+    extra_fields: list[ExtraField]
+    score_quality: bool
+    known: list[Fact]
+    messages: list[Line]
+    latest: list[Line]
+
+
+def build_request(scene: Scene) -> ChatRequest:
+    """The request for what a turn's exchange reveals; quality is scored on voice channels only (T12)."""
+    lines = scene.lines
+    context = ObserverContext(
+        business_name=scene.config.business_name,
+        extra_fields=[
+            ExtraField(key=field.key, description=field.description) for field in scene.config.observer_fields
+        ],
+        score_quality=scene.conversation.channel in VOICE,
+        known=scene.facts,
+        messages=lines[:-LATEST],
+        latest=lines[-LATEST:],
+    )
+    model = model_for(scene.project, scene.config, "observer")
+    return structured_request("observer", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)

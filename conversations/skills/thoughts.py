@@ -1,0 +1,90 @@
+"""The thoughts skill: the KEY DIRECTIVES for the next reply (T14, T15, D11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+from pydantic import BaseModel, ConfigDict
+
+from conversations.hours import working_status
+from conversations.scene import Scene
+from conversations.skills.context import Action, DirectivesView, Fact, Line, Procedure, Scenario
+from conversations.skills.reply import view_of
+from llm.requests import structured_request
+from llm.types import ChatRequest
+from projects.model_choice import model_for
+
+MAX_OUTPUT_TOKENS = 1500
+
+
+class KnownField(BaseModel):
+    """One fact the agent may rely on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    field: str
+    value: str
+
+
+class KeyDirectives(BaseModel):
+    """What the agent does next."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    scenario: str
+    """Number and title of the scenario."""
+    step: str
+    """Number and text of the step to do next."""
+    goal: str
+    """What the next reply should reach, in one sentence."""
+    instructions: list[str]
+    """At most five ordered steps."""
+    to_collect: list[str]
+    """Fields that the scenario still needs."""
+    known: list[KnownField]
+    """Facts the agent may rely on."""
+    tools_pending: list[str]
+    """Tools whose result is awaited."""
+    avoid: list[str]
+    """What must not be said or done."""
+
+
+@dataclass(frozen=True)
+class ThoughtsContext:
+    """The variables of templates/prompts/thoughts: the full supervisor context (T14)."""
+
+    agent_name: str
+    business_name: str
+    business_context: str
+    scenarios: list[Scenario]
+    procedures: list[Procedure]
+    now: str
+    hours_status: str
+    channel: str
+    known: list[Fact]
+    actions: list[Action]
+    previous: DirectivesView | None
+    messages: list[Line]
+
+
+def build_request(scene: Scene) -> ChatRequest:
+    """The request for a turn's directives, with the full supervisor context (T14)."""
+    config = scene.config
+    status = working_status(config, at=timezone.now())
+    context = ThoughtsContext(
+        agent_name=config.agent_name,
+        business_name=config.business_name,
+        business_context=config.business_context,
+        scenarios=scene.scenarios,
+        procedures=scene.procedures,
+        now=status.clock,
+        hours_status=status.line,
+        channel=scene.conversation.channel,
+        known=scene.facts,
+        actions=scene.actions,
+        previous=view_of(scene.conversation.directives),
+        messages=scene.lines,
+    )
+    model = model_for(scene.project, config, "thoughts")
+    return structured_request("thoughts", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)

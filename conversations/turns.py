@@ -1,0 +1,64 @@
+"""A turn with everything that belongs to it, as the API and the inspector show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from conversations.models import PersonaField, Turn
+from conversations.models.directives import Directives
+from conversations.presenters import directives_payload, message_payload
+from jobs.models import Job, ModelCall
+from jobs.presenters import call_payload, job_payload
+from projects.presenters import stamp
+from tools.models import Effect, Verdict
+from tools.presenters import effect_payload, verdict_payload
+
+
+def turn_summary(turn: Turn) -> dict[str, Any]:
+    """The turn itself, without what hangs on it. Needs `reply` selected."""
+    return {
+        "id": str(turn.pk),
+        "seq": turn.seq,
+        "conversation": str(turn.conversation_id),
+        "status": turn.status,
+        "superseded_by": str(turn.superseded_by_id) if turn.superseded_by_id else None,
+        "message": str(turn.message_id) if turn.message_id else None,
+        "reply": message_payload(turn.reply) if turn.reply else None,
+        "partial": turn.partial or None,
+        "freshness": turn.freshness,
+        "tools_called": turn.tools_called,
+        "error": turn.error or None,
+        "created_at": stamp(turn.created_at),
+        "started_at": stamp(turn.started_at),
+        "first_token_at": stamp(turn.first_token_at),
+        "replied_at": stamp(turn.replied_at),
+        "finished_at": stamp(turn.finished_at),
+    }
+
+
+def turn_payload(turn: Turn) -> dict[str, Any]:
+    """The whole turn, in a fixed number of queries."""
+    effects = list(Effect.objects.filter(turn_id=turn.pk))
+    written = Directives.objects.filter(turn=turn).first()
+    return {
+        **turn_summary(turn),
+        "jobs": [job_payload(job) for job in jobs_of(turn, effects)],
+        "verdicts": [verdict_payload(verdict) for verdict in Verdict.objects.filter(turn_id=turn.pk)],
+        "effects": [effect_payload(effect) for effect in effects],
+        "directives_used": directives_payload(turn.directives_used) if turn.directives_used else None,
+        "directives_written": directives_payload(written) if written else None,
+        "observed": [_observed(field) for field in PersonaField.objects.filter(turn_id=turn.pk)],
+        "model_calls": [call_payload(call) for call in ModelCall.objects.filter(turn_id=turn.pk).defer("messages")],
+    }
+
+
+def jobs_of(turn: Turn, effects: Iterable[Effect]) -> list[Job]:
+    """The turn's reply, its three flows and its effects, in the order they were made."""
+    subjects = [turn.conversation_id, *(effect.pk for effect in effects)]
+    jobs = Job.objects.filter(subject_id__in=subjects, ordinal__in=(turn.seq, 0)).order_by("created_at", "id")
+    return [job for job in jobs if job.subject_id != turn.conversation_id or job.ordinal == turn.seq]
+
+
+def _observed(field: PersonaField) -> dict[str, Any]:
+    return {"field": field.key, "value": field.value, "quote": field.quote}

@@ -1,0 +1,46 @@
+"""Keeping the model calls of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from jobs.models import ModelCall
+from llm.types import CallRecord
+
+
+def save_calls(
+    records: Iterable[CallRecord],
+    *,
+    project_id: UUID,
+    job_id: UUID | None,
+    subject_id: UUID | None,
+    turn_id: UUID | None,
+) -> list[ModelCall]:
+    """Store what was asked and answered, in the running transaction."""
+    return ModelCall.objects.bulk_create(
+        ModelCall(
+            project_id=project_id,
+            job_id=job_id,
+            subject_id=subject_id,
+            turn_id=turn_id,
+            skill=record.skill,
+            template_hash=record.template_hash,
+            model=record.model,
+            host=record.host,
+            messages=record.messages,
+            output=record.output,
+            tool_calls=[{"name": call.name, "arguments": call.arguments_json} for call in record.tool_calls],
+            input_tokens=record.usage.input_tokens,
+            cached_tokens=record.usage.cached_tokens,
+            output_tokens=record.usage.output_tokens,
+            cost=record.cost_usd,
+            started_at=record.started_at,
+            first_token_ms=record.first_token_ms,
+            total_ms=record.total_ms,
+            attempts=record.attempts,
+            finish=record.finish or "",
+            error=record.error_code or "",
+        )
+        for record in records
+    )

@@ -1,0 +1,138 @@
+"""Claiming, keeping and giving back jobs. Through mg_ops, because a worker claims for every tenant (design section 3).
+
+Only the database's clock counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, connections, transaction
+
+from jobs.claimed import ClaimedJob
+from jobs.lanes import Lane, lane_of, lanes
+
+_CLAIM = """
+with due as (
+    select j.id from jobs_job j
+    where j.lane = %(lane)s and j.state = 'queued' and j.run_after <= clock_timestamp()
+      and not exists (select 1 from jobs_job e where e.lane = j.lane and e.subject_id = j.subject_id
+                      and e.state in ('queued', 'running') and (e.ordinal < j.ordinal or e.state = 'running'))
+    order by j.fair_at limit %(limit)s for update skip locked)
+update jobs_job j set state = 'running', token = token + 1, attempts = attempts + 1, started_at = clock_timestamp(),
+       lease_until = clock_timestamp() + %(lease)s * interval '1 second', error = ''
+from due where j.id = due.id
+returning j.id, j.organization_id, j.lane, j.subject_id, j.ordinal, j.key, j.token, j.attempts
+"""
+
+_HEARTBEAT = """
+update jobs_job j set lease_until = clock_timestamp() + m.lease * interval '1 second'
+from unnest(%(ids)s::uuid[], %(tokens)s::bigint[], %(leases)s::float8[]) as m(id, token, lease)
+where j.id = m.id and j.token = m.token and j.state = 'running'
+returning j.id
+"""
+
+_STILL_WANTED = """
+select j.id from jobs_job j join unnest(%(ids)s::uuid[], %(tokens)s::bigint[]) as m(id, token) on j.id = m.id
+where j.token = m.token and j.state in ('running', 'done', 'failed', 'skipped')
+"""
+
+_EXPIRED = """
+select id, organization_id, lane, subject_id, ordinal, key, token, attempts from jobs_job
+where state = 'running' and lease_until < clock_timestamp() order by lease_until limit 200 for update skip locked
+"""
+
+_GIVE_BACK = """
+update jobs_job set state = 'queued', lease_until = null, error = %(error)s, attempts = attempts - %(forgive)s,
+       run_after = clock_timestamp() + %(delay)s * interval '1 second'
+where id = %(id)s and token = %(token)s and state = 'running'
+"""
+
+# A lane is named when work waits in it that a worker could take now.
+_WAITING = "select distinct lane from jobs_job where state = 'queued' and run_after <= clock_timestamp()"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A job in this process's hands, with its lane's lease in seconds."""
+
+    job: ClaimedJob
+    lease_seconds: float
+
+
+def claim(lane: Lane, *, limit: int) -> list[ClaimedJob]:
+    """Take up to `limit` due jobs of a lane, the fairest first, at most one per subject and that the oldest."""
+    try:
+        with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
+            cursor.execute(_CLAIM, {"lane": lane.name, "limit": limit, "lease": lane.lease_seconds})
+            return [_claimed(row) for row in cursor.fetchall()]
+    except IntegrityError:
+        # Two claims met at one subject; the index let one through, the next wake takes the rest.
+        return []
+
+
+def heartbeat(held: Sequence[Held]) -> set[UUID]:
+    """Extend the leases. Returns the ids of jobs that are no longer ours to run: superseded, or taken by another."""
+    parameters: dict[str, Any] = {
+        "ids": [one.job.id for one in held],
+        "tokens": [one.job.token for one in held],
+        "leases": [one.lease_seconds for one in held],
+    }
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_HEARTBEAT, parameters)
+        kept = {row[0] for row in cursor.fetchall()}
+        if len(kept) < len(held):
+            cursor.execute(_STILL_WANTED, parameters)
+            kept |= {row[0] for row in cursor.fetchall()}
+    return {one.job.id for one in held} - kept
+
+
+def give_back(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: bool = False) -> bool:
+    """Queue the job again after a delay. `forgive` doesn't count the attempt. False when it is no longer ours."""
+    parameters: dict[str, Any] = {
+        "id": job.id,
+        "token": job.token,
+        "error": error[:2000],
+        "delay": delay_seconds,
+        "forgive": int(forgive),
+    }
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_GIVE_BACK, parameters)
+        return bool(cursor.rowcount == 1)
+
+
+def take_expired() -> list[ClaimedJob]:
+    """Queue again what a dead worker held; return the jobs whose attempts are used up, for their lanes to fail."""
+    with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
+        cursor.execute(_EXPIRED)
+        expired = [_claimed(row) for row in cursor.fetchall()]
+        for job in expired:
+            if not job.is_last_attempt:
+                give_back(job, error="The worker that ran this died.", delay_seconds=0)
+    return [job for job in expired if job.is_last_attempt]
+
+
+def waiting_lanes() -> set[str]:
+    """Lanes with work that is due now."""
+    known = {lane.name for lane in lanes()}
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_WAITING)
+        return {row[0] for row in cursor.fetchall()} & known
+
+
+def _claimed(row: tuple[UUID, UUID, str, UUID, int, str, int, int]) -> ClaimedJob:
+    job_id, organization_id, lane, subject_id, ordinal, key, token, attempts = row
+    return ClaimedJob(
+        id=job_id,
+        organization_id=organization_id,
+        lane=lane,
+        subject_id=subject_id,
+        ordinal=ordinal,
+        key=key,
+        token=token,
+        attempt=attempts,
+        max_attempts=lane_of(lane).max_attempts,
+    )

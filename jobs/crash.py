@@ -1,0 +1,22 @@
+"""Crash points: `CRASH_AT=label:n` kills the process with SIGKILL the n-th time it passes `label` (reliability 2.1).
+
+Only tests set it. A label is where a crash would hurt most: just before or after a commit, a send, a wake.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+
+_passed: Counter[str] = Counter()
+_label, _, _count = os.environ.get("CRASH_AT", "").partition(":")
+
+
+def crash_point(label: str) -> None:
+    """Die here when the environment says so."""
+    if label != _label:
+        return
+    _passed[label] += 1
+    if _passed[label] == int(_count or 1):
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,13 @@
+"""What can go wrong with a job."""
+
+from __future__ import annotations
+
+from projects.api.problem import Conflict
+
+
+class GiveUp(RuntimeError):
+    """Trying again can't help: the job fails at once, with this reason."""
+
+
+class WrongState(Conflict):
+    """The row is not in a state that allows this."""

@@ -1,0 +1,88 @@
+"""Lanes: the kinds of work, and how each is claimed.
+
+A higher floor registers its lanes when the apps are ready; this floor knows nothing of what they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from django.conf import settings
+
+from jobs.claimed import ClaimedJob
+
+
+class Queue(StrEnum):
+    """The two kinds of worker: replies have their own, so that nothing slow delays them."""
+
+    REPLIES = "replies"
+    WORK = "work"
+
+
+class Mode(StrEnum):
+    """What a newer job does to an older one of the same subject."""
+
+    QUEUE = "queue"
+    INTERRUPT = "interrupt"
+
+
+Handler = Callable[[ClaimedJob], Awaitable[None]]
+# Called in the transaction that marks the job failed, with the reason.
+FailureHandler = Callable[[ClaimedJob, str], None]
+# Called in the transaction that queues a failed job again, with its subject and ordinal; may refuse with WrongState.
+RerunHandler = Callable[[UUID, int], None]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One kind of work. `lease` is how long a worker may be silent, `deadline` how long one attempt may take."""
+
+    name: str
+    queue: Queue
+    mode: Mode
+    handler: Handler = field(repr=False)
+    lease: timedelta = timedelta(seconds=30)
+    deadline: timedelta = timedelta(seconds=120)
+    max_attempts: int = 5
+    side_by_side: int = 32
+    on_failed: FailureHandler | None = field(default=None, repr=False)
+    on_run_again: RerunHandler | None = field(default=None, repr=False)
+
+    @property
+    def lease_seconds(self) -> float:
+        """The lane's lease, or the operator's for all lanes."""
+        return settings.LEASE_SECONDS or self.lease.total_seconds()
+
+    @property
+    def task_name(self) -> str:
+        """The Celery task that hints at this lane, in the product's words."""
+        return f"run_{self.name}"
+
+
+_lanes: dict[str, Lane] = {}
+
+
+class UnknownLane(KeyError):
+    """No app has registered this lane."""
+
+
+def register(lane: Lane) -> None:
+    """Make a lane known. Called once per lane from an app's `ready`."""
+    _lanes[lane.name] = lane
+
+
+def lane_of(name: str) -> Lane:
+    """The lane of this name. Raises UnknownLane."""
+    try:
+        return _lanes[name]
+    except KeyError as error:
+        raise UnknownLane(f"No app has registered the lane {name!r}.") from error
+
+
+def lanes(*, queues: frozenset[str] | None = None) -> Iterator[Lane]:
+    """All lanes, or those of some queues."""
+    return (lane for lane in _lanes.values() if queues is None or lane.queue in queues)

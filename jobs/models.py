@@ -1,0 +1,103 @@
+"""Work that must not be lost, and the model calls it made."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class State(models.TextChoices):
+    """Where a job stands."""
+
+    QUEUED = "queued", "Queued: waits for a worker"
+    RUNNING = "running", "Running: a worker holds its lease"
+    DONE = "done", "Done: its result is committed"
+    FAILED = "failed", "Failed: all attempts are used up; staff may run it again"
+    SUPERSEDED = "superseded", "Superseded: newer work of the same subject took its place"
+    SKIPPED = "skipped", "Skipped: there was no reason to run it"
+
+
+LIVE = (State.QUEUED, State.RUNNING)
+
+
+class Job(TenantModel):
+    """One piece of work. The row is the truth; a Celery message only hints that there is one.
+
+    `subject_id` is what jobs of a lane are ordered by (the conversation): its lowest `ordinal` runs first, one at a time.
+    `key` makes creation idempotent. `token` counts claims: whoever holds an older one is a zombie and writes nothing.
+    """
+
+    project = TenantForeignKey("projects.Project", related_name="+")
+    lane = models.CharField(max_length=20)
+    subject_id = models.UUIDField()
+    ordinal = models.PositiveIntegerField()
+    key = models.CharField(max_length=120)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    fair_at = models.DateTimeField()
+    run_after = models.DateTimeField()
+    lease_until = models.DateTimeField(null=True)
+    token = models.BigIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    interruptions = models.PositiveSmallIntegerField(default=0)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "key"], name="one_job_per_key"),
+            models.UniqueConstraint(
+                fields=["lane", "subject_id"], condition=Q(state=State.RUNNING), name="one_running_per_subject"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["lane", "fair_at"], condition=Q(state=State.QUEUED), name="job_claim"),
+            models.Index(fields=["lane", "subject_id", "ordinal"], condition=Q(state__in=LIVE), name="job_order"),
+            models.Index(fields=["lease_until"], condition=Q(state=State.RUNNING), name="job_lease"),
+            models.Index(fields=["organization", "lane"], condition=Q(state=State.QUEUED), name="job_fairness"),
+            models.Index(fields=["organization", "subject_id", "ordinal"], name="job_subject"),
+            models.Index(
+                fields=["organization", "project", "-finished_at"], condition=Q(state=State.FAILED), name="job_failed"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lane} {self.ordinal} ({self.state})"
+
+
+class ModelCall(TenantModel):
+    """One call of the model with everything that went in and came out, so that everyone can see why."""
+
+    project = TenantForeignKey("projects.Project", related_name="+")
+    job = TenantForeignKey("jobs.Job", models.CASCADE, null=True, related_name="model_calls")
+    subject_id = models.UUIDField(null=True)
+    turn_id = models.UUIDField(null=True)
+    skill = models.CharField(max_length=20)
+    template_hash = models.CharField(max_length=16)
+    model = models.CharField(max_length=120)
+    host = models.CharField(max_length=255)
+    messages = models.JSONField()
+    output = models.TextField(blank=True)
+    tool_calls = models.JSONField(default=list)
+    input_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, help_text="USD; empty when the model has no price"
+    )
+    started_at = models.DateTimeField()
+    first_token_ms = models.PositiveIntegerField(null=True)
+    total_ms = models.PositiveIntegerField()
+    attempts = models.PositiveSmallIntegerField(default=1)
+    finish = models.CharField(max_length=20, blank=True)
+    error = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["organization", "turn_id"], name="call_turn")]
+        ordering = ["started_at"]
+
+    def __str__(self) -> str:
+        return f"{self.skill} by {self.model}"

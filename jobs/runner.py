@@ -1,0 +1,138 @@
+"""A worker process's event loop: claims jobs of its lanes, runs them side by side, keeps their leases, obeys cancellations."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+import redis.asyncio as aioredis
+from django.conf import settings
+from django.db import Error as DatabaseError
+from redis import RedisError
+
+from jobs import claims, hints
+from jobs.attempt import attempt
+from jobs.claimed import ClaimedJob
+from jobs.claims import Held
+from jobs.lanes import Lane, lanes
+from jobs.sweep import sweep
+from projects.threads import in_db
+
+log = logging.getLogger(__name__)
+
+STOP_SECONDS = 6
+
+
+class Runner:
+    """Runs the lanes of some queues until stopped. Everything but `wake` happens on its loop."""
+
+    def __init__(self, *, queues: frozenset[str]) -> None:
+        self._lanes = {lane.name: lane for lane in lanes(queues=queues)}
+        self._wakes = {name: asyncio.Event() for name in self._lanes}
+        self._busy: Counter[str] = Counter()
+        self._full: set[str] = set()
+        self._held: dict[UUID, Held] = {}
+        self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        self._services: list[asyncio.Task[None]] = []
+        self._loop = asyncio.get_running_loop()
+
+    def start(self) -> None:
+        """Begin to claim, to beat, to sweep and to listen."""
+        pumps = [self._pump(lane) for lane in self._lanes.values()]
+        services = [_forever(self._heartbeat), _forever(self._sweep), _forever(self._listen)]
+        self._services = [self._loop.create_task(coroutine) for coroutine in (*pumps, *services)]
+        for wake in self._wakes.values():
+            wake.set()
+
+    def wake(self, lane: str) -> bool:
+        """Look for work in a lane soon, from any thread. False when the lane is not this process's, or it is full."""
+        if lane not in self._wakes or lane in self._full:
+            return False
+        self._loop.call_soon_threadsafe(self._wakes[lane].set)
+        return True
+
+    async def stop(self) -> None:
+        """Claim no more; let what runs finish for a few seconds; give the rest back, uncounted."""
+        for service in self._services:
+            service.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=STOP_SECONDS)
+        for job_id, task in list(self._tasks.items()):
+            task.cancel()
+            await in_db(claims.give_back, self._held[job_id].job, error="", delay_seconds=0, forgive=True)
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=1)
+
+    async def _pump(self, lane: Lane) -> None:
+        wake = self._wakes[lane.name]
+        while True:
+            await wake.wait()
+            wake.clear()
+            try:
+                await self._claim_all(lane)
+            except DatabaseError as error:
+                log.warning("Could not claim from %s (%s); trying again.", lane.name, type(error).__name__)
+                self._loop.call_later(0.5, wake.set)
+
+    async def _claim_all(self, lane: Lane) -> None:
+        """Claim until nothing is left or no room is; a job that ends in a full lane wakes it."""
+        while room := lane.side_by_side - self._busy[lane.name]:
+            jobs = await in_db(claims.claim, lane, limit=room)
+            for job in jobs:
+                self._begin(job, lane)
+            if len(jobs) < room:
+                self._full.discard(lane.name)
+                return
+        self._full.add(lane.name)
+
+    def _begin(self, job: ClaimedJob, lane: Lane) -> None:
+        self._busy[lane.name] += 1
+        self._held[job.id] = Held(job=job, lease_seconds=lane.lease_seconds)
+        task = self._tasks[job.id] = self._loop.create_task(attempt(job, lane), name=f"{lane.name} {job.id}")
+        task.add_done_callback(lambda _: self._end(job))
+
+    def _end(self, job: ClaimedJob) -> None:
+        self._busy[job.lane] -= 1
+        self._held.pop(job.id, None)
+        self._tasks.pop(job.id, None)
+        if job.lane in self._full:
+            self._wakes[job.lane].set()
+
+    async def _heartbeat(self) -> None:
+        shortest = min((lane.lease_seconds for lane in self._lanes.values()), default=30.0)
+        while True:
+            await asyncio.sleep(shortest / 3)
+            if held := list(self._held.values()):
+                self._cancel(await in_db(claims.heartbeat, held))
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(settings.SWEEP_SECONDS)
+            for lane in await in_db(sweep):
+                self.wake(lane)
+
+    async def _listen(self) -> None:
+        """Obey cancellations of superseded jobs."""
+        client = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, health_check_interval=10)
+        async with client, client.pubsub(ignore_subscribe_messages=True) as channel:
+            await channel.subscribe(hints.CANCELLATIONS)
+            async for message in channel.listen():
+                self._cancel({UUID(job_id) for job_id in json.loads(message["data"])})
+
+    def _cancel(self, job_ids: set[UUID]) -> None:
+        for job_id in job_ids & self._tasks.keys():
+            self._tasks[job_id].cancel()
+
+
+async def _forever(service: Callable[[], Awaitable[None]]) -> None:
+    """Run a service again after whatever an outage of PostgreSQL or Redis does to it."""
+    while True:
+        try:
+            await service()
+        except (DatabaseError, RedisError, OSError) as error:
+            log.warning("%s stumbled (%s); going on in a second.", service.__name__.strip("_"), type(error).__name__)
+        await asyncio.sleep(1)

@@ -1,0 +1,44 @@
+"""What people and workers may do to a job."""
+
+from __future__ import annotations
+
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from jobs import hints
+from jobs.claimed import ClaimedJob
+from jobs.errors import WrongState
+from jobs.fence import job_tx
+from jobs.lanes import lane_of
+from jobs.models import Job, State
+from projects.models import Project
+
+
+def fail_job(job: ClaimedJob, *, reason: str) -> None:
+    """Mark a job failed for staff to see, together with what its lane does about it. Raises Zombie."""
+    lane = lane_of(job.lane)
+    with job_tx(job, finish=State.FAILED, error=reason):
+        if lane.on_failed is not None:
+            lane.on_failed(job, reason)
+
+
+def run_again(project: Project, job_id: UUID) -> Job:
+    """Queue a failed job once more, with fresh attempts. Raises WrongState unless it failed, Job.DoesNotExist.
+
+    Two people at once: one wins, the other gets WrongState.
+    """
+    job = Job.objects.get(project=project, pk=job_id)
+    lane = lane_of(job.lane)
+    changed = Job.objects.filter(pk=job_id, state=State.FAILED).update(
+        state=State.QUEUED, attempts=0, error="", run_after=Now(), fair_at=Now(), finished_at=None, started_at=None
+    )
+    if changed != 1:
+        raise WrongState(f"Only a failed job can run again; this one is {State(job.state).value}.")
+    if lane.on_run_again is not None:
+        lane.on_run_again(job.subject_id, job.ordinal)
+    transaction.on_commit(partial(hints.hint, [job.lane]))
+    job.refresh_from_db()
+    return job

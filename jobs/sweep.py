@@ -1,0 +1,37 @@
+"""The sweep: finds work whose hint was lost and work whose worker died. Any number may run; one at a time does."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import connections, transaction
+
+from jobs import claims, hints
+from jobs.fence import Zombie
+from jobs.services import fail_job
+
+log = logging.getLogger(__name__)
+
+_LOCK = 0x6D616B65  # "make"
+
+
+def sweep() -> set[str]:
+    """Queue again what dead workers held, fail what is used up, hint at what waits. Returns the lanes that wait."""
+    with transaction.atomic(using="ops"):
+        if not _is_mine():
+            return set()
+        used_up = claims.take_expired()
+        waiting = claims.waiting_lanes()
+    for job in used_up:
+        try:
+            fail_job(job, reason=f"The worker that ran this died {job.attempt} times in a row.")
+        except Zombie:
+            log.info("Job %s found another end meanwhile.", job.id)
+    hints.hint(sorted(waiting))
+    return waiting
+
+
+def _is_mine() -> bool:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute("select pg_try_advisory_xact_lock(%s)", [_LOCK])
+        return bool(cursor.fetchone()[0])

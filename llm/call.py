@@ -1,0 +1,230 @@
+"""One model call: its attempts, its deadlines, and the record of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from llm.answer import Answer
+from llm.errors import BadAnswer, FirstTokenDeadline, LlmError, StreamCut, TotalDeadline, Unavailable
+from llm.exchange import read_answer
+from llm.health import EndpointHealth
+from llm.prices import Prices, cost_usd
+from llm.redact import Redactor
+from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, complaint_of, failure_of
+from llm.types import CallRecord, ChatRequest, Completion, FinishReason, Usage
+from llm.wire import Ask, body_of
+
+OnText = Callable[[str], object]
+OnRecord = Callable[[CallRecord], object]
+
+MOST_RETRIES = 2
+FIRST_PAUSE_S = 0.5
+# Once the answer is whole, the endpoint gets this long to send its usage
+USAGE_GRACE_S = 2.0
+LONGEST_TEXT = 500
+# The endpoint is in trouble; any other failure shows that it works
+TROUBLE = (Unavailable, BadAnswer, StreamCut)
+
+
+class _Simpler(LlmError):
+    """The endpoint didn't understand a parameter; it is asked again without."""
+
+
+def ignore_text(text: str) -> None:
+    """The `on_text` of an answer that nobody reads along."""
+
+
+class Call:
+    """A call from its first attempt to its record. Use it once, inside `recorded`; there, `ask` may be used twice."""
+
+    def __init__(self, request: ChatRequest, *, sdk: Sdk, health: EndpointHealth, prices: Prices) -> None:
+        self._request = request
+        self._sdk = sdk
+        self._health = health
+        self._features = health.features_of(request.model.model)
+        self._prices = prices
+        self._redactor = Redactor(request.model.endpoint.api_key)
+        self._started_at = datetime.now(UTC)
+        self._start = time.monotonic()
+        self._first_token_ms: int | None = None
+        self._attempts = 0
+        self._retries = 0
+        self._usage = Usage()
+        self._answer = Answer()
+        self._delivered = ""
+        self._on_text: OnText = ignore_text
+
+    @contextmanager
+    def recorded(self, on_record: OnRecord) -> Iterator[None]:
+        """Hand the record over once, whatever happens inside."""
+        error_code: str | None = "internal"
+        try:
+            yield
+            error_code = None
+        except LlmError as exc:
+            error_code = exc.code
+            raise
+        except asyncio.CancelledError:
+            error_code = "cancelled"
+            raise
+        finally:
+            on_record(self._record(error_code))
+
+    async def ask(self, ask: Ask, *, on_text: OnText = ignore_text) -> Answer:
+        """Ask until there is a usable answer, the retries are used up or the time is over. Raises LlmError."""
+        self._on_text = on_text
+        self._health.budget.count_call()
+        limits = self._request.deadlines
+        limit_s = min(limits.first_token_s, limits.total_s) if ask.is_streamed else limits.total_s
+        try:
+            async with asyncio.timeout_at(self._loop_time(limit_s)) as clock:
+                failure = await self._attempt_until_done(ask, clock=clock)
+        except TimeoutError:
+            failure = self._lateness(ask)
+        if failure is not None:
+            # Raised out here, so that no exception of the SDK, whose text may hold the key, hangs on it as its context
+            raise self._cleaned(failure)
+        return self._answer
+
+    def completion(self) -> Completion:
+        """The result of a successful `ask`."""
+        return Completion(
+            text=self._answer.text,
+            tool_calls=self._answer.tool_calls,
+            finish=self._answer.finish or FinishReason.STOP,
+            usage=self._usage,
+            first_token_ms=self._first_token_ms,
+            total_ms=self._elapsed_ms(),
+            attempts=self._attempts,
+        )
+
+    async def _attempt_until_done(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+        while True:
+            failure = await self._attempt(ask, clock=clock)
+            if isinstance(failure, _Simpler):
+                continue
+            if failure is None or (pause_s := self._pause_s(failure, clock=clock)) is None:
+                return failure
+            self._retries += 1
+            await asyncio.sleep(pause_s)
+
+    async def _attempt(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+        """One request. Its failure is returned, so that it is raised outside of every except clause."""
+        breaker = self._health.breaker
+        if (refusal := breaker.refusal()) is not None:
+            return refusal
+        self._answer = Answer()
+        self._attempts += 1
+        try:
+            failure = await self._exchange(ask, clock=clock)
+        except BaseException:
+            # Cancelled, by the caller or by a deadline, or `on_text` raised
+            breaker.abandoned()
+            raise
+        finally:
+            self._usage += self._answer.usage
+        if isinstance(failure, TROUBLE):
+            breaker.failed()
+        else:
+            breaker.succeeded()
+        return failure
+
+    async def _exchange(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+        answer = self._answer
+        body = body_of(ask, features=self._features)
+        try:
+            async with self._sdk.post(self._request.model.endpoint, body) as response:
+                await read_answer(
+                    response,
+                    answer=answer,
+                    is_streamed=ask.is_streamed,
+                    on_progress=lambda text: self._progress(text, ask=ask, clock=clock),
+                )
+            failure = answer.flaw()
+        except BadAnswer as exc:
+            failure = exc
+        except FAILURES as exc:
+            failure = self._translated(exc, body=body)
+        is_cut = answer.is_begun and isinstance(failure, TROUBLE)
+        return StreamCut(f"The answer broke off before its end: {failure}") if is_cut else failure
+
+    def _translated(self, exc: Exception, *, body: dict[str, Any]) -> LlmError:
+        complaint = complaint_of(exc)
+        if complaint is not None and self._features.learn(complaint, body=body):
+            return _Simpler()
+        return failure_of(exc)
+
+    def _progress(self, text: str, *, ask: Ask, clock: asyncio.Timeout) -> None:
+        if not ask.is_streamed:
+            return
+        if self._first_token_ms is None and self._answer.is_begun:
+            self._first_token_ms = self._elapsed_ms()
+            clock.reschedule(self._loop_time(self._request.deadlines.total_s))
+        if self._answer.finish is not None:
+            grace_ends = asyncio.get_running_loop().time() + USAGE_GRACE_S
+            clock.reschedule(min(grace_ends, self._loop_time(self._request.deadlines.total_s)))
+        if text:
+            self._delivered += text
+            self._on_text(text)
+
+    def _pause_s(self, failure: LlmError, *, clock: asyncio.Timeout) -> float | None:
+        """How long to wait before the next attempt, in seconds; None when there is to be none."""
+        if not failure.retryable or self._delivered or self._retries >= MOST_RETRIES:
+            return None
+        pause_s = failure.retry_after_s
+        if pause_s is None:
+            pause_s = FIRST_PAUSE_S * 2**self._retries * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+        time_left_s = (clock.when() or 0.0) - asyncio.get_running_loop().time()
+        if pause_s > LONGEST_RETRY_AFTER_S or pause_s >= time_left_s or not self._health.budget.take():
+            return None
+        return pause_s
+
+    def _lateness(self, ask: Ask) -> LlmError | None:
+        if self._answer.finish is not None:
+            # Whole, only its usage did not come
+            self._health.breaker.succeeded()
+            return self._answer.flaw()
+        self._health.breaker.failed()
+        is_first = ask.is_streamed and self._first_token_ms is None
+        return FirstTokenDeadline() if is_first else TotalDeadline()
+
+    def _cleaned(self, failure: LlmError) -> LlmError:
+        # Redact first: a text cut in the middle of a key could not be found any more
+        failure.args = (self._redactor.text(str(failure))[:LONGEST_TEXT],)
+        failure.partial = self._redactor.text(self._delivered)
+        return failure
+
+    def _loop_time(self, seconds: float) -> float:
+        """The event loop's time at so many seconds after the start of the call."""
+        return asyncio.get_running_loop().time() + seconds - (time.monotonic() - self._start)
+
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self._start) * 1000)
+
+    def _record(self, error_code: str | None) -> CallRecord:
+        request = self._request
+        model = request.model.model
+        return CallRecord(
+            skill=request.skill,
+            template_hash=request.template_hash,
+            model=model,
+            host=urlsplit(request.model.endpoint.base_url).netloc.rpartition("@")[2],
+            messages=self._redactor.tree(request.messages),
+            output=self._redactor.text(self._answer.text),
+            tool_calls=tuple(self._redactor.call(call) for call in self._answer.tool_calls),
+            usage=self._usage,
+            cost_usd=cost_usd(model, self._usage, self._prices),
+            started_at=self._started_at,
+            first_token_ms=self._first_token_ms,
+            total_ms=self._elapsed_ms(),
+            attempts=self._attempts,
+            finish=self._answer.finish,
+            error_code=error_code,
+        )

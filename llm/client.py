@@ -1,0 +1,104 @@
+"""The door to the models: stream a reply, complete in one piece, or get a structured answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel
+
+from llm.errors import LengthCut, SchemaMismatch
+from llm.structured import Misfit, parse, repair_messages, schema_of
+from llm.types import ChatRequest, Completion, Endpoint, FinishReason
+from llm.wire import Ask
+
+if TYPE_CHECKING:
+    from llm.call import Call, OnRecord, OnText
+    from llm.health import EndpointHealth
+    from llm.prices import Prices
+    from outbound.guard import Guard
+
+Output = TypeVar("Output", bound=BaseModel)
+
+
+class Client:
+    """One per event loop, and used on that loop only.
+
+    Every method raises LlmError, and calls `record` exactly once with a CallRecord: after success, failure or
+    cancellation. Cancelling the task closes the connection at once. `record` and `on_text` run on the event loop, so
+    they must be quick, and must not raise.
+    """
+
+    def __init__(self, *, prices: Prices | None = None, outbound: Guard | None = None) -> None:
+        """`outbound` guards endpoints that aren't trusted; without it they must be on the public internet."""
+        # Here and not above: the SDK takes most of a second to load, which a command that calls no model need not pay
+        from llm.sdk import Sdk
+
+        self._prices = prices or {}
+        self._sdk = Sdk(outbound)
+        self._health: dict[Endpoint, EndpointHealth] = {}
+
+    async def stream(self, request: ChatRequest, *, on_text: OnText, record: OnRecord) -> Completion:
+        """Stream an answer; `on_text` gets each piece of its text as it arrives.
+
+        Retries only while no text was handed over. StreamCut and TotalDeadline carry what was, as `partial`.
+        """
+        call = self._call(request)
+        with call.recorded(record):
+            await call.ask(_ask(request, is_streamed=True), on_text=on_text)
+            return call.completion()
+
+    async def complete(self, request: ChatRequest, *, record: OnRecord) -> Completion:
+        """The answer in one piece."""
+        call = self._call(request)
+        with call.recorded(record):
+            await call.ask(_ask(request))
+            return call.completion()
+
+    async def structured(self, request: ChatRequest, *, output: type[Output], record: OnRecord) -> Output:
+        """An answer that fits the output model; the model gets one chance to mend what doesn't.
+
+        Raises SchemaMismatch after that, and LengthCut for an answer cut by length: that one is never mended.
+        """
+        call = self._call(request)
+        ask = replace(_ask(request), schema=schema_of(output, name=request.skill))
+        with call.recorded(record):
+            text = await _whole_text(call, ask)
+            try:
+                return parse(text, output=output)
+            except Misfit as exc:
+                messages = repair_messages(ask.messages, text=text, misfit=exc)
+            text = await _whole_text(call, replace(ask, messages=messages))
+            try:
+                return parse(text, output=output)
+            except Misfit as exc:
+                failure = SchemaMismatch(f"The model's answer does not fit the schema, nor did its second one:\n{exc}")
+            raise failure
+
+    async def aclose(self) -> None:
+        """Close all connections. Calls that still run fail."""
+        await self._sdk.aclose()
+
+    def _call(self, request: ChatRequest) -> Call:
+        from llm.call import Call
+        from llm.health import EndpointHealth
+
+        health = self._health.setdefault(request.model.endpoint, EndpointHealth())
+        return Call(request, sdk=self._sdk, health=health, prices=self._prices)
+
+
+def _ask(request: ChatRequest, *, is_streamed: bool = False) -> Ask:
+    return Ask(
+        model=request.model.model,
+        messages=request.messages,
+        tools=request.tools,
+        is_streamed=is_streamed,
+        max_output_tokens=request.max_output_tokens,
+    )
+
+
+async def _whole_text(call: Call, ask: Ask) -> str:
+    answer = await call.ask(ask)
+    if answer.finish is FinishReason.LENGTH:
+        raise LengthCut
+    return answer.text

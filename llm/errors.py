@@ -1,0 +1,109 @@
+"""Every way a model call can fail, one class each. The texts hold no API key and may be shown to staff."""
+
+from __future__ import annotations
+
+import inspect
+from typing import ClassVar
+
+
+class LlmError(Exception):
+    """The model call failed.
+
+    `partial` is the text that `on_text` had got before; `retry_after_s` is the pause that the endpoint asked for.
+    """
+
+    code: ClassVar[str] = "llm_error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str = "", *, partial: str = "", retry_after_s: float | None = None) -> None:
+        super().__init__(message or inspect.cleandoc(self.__doc__ or "").partition("\n")[0])
+        self.partial = partial
+        self.retry_after_s = retry_after_s
+
+
+class RateLimited(LlmError):
+    """The model endpoint is busy (429). Try again in a moment."""
+
+    code = "rate_limited"
+    retryable = True
+
+
+class RateLimitedLong(LlmError):
+    """The model endpoint refuses calls for more than 30 seconds, or the account's quota is used up (429)."""
+
+    code = "rate_limited_long"
+
+
+class Unavailable(LlmError):
+    """The model endpoint can't be reached or reports a fault of its own (5xx)."""
+
+    code = "unavailable"
+    retryable = True
+
+
+class Rejected(LlmError):
+    """The model endpoint refuses the request. Check the API key, the base URL and the model's name."""
+
+    code = "rejected"
+
+
+class DeadlineExceeded(LlmError):
+    """The model took too long."""
+
+    code = "deadline"
+
+
+class FirstTokenDeadline(DeadlineExceeded):
+    """The model did not begin to answer in time."""
+
+    code = "deadline_first_token"
+
+
+class TotalDeadline(DeadlineExceeded):
+    """The model did not finish its answer in time."""
+
+    code = "deadline_total"
+
+
+class StreamCut(LlmError):
+    """The answer broke off before its end."""
+
+    code = "stream_cut"
+    retryable = True
+
+
+class LengthCut(LlmError):
+    """The structured answer is longer than the model may write; what there is of it is not used."""
+
+    code = "length"
+
+
+class BadAnswer(LlmError):
+    """The endpoint answered with something that is no chat completion."""
+
+    code = "bad_answer"
+    retryable = True
+
+
+class SchemaMismatch(LlmError):
+    """The model's answer does not fit the schema, and did not after one repair."""
+
+    code = "schema_mismatch"
+
+
+class Refused(LlmError):
+    """The model or the provider's filter refused to answer."""
+
+    code = "refused"
+
+
+class BreakerOpen(LlmError):
+    """The model endpoint failed several times in a row; it is left alone for a few seconds."""
+
+    code = "breaker_open"
+
+
+class Blocked(LlmError):
+    """The model endpoint's address may not be called."""
+
+    code = "blocked_address"

@@ -1,0 +1,46 @@
+"""Which skill a request is about, and the answer of that skill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from llm.offline.schema_instance import instance_of
+from llm.offline.skills.detect import detect
+from llm.offline.skills.fill import fill_instance
+from llm.offline.skills.observer import observe
+from llm.offline.skills.reply import reply
+from llm.offline.skills.thoughts import think
+from llm.offline.wire import Answer, ChatCall
+
+STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {"observer": observe, "thoughts": think, "detect": detect}
+OUTPUT_TITLES = {"Observation": "observer", "KeyDirectives": "thoughts", "Detection": "detect"}
+
+
+def skill_of(call: ChatCall) -> str:
+    """The skill's name: the schema's, or that of a schema in the prompt, else `reply`."""
+    if call.schema_name:
+        return OUTPUT_TITLES.get(call.schema_name, call.schema_name)
+    tail = call.system[-20000:] + call.last_user[-20000:]
+    for title, skill in OUTPUT_TITLES.items():
+        if f'"{title}"' in tail:
+            return skill
+    return "object" if call.schema is not None else "reply"
+
+
+def compose(call: ChatCall) -> Answer:
+    """The answer to a request, by the rules of its skill."""
+    skill = skill_of(call)
+    if skill in STRUCTURED:
+        return Answer(json.dumps(STRUCTURED[skill](call), ensure_ascii=False))
+    if call.schema is not None:
+        return Answer(json.dumps(fill_instance(call), ensure_ascii=False))
+    return reply(call)
+
+
+def fallback(call: ChatCall) -> Answer:
+    """A valid answer that says as little as possible."""
+    if call.schema is not None:
+        return Answer(json.dumps(instance_of(call.schema)))
+    return Answer("I'm sorry, I don't know that. I can pass your question on to my colleagues.")

@@ -1,0 +1,45 @@
+"""Takes API keys out of texts before they reach an error, a record or a log."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from llm.types import ToolCall
+
+MASK = "[redacted]"
+# A shorter "key" is a placeholder ("none", "EMPTY", "ollama") and also an ordinary word
+SHORTEST_SECRET = 8
+
+
+class Redactor:
+    """Replaces one key in every form in which a server may echo it: plain, URL-encoded, base64."""
+
+    def __init__(self, key: str) -> None:
+        self._forms: tuple[str, ...] = ()
+        if len(key) >= SHORTEST_SECRET:
+            encoded = base64.b64encode(key.encode()).decode()
+            self._forms = tuple({key, quote(key, safe=""), encoded, encoded.rstrip("=")})
+
+    def text(self, text: str) -> str:
+        for form in sorted(self._forms, key=len, reverse=True):
+            if form in text:
+                text = text.replace(form, MASK)
+        return text
+
+    def tree(self, value: Any) -> Any:
+        """A JSON value with every string redacted; the same object where nothing can be in it."""
+        if not self._forms:
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {key: self.tree(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.tree(item) for item in value]
+        return value
+
+    def call(self, call: ToolCall) -> ToolCall:
+        return replace(call, name=self.text(call.name), arguments_json=self.text(call.arguments_json))

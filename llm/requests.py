@@ -1,0 +1,45 @@
+"""Requests made from a skill's prompt files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llm.prompts import render
+from llm.types import LANE_DEADLINES, REPLY_DEADLINES, CallRecord, ChatRequest, Deadlines, ModelSpec
+
+Recorder = Callable[[CallRecord], None]
+
+
+def structured_request(
+    skill: str, context: Any, *, model: ModelSpec, max_output_tokens: int, deadlines: Deadlines = LANE_DEADLINES
+) -> ChatRequest:
+    """A background call: the stable prompt, then the volatile one."""
+    prompt = render(skill, context)
+    return ChatRequest(
+        skill=skill,
+        template_hash=prompt.template_hash,
+        model=model,
+        messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+        deadlines=deadlines,
+        max_output_tokens=max_output_tokens,
+    )
+
+
+def reply_request(
+    context: Any, *, history: Sequence[dict[str, Any]], model: ModelSpec, max_output_tokens: int
+) -> ChatRequest:
+    """The customer's reply: the stable prompt, the transcript, then the volatile prompt."""
+    prompt = render("reply", context)
+    return ChatRequest(
+        skill="reply",
+        template_hash=prompt.template_hash,
+        model=model,
+        messages=[
+            {"role": "system", "content": prompt.system},
+            *history,
+            {"role": "user", "content": prompt.user},
+        ],
+        deadlines=REPLY_DEADLINES,
+        max_output_tokens=max_output_tokens,
+    )

@@ -1,0 +1,191 @@
+"""The only importer of `openai`: sends a request, hands over the raw response, and names what went wrong."""
+
+from __future__ import annotations
+
+import ssl
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, cast
+
+import aiohttp
+import anyio
+import httpx2
+import openai
+
+from llm.errors import BadAnswer, Blocked, LlmError, RateLimited, RateLimitedLong, Rejected, Unavailable
+from llm.features import Complaint
+from llm.types import Endpoint
+from outbound.errors import BlockedAddress, NotSent, OutboundError
+from outbound.guard import Guard, transport_for
+
+CONNECT_TIMEOUT_S = 5.0
+LONGEST_RETRY_AFTER_S = 30.0
+MOST_CLIENTS = 256
+# Everything that sending a request or reading its answer can raise; the last three slip through httpx2's own mapping
+FAILURES = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    OutboundError,
+    aiohttp.ClientError,
+    OSError,
+    ssl.SSLError,
+    anyio.EndOfStream,
+)
+# What a project's endpoint gets to see: not the operator's organization, nor what its environment adds to every request
+GUARDED_HEADERS = frozenset(
+    {"host", "accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "user-agent"}
+)
+TRANSIENT_STATUSES = frozenset({408, 409, 425})
+QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+
+
+class Sdk:
+    """One per event loop. All trusted endpoints share one pool of connections, all guarded ones another."""
+
+    def __init__(self, guard: Guard | None = None) -> None:
+        self._guard = guard or Guard()
+        self._pools: dict[bool, httpx2.AsyncClient] = {}
+        self._clients: OrderedDict[Endpoint, openai.AsyncOpenAI] = OrderedDict()
+
+    @asynccontextmanager
+    async def post(self, endpoint: Endpoint, body: dict[str, Any]) -> AsyncIterator[httpx2.Response]:
+        """The response to a chat completion request, its body not read yet. Leaving the context closes it.
+
+        Raises one of FAILURES; `failure_of` translates it.
+        """
+        create = self._client(endpoint).chat.completions.with_streaming_response.create
+        # The body is plain JSON; the SDK's overloads would want one typed call for each combination of parameters
+        async with cast(Any, create)(**body) as response:
+            yield response.http_response
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        self._clients.clear()
+        while self._pools:
+            _, pool = self._pools.popitem()
+            await pool.aclose()
+
+    def _client(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
+        client = self._clients.pop(endpoint, None) or self._new_client(endpoint)
+        self._clients[endpoint] = client
+        if len(self._clients) > MOST_CLIENTS:
+            # It owns no connection, so there is nothing to close
+            self._clients.popitem(last=False)
+        return client
+
+    def _new_client(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
+        if not endpoint.trusted:
+            self._guard.check_url(endpoint.base_url)
+        # An empty key would make the SDK look into the environment for the operator's
+        key = endpoint.api_key or "none"
+        return openai.AsyncOpenAI(
+            base_url=endpoint.base_url,
+            api_key=key,
+            default_headers={"Authorization": f"Bearer {key}", "Accept-Encoding": "identity"},
+            http_client=self._pool(is_trusted=endpoint.trusted),
+            max_retries=0,
+            timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
+        )
+
+    def _pool(self, *, is_trusted: bool) -> httpx2.AsyncClient:
+        if is_trusted not in self._pools:
+            self._pools[is_trusted] = _trusted_pool() if is_trusted else _guarded_pool(self._guard)
+        return self._pools[is_trusted]
+
+
+def _no_cookies() -> CookieJar:
+    # A cookie that one project's call brought must not go out with another's
+    return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+
+
+def _trusted_pool() -> httpx2.AsyncClient:
+    return openai.DefaultAioHttpClient(follow_redirects=False, trust_env=False, cookies=_no_cookies())
+
+
+def _guarded_pool(guard: Guard) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        transport=transport_for(guard),
+        follow_redirects=False,
+        trust_env=False,
+        cookies=_no_cookies(),
+        event_hooks={"request": [_keep_guarded_headers]},
+    )
+
+
+async def _keep_guarded_headers(request: httpx2.Request) -> None:
+    for name in list(request.headers):
+        if name.lower() not in GUARDED_HEADERS:
+            del request.headers[name]
+
+
+def failure_of(exc: Exception) -> LlmError:
+    """The typed error for one of FAILURES. Its text may still hold the key: the caller redacts it."""
+    match exc:
+        case openai.APIStatusError():
+            return _status_failure(exc)
+        case BlockedAddress():
+            return Blocked(str(exc))
+        case NotSent() | openai.APIConnectionError():
+            return Unavailable(f"The model endpoint can't be reached ({_cause_of(exc)}).")
+        case OutboundError():
+            return BadAnswer(str(exc))
+        case _:
+            return Unavailable(f"The connection to the model endpoint broke off ({type(exc).__name__}).")
+
+
+def complaint_of(exc: Exception) -> Complaint | None:
+    """What an HTTP error says about the request's parameters; None for any other failure."""
+    if not isinstance(exc, openai.APIStatusError):
+        return None
+    return Complaint(exc.status_code, _text_of(exc), parameter=str(exc.param or ""), code=str(exc.code or ""))
+
+
+def _cause_of(exc: BaseException) -> str:
+    if isinstance(exc, NotSent):
+        return str(exc)
+    cause = exc.__cause__ or exc
+    return f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+
+
+def _text_of(exc: openai.APIStatusError) -> str:
+    body = exc.body
+    if isinstance(body, dict) and body.get("message"):
+        return str(body["message"])
+    return exc.response.text
+
+
+def _status_failure(exc: openai.APIStatusError) -> LlmError:
+    status = exc.status_code
+    text = f"The model endpoint answered {status}: {_text_of(exc)}"
+    pause = _retry_after_s(exc.response.headers)
+    if status == 429:
+        is_long = (pause or 0) > LONGEST_RETRY_AFTER_S or exc.code in QUOTA_CODES
+        return RateLimitedLong(text, retry_after_s=pause) if is_long else RateLimited(text, retry_after_s=pause)
+    if status >= 500 or status in TRANSIENT_STATUSES:
+        return Unavailable(text, retry_after_s=pause)
+    return Rejected(text)
+
+
+def _retry_after_s(headers: httpx2.Headers) -> float | None:
+    """The pause that the endpoint asks for, in seconds; None where it asks for none or can't be understood."""
+    if milliseconds := _positive(headers.get("retry-after-ms")):
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    if value is None or (seconds := _positive(value)) is not None:
+        return seconds if value is not None else None
+    try:
+        return max((parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds(), 0.0)
+    except (ValueError, TypeError):
+        return None
+
+
+def _positive(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e9 else None

@@ -1,0 +1,92 @@
+"""Structured output: the schema that a provider gets, and the strict reading of what comes back."""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from llm.wire import OutputSchema
+
+Output = TypeVar("Output", bound=BaseModel)
+
+FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
+MOST_PROBLEMS = 10
+LONGEST_SHOWN_ANSWER = 8000
+
+
+class Misfit(ValueError):
+    """The answer doesn't fit; its text says where and why, without the answer's own words."""
+
+
+@cache
+def schema_of(output: type[BaseModel], *, name: str) -> OutputSchema:
+    """The strict JSON schema of an output model: nothing additional, everything required, references written out."""
+    schema = output.model_json_schema()
+    definitions = schema.pop("$defs", {})
+    return OutputSchema(name, _strict(schema, definitions=definitions, inside=()))
+
+
+def _strict(node: Any, *, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_strict(item, definitions=definitions, inside=inside) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _written_out(node, definitions=definitions, inside=inside)
+    strict = {
+        key: (
+            {name: _strict(part, definitions=definitions, inside=inside) for name, part in value.items()}
+            if key == "properties"
+            else _strict(value, definitions=definitions, inside=inside)
+        )
+        for key, value in node.items()
+        if key not in ("title", "default")
+    }
+    if strict.get("type") == "object":
+        strict["additionalProperties"] = False
+        strict["required"] = list(strict.get("properties", {}))
+    return strict
+
+
+def _written_out(node: dict[str, Any], *, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
+    name = node["$ref"].rpartition("/")[2]
+    if name in inside:
+        raise TypeError(f"{name} contains itself; an output model can't.")
+    # What stands beside a reference (the attribute's docstring) goes before what the class says of itself
+    beside = {key: value for key, value in node.items() if key != "$ref"}
+    return _strict({**copy.deepcopy(definitions[name]), **beside}, definitions=definitions, inside=(*inside, name))
+
+
+def parse(text: str, *, output: type[Output]) -> Output:
+    """Read an answer strictly: "true" is no boolean and "7" no number. Raises Misfit."""
+    try:
+        return output.model_validate_json(_unfenced(text), strict=True)
+    except ValidationError as exc:
+        problems = exc.errors(include_url=False, include_input=False, include_context=False)
+    raise Misfit("\n".join(_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
+
+
+def _line(place: tuple[int | str, ...], message: str) -> str:
+    return f"- {'.'.join(str(step) for step in place) or 'the answer'}: {message}"
+
+
+def _unfenced(text: str) -> str:
+    fenced = FENCED.fullmatch(text.strip())
+    return fenced.group(1) if fenced else text
+
+
+def repair_messages(messages: list[dict[str, Any]], *, text: str, misfit: Misfit) -> list[dict[str, Any]]:
+    """The conversation that shows the model its answer and what is wrong with it."""
+    return [
+        *messages,
+        {"role": "assistant", "content": text[:LONGEST_SHOWN_ANSWER]},
+        {
+            "role": "user",
+            "content": f"That answer does not fit the schema:\n{misfit}\n"
+            "Give the whole answer again as one JSON object that fits it, and nothing else.",
+        },
+    ]

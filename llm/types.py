@@ -1,0 +1,136 @@
+"""What goes into a model call and what comes out of it. Cheap to import: no SDK, no Django."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A Chat Completions server. `base_url` ends in its version ("https://api.openai.com/v1").
+
+    `trusted` is for the operator's own endpoint; any other (a project's) is reached through the outbound guard.
+    """
+
+    base_url: str
+    api_key: str = field(default="", repr=False)
+    trusted: bool = False
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model at an endpoint."""
+
+    endpoint: Endpoint
+    model: str
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """Wall-clock limits of a whole call, its retries included, in seconds from its start."""
+
+    first_token_s: float = 20.0
+    total_s: float = 60.0
+
+
+REPLY_DEADLINES = Deadlines()
+LANE_DEADLINES = Deadlines(first_token_s=45.0, total_s=45.0)
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool the model asks for. The arguments are the model's own text: parse them by `arguments`."""
+
+    id: str
+    name: str
+    arguments_json: str
+
+    def arguments(self) -> dict[str, Any] | None:
+        """The arguments, or None when they are not a JSON object: such a call is never run."""
+        try:
+            arguments = json.loads(self.arguments_json)
+        except (ValueError, RecursionError):
+            return None
+        return arguments if isinstance(arguments, dict) else None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of a call, over all attempts; `cached_tokens` are part of `input_tokens`. All zero: not reported."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+
+class FinishReason(StrEnum):
+    """Why the model stopped. A reply is complete only by `stop`."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    TOOL_CALLS = "tool_calls"
+    CONTENT_FILTER = "content_filter"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatRequest:
+    """One question to a model. `messages` and `tools` are in the wire format of Chat Completions."""
+
+    skill: str
+    template_hash: str
+    model: ModelSpec
+    messages: list[dict[str, Any]]
+    tools: Sequence[dict[str, Any]] = ()
+    deadlines: Deadlines = REPLY_DEADLINES
+    max_output_tokens: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """A finished answer. When `finish` is length the text is cut, and tool calls, which may be cut too, are dropped."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    finish: FinishReason
+    usage: Usage
+    first_token_ms: int | None
+    total_ms: int
+    attempts: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRecord:
+    """What is kept of a call, however it ended. No API key is in any text of it.
+
+    `error_code` is None for success, an LlmError's code, `cancelled` or `internal`. `cost_usd` is None where the price
+    or the usage isn't known; `first_token_ms` is None for what wasn't streamed.
+    """
+
+    skill: str
+    template_hash: str
+    model: str
+    host: str
+    messages: list[dict[str, Any]]
+    output: str
+    tool_calls: tuple[ToolCall, ...]
+    usage: Usage
+    cost_usd: Decimal | None
+    started_at: datetime
+    first_token_ms: int | None
+    total_ms: int
+    attempts: int
+    finish: FinishReason | None
+    error_code: str | None

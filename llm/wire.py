@@ -1,0 +1,62 @@
+"""Builds the request body of Chat Completions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm.features import Features
+
+
+@dataclass(frozen=True)
+class OutputSchema:
+    """The JSON schema a structured answer must fit; providers see its name."""
+
+    name: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """One question as it goes over the wire, before it is fitted to what the endpoint understands."""
+
+    model: str
+    messages: list[dict[str, Any]]
+    tools: Sequence[dict[str, Any]] = ()
+    is_streamed: bool = False
+    schema: OutputSchema | None = None
+    max_output_tokens: int | None = None
+
+
+def body_of(ask: Ask, *, features: Features) -> dict[str, Any]:
+    """The JSON body of the request."""
+    body: dict[str, Any] = {"model": ask.model, "messages": _messages(ask, features=features)}
+    if ask.tools and features.tools:
+        body["tools"] = list(ask.tools)
+    if ask.schema and features.json_schema:
+        body["response_format"] = _response_format(ask.schema)
+    if ask.max_output_tokens is not None and features.tokens_parameter:
+        body[features.tokens_parameter] = ask.max_output_tokens
+    if ask.is_streamed:
+        body["stream"] = True
+        if features.stream_options:
+            body["stream_options"] = {"include_usage": True}
+    return body
+
+
+def _response_format(schema: OutputSchema) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": schema.name, "strict": True, "schema": schema.schema}}
+
+
+def _messages(ask: Ask, *, features: Features) -> list[dict[str, Any]]:
+    if ask.schema is None or features.json_schema:
+        return ask.messages
+    rule = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n" + json.dumps(
+        ask.schema.schema, ensure_ascii=False
+    )
+    first, *rest = ask.messages
+    if first.get("role") == "system" and isinstance(first.get("content"), str):
+        return [{**first, "content": f"{first['content']}\n\n{rule}"}, *rest]
+    return [{"role": "system", "content": rule}, *ask.messages]

@@ -1,0 +1,58 @@
+"""The operator's list of local targets that the guard lets through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from outbound.addresses import Address
+from outbound.target import canonical_host
+
+
+class AllowList:
+    """Entries are `host`, `host:port`, an address with or without a port, or a CIDR range.
+
+    An entry with a port also opens a port that is otherwise closed (5432, 25); one without doesn't.
+    Raises ValueError or BlockedAddress for an entry that is none of these.
+    """
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self._hosts: set[tuple[str, int | None]] = set()
+        self._networks: list[tuple[IPv4Network | IPv6Network, int | None]] = []
+        for entry in entries:
+            self._add(entry.strip())
+
+    def has_host(self, host: str, *, port: int) -> bool:
+        """Whether this name is allowed, wherever it points."""
+        return (host, None) in self._hosts or (host, port) in self._hosts
+
+    def has_address(self, address: Address, *, port: int) -> bool:
+        """Whether this address is allowed, under whatever name."""
+        return any(address in network and own_port in (None, port) for network, own_port in self._networks)
+
+    def opens_port(self, port: int, *, host: str, address: Address | None) -> bool:
+        """Whether an entry names this very port for the host or the address."""
+        if (host, port) in self._hosts:
+            return True
+        return address is not None and any(
+            address in network and own_port == port for network, own_port in self._networks
+        )
+
+    def _add(self, entry: str) -> None:
+        host, port = _split_port(entry)
+        try:
+            self._networks.append((ip_network(host, strict=False), port))
+        except ValueError:
+            if "/" in host:
+                raise ValueError(f"{entry!r} is neither a host, a host:port nor a CIDR range.") from None
+            self._hosts.add((canonical_host(host), port))
+
+
+def _split_port(entry: str) -> tuple[str, int | None]:
+    if entry.startswith("["):
+        host, _, port = entry[1:].partition("]")
+        return host, int(port[1:]) if port else None
+    if entry.count(":") == 1:
+        host, _, port = entry.partition(":")
+        return host, int(port)
+    return entry, None

@@ -1,0 +1,179 @@
+"""The guard: which URLs may be called, and the call itself."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+import anyio
+import httpx2
+
+from outbound.addresses import Address, is_public, unwrapped
+from outbound.allow import AllowList
+from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unknown
+from outbound.headers import check_headers
+from outbound.target import Target, canonical_host, literal_address, parse_target
+from outbound.transport import GuardedTransport, Wire
+
+# Takes a host and a port, returns every address of the name as text; raises OSError where there is none
+Resolver = Callable[[str, int], Awaitable[list[str]]]
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+DEFAULT_MAX_BYTES = 256 * 1024
+MODEL_MAX_BYTES = 16 * 1024 * 1024
+USER_AGENT = "Makegood"
+# Data stores, queues, consoles of machines: nothing a webhook would stand behind
+CLOSED_PORTS = frozenset(
+    {1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5433, 5672, 5900, 5984, 6000, 6379, 6380}
+    | {6443, 7000, 7001, 8500, 9042, 9092, 9200, 9300, 10250, 11211, 15672, 26379, 27017, 27018, 27019}
+)
+# What can happen between connecting and the last byte; the two last ones slip through httpx2's own mapping during TLS
+NETWORK_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ssl.SSLError, anyio.EndOfStream)
+
+
+@dataclass(frozen=True)
+class Response:
+    """A whole answer, or its first `max_bytes` (`truncated`). Header names are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    truncated: bool
+
+
+async def system_resolver(host: str, port: int) -> list[str]:
+    """Every address that the system's resolver gives for the name."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Guard:
+    """Lets requests to the public internet and to the operator's allowed targets through. Safe to share by threads."""
+
+    def __init__(self, allow: Iterable[str] = (), *, resolver: Resolver = system_resolver) -> None:
+        self._allow = AllowList(allow)
+        self._resolver = resolver
+
+    def check_url(self, url: str) -> Target:
+        """Check at save time: the URL's form, and its host where that is a literal address. Names are not looked up.
+
+        Raises BlockedAddress, with a sentence for the person who typed the URL.
+        """
+        target = parse_target(url)
+        self._check_host(target.host, target.port)
+        return target
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """Look the host up once and check every address of the answer; one bad address spoils all of them.
+
+        Raises BlockedAddress, or NotSent (`dns`) where the name has no address.
+        """
+        host = canonical_host(host)
+        literal = self._check_host(host, port)
+        if literal is not None:
+            return [str(literal)]
+        try:
+            found = [unwrapped(ip_address(text.partition("%")[0])) for text in await self._resolver(host, port)]
+        except (OSError, UnicodeError):
+            raise NotSent(f"The name {host} can't be found.", reason="dns") from None
+        for address in found:
+            self._check_address(address, host=host, port=port)
+        return [str(address) for address in found]
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        deadline_s: float = 10.0,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+    ) -> Response:
+        """Send one request and read its answer, all within `deadline_s` seconds. Every status is a Response, 3xx too.
+
+        Raises NotSent (BlockedAddress, InvalidRequest) when nothing left, Unknown when something did and no whole
+        answer came, Unreadable when the target answered with a status but with a body that is compressed.
+        """
+        target = self.check_url(url)
+        if method not in METHODS:
+            raise InvalidRequest(f"The method must be one of {', '.join(sorted(METHODS))}.", reason="bad_method")
+        check_headers(headers or {})
+        wire = Wire()
+        failure: OutboundError
+        try:
+            async with asyncio.timeout(deadline_s):
+                request = httpx2.Request(method, target.url, headers=_with_agent(headers or {}), content=body)
+                return await self._exchange(request, wire=wire, max_bytes=max_bytes)
+        except TimeoutError:
+            failure = _failure(wire, target, reason="deadline", what=f"did not answer within {deadline_s:g} seconds")
+        except NETWORK_ERRORS as exc:
+            reason = "connection" if wire.has_sent else "connect"
+            failure = _failure(wire, target, reason=reason, what=f"broke off ({type(exc).__name__})")
+        # Raised out here: the library's exception carries the request's headers, and must not travel along as a context
+        raise failure
+
+    async def _exchange(self, request: httpx2.Request, *, wire: Wire, max_bytes: int) -> Response:
+        transport = GuardedTransport(self.resolve, wire=wire)
+        async with httpx2.AsyncClient(transport=transport, trust_env=False, timeout=None) as client:
+            answer = await client.send(request, stream=True, follow_redirects=False)
+            try:
+                body, truncated = await _read(answer, max_bytes=max_bytes)
+            finally:
+                await answer.aclose()
+            return Response(answer.status_code, dict(answer.headers), body, truncated)
+
+    def _check_host(self, host: str, port: int) -> Address | None:
+        """Check what can be known without a look-up; a literal address is returned."""
+        literal = literal_address(host)
+        literal = None if literal is None else unwrapped(literal)
+        self._check_port(port, host=host, address=literal)
+        if literal is not None:
+            self._check_address(literal, host=host, port=port)
+        elif (host == "localhost" or host.endswith(".localhost")) and not self._allow.has_host(host, port=port):
+            raise BlockedAddress("This address is this machine itself (localhost).", reason="private_address")
+        return literal
+
+    def _check_address(self, address: Address, *, host: str, port: int) -> None:
+        if is_public(address) or self._allow.has_host(host, port=port) or self._allow.has_address(address, port=port):
+            return
+        raise BlockedAddress(f"This address is inside a private network ({address}).", reason="private_address")
+
+    def _check_port(self, port: int, *, host: str, address: Address | None) -> None:
+        is_usual = port in (80, 443) or (1024 <= port <= 65535 and port not in CLOSED_PORTS)
+        if not is_usual and not self._allow.opens_port(port, host=host, address=address):
+            raise BlockedAddress(f"Port {port} may not be called.", reason="bad_port")
+
+
+def transport_for(guard: Guard) -> httpx2.AsyncBaseTransport:
+    """A guarded transport for an httpx2.AsyncClient that lives longer than one request (a tenant's model endpoint).
+
+    It raises BlockedAddress, NotSent and Unreadable beside httpx2's own errors.
+    """
+    return GuardedTransport(guard.resolve, max_bytes=MODEL_MAX_BYTES)
+
+
+def _with_agent(headers: Mapping[str, str]) -> dict[str, str]:
+    has_agent = any(name.lower() == "user-agent" for name in headers)
+    return {**headers} if has_agent else {"User-Agent": USER_AGENT, **headers}
+
+
+async def _read(answer: httpx2.Response, *, max_bytes: int) -> tuple[bytes, bool]:
+    body = bytearray()
+    async with aclosing(answer.aiter_raw()) as chunks:
+        async for chunk in chunks:
+            body += chunk
+            if len(body) > max_bytes:
+                return bytes(body[:max_bytes]), True
+    return bytes(body), False
+
+
+def _failure(wire: Wire, target: Target, *, reason: str, what: str) -> OutboundError:
+    if wire.has_sent:
+        return Unknown(f"{target.host} {what}; whether it did what was asked is not known.", reason=reason)
+    return NotSent(f"{target.host} {what} before anything was sent.", reason=reason)

@@ -1,0 +1,155 @@
+"""Who calls the API: first which tenant (through mg_ops), then, inside that tenant's transaction, whether it may."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from functools import lru_cache, partial
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, CSRFCheck
+from rest_framework.request import Request
+
+from projects.api.caller import Caller, Entrance
+from projects.api.problem import ApiError
+from projects.lookups import KeyPlace, ProjectPlace, find_api_key, find_project
+from projects.models import ApiKey, Member, Project, User
+from projects.permissions import VERBS
+from projects.tenancy import current_organization_id, tenant_tx
+
+CHALLENGE = 'Bearer realm="makegood"'
+SECRET = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)
+SLUG = re.compile(r"[a-z0-9_-]{1,60}")
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+USE_IS_NEWS_AFTER = timedelta(minutes=1)
+KEPT_PLACES = 4096
+
+
+class UnknownKey(LookupError):
+    """No API key has this digest."""
+
+
+class TenantAuthentication(BaseAuthentication):
+    """Two steps, so that one transaction holds both the check and the view's work. TenantView takes them apart."""
+
+    def find_entrance(self, request: Request) -> Entrance | None:
+        """Where the caller wants in, or None when the request carries nothing of this kind. Raises ApiError."""
+        raise NotImplementedError
+
+    def authenticate(self, request: Request) -> tuple[User | None, Caller] | None:
+        """DRF's way, for views that need no tenant's transaction of their own."""
+        entrance = self.find_entrance(request)
+        if entrance is None:
+            return None
+        with tenant_tx(entrance.organization_id):
+            caller = entrance.admit()
+        return caller.user, caller
+
+    def authenticate_header(self, request: Request) -> str:
+        return CHALLENGE
+
+
+class ApiKeyAuthentication(TenantAuthentication):
+    """`Authorization: Bearer mg_…`"""
+
+    def find_entrance(self, request: Request) -> Entrance | None:
+        header = request.META.get("HTTP_AUTHORIZATION")
+        if header is None:
+            return None
+        kind, _, secret = header.partition(" ")
+        if kind.lower() != "bearer" or not SECRET.fullmatch(secret):
+            raise invalid_key()
+        try:
+            place = _place_of(ApiKey.digest_of(secret))
+        except UnknownKey as error:
+            raise invalid_key() from error
+        return Entrance(place.organization_id, partial(_admit_key, place.key_id))
+
+
+class MemberAuthentication(TenantAuthentication):
+    """A signed-in member's browser: the session cookie, and the project in `X-Project` or `?project=`."""
+
+    def find_entrance(self, request: Request) -> Entrance | None:
+        http = request._request
+        user = getattr(http, "user", None)
+        if user is None or not user.is_authenticated:
+            return None
+        if request.method not in SAFE:
+            _check_csrf(http)
+        place = _project_of(user, slug=http.headers.get("X-Project") or http.GET.get("project", ""))
+        return Entrance(place.organization_id, partial(_admit_member, user, place.project_id))
+
+
+def invalid_key() -> ApiError:
+    """One answer for a key that is malformed, unknown, expired or revoked."""
+    message = "This API key is not valid: it is unknown, expired or revoked."
+    return ApiError("invalid_api_key", message, status=401, headers={"WWW-Authenticate": CHALLENGE})
+
+
+@lru_cache(maxsize=KEPT_PLACES)
+def _place_of(digest: str) -> KeyPlace:
+    """Where a key lives never changes. What is not found raises UnknownKey, and so is not kept."""
+    place = find_api_key(digest)
+    if place is None:
+        raise UnknownKey
+    return place
+
+
+def _admit_key(key_id: UUID) -> Caller:
+    key = ApiKey.objects.select_related("project").filter(pk=key_id).first()
+    if key is None or not key.is_usable:
+        raise invalid_key()
+    if key.last_used_at is None or key.last_used_at < timezone.now() - USE_IS_NEWS_AFTER:
+        # After the request's own work: no row of the key is locked while others of its requests wait.
+        transaction.on_commit(partial(_note_use, current_organization_id(), key.pk), robust=True)
+    return Caller(
+        project=key.project,
+        organization_id=current_organization_id(),
+        scopes=frozenset(key.scopes),
+        key=key,
+        throttled=key.throttled,
+    )
+
+
+def _note_use(organization_id: UUID, key_id: UUID) -> None:
+    now = timezone.now()
+    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_IS_NEWS_AFTER)
+    with tenant_tx(organization_id):
+        ApiKey.objects.filter(stale, pk=key_id).update(last_used_at=now)
+
+
+def _check_csrf(request: HttpRequest) -> None:
+    check = CSRFCheck(_unused_view)
+    check.process_request(request)
+    reason = check.process_view(request, _unused_view, (), {})
+    if reason:
+        raise ApiError("csrf_failed", f"Send the header X-CSRFToken: {reason}", status=403)
+
+
+def _unused_view(request: HttpRequest) -> HttpResponse:
+    raise NotImplementedError("Django's check wants a view, and looks only whether it is exempt.")
+
+
+def _project_of(user: User, *, slug: str) -> ProjectPlace:
+    if not slug:
+        raise ApiError("project_required", "Name the project in the header X-Project, or in ?project= .")
+    place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
+    if place is None:
+        raise ApiError("not_found", "You are in no project of this name.", status=404)
+    return place
+
+
+def _admit_member(user: User, project_id: UUID) -> Caller:
+    project = Project.objects.get(pk=project_id)
+    member = Member.objects.get(user=user)
+    return Caller(
+        project=project,
+        organization_id=current_organization_id(),
+        scopes=VERBS[member.role],
+        member=member,
+        user=user,
+    )

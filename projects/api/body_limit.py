@@ -1,0 +1,152 @@
+"""The first thing a request meets: how big it may be, before Django reads a byte of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+from projects.api.problem import ApiError
+from projects.api.request_id import HEADER, make_request_id
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+API_PREFIX = "/api/"
+API_LIMIT = 256 * 1024
+PAGE_LIMIT = 2_621_440
+HEADER_LIMIT = 32 * 1024
+BODY_SECONDS = 60.0
+# A refused body is read on for a moment: a client that is still sending would see a reset instead of our answer.
+LINGER_SECONDS, LINGER_BYTES = 2.0, 16 * 1024 * 1024
+
+
+class ClientLeft(Exception):
+    """The client closed the connection in the middle of its body."""
+
+
+class BodyLimit:
+    """An ASGI application before another: refuses what is too big, compressed or unreadable with a JSON error.
+
+    What passes has been received whole, within a minute, and its Content-Length is true.
+    """
+
+    def __init__(self, app: App, *, limit: int = API_LIMIT) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        try:
+            scope, receive = await self._checked(scope, receive)
+        except ClientLeft:
+            return None
+        except ApiError as problem:
+            return await _refuse(problem, receive, send)
+        return await self._app(scope, receive, send)
+
+    async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        _check_head(scope, headers)
+        limit = self._limit if scope["path"].startswith(API_PREFIX) else PAGE_LIMIT
+        declared = _declared_length(headers)
+        if declared is not None and declared > limit:
+            raise _too_large(limit, size=declared)
+        if not declared and b"transfer-encoding" not in headers and scope.get("http_version") != "2":
+            return scope, receive
+        body = await _read_body(receive, limit=limit)
+        return _with_length(scope, len(body)), _replayed(body, receive)
+
+
+def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADER_LIMIT:
+        raise ApiError("headers_too_large", f"Headers are larger than {_size(HEADER_LIMIT)}.", status=431)
+    if headers.get(b"content-encoding", b"identity").strip().lower() not in (b"identity", b""):
+        raise ApiError("compressed_body", "Compressed bodies are not accepted.", status=415)
+    query = scope.get("query_string", b"")
+    if not query.isascii() or b"%00" in query:
+        raise ApiError("bad_query", "The query must be URL-encoded UTF-8 without NUL characters.")
+
+
+def _declared_length(headers: dict[bytes, bytes]) -> int | None:
+    raw = headers.get(b"content-length")
+    if raw is None:
+        return None
+    if not raw.isdigit() or len(raw) > 18:
+        raise ApiError("bad_content_length", "Content-Length must be a number of bytes.")
+    return int(raw)
+
+
+async def _read_body(receive: Receive, *, limit: int) -> bytes:
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft
+                body += message.get("body", b"")
+                if len(body) > limit:
+                    raise _too_large(limit)
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError as error:
+        raise ApiError("body_too_slow", f"The body didn't arrive within {BODY_SECONDS:.0f} s.", status=408) from error
+
+
+def _with_length(scope: Scope, length: int) -> Scope:
+    """Django and DRF believe Content-Length; a chunked body has none, and would pass for an empty one."""
+    kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"content-length"]
+    return {**scope, "headers": [*kept, (b"content-length", str(length).encode())]}
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
+
+
+async def _refuse(problem: ApiError, receive: Receive, send: Send) -> None:
+    request_id = make_request_id()
+    body = json.dumps(problem.body(request_id=request_id)).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+        (HEADER.lower().encode(), request_id.encode()),
+    ]
+    await send({"type": "http.response.start", "status": problem.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            await _drain(receive)
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _drain(receive: Receive) -> None:
+    drained = 0
+    while drained < LINGER_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            return
+        drained += len(message.get("body", b""))
+
+
+def _too_large(limit: int, *, size: int | None = None) -> ApiError:
+    found = f"Body is {_size(size)}" if size else f"Body is over {_size(limit)}"
+    return ApiError("body_too_large", f"{found}; the limit is {_size(limit)}.", status=413)
+
+
+def _size(count: int) -> str:
+    if count < 1024 * 1024:
+        return f"{count / 1024:.0f} kB"
+    return f"{count / 1024 / 1024:.1f} MB"

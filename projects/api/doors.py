@@ -1,0 +1,33 @@
+"""What the views of a project have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from projects.api.pagination import Pages
+from projects.api.views import TenantView
+
+M = TypeVar("M", bound=Model)
+
+
+class ProjectView(TenantView):
+    """A view of the caller's project."""
+
+    ordering: str
+
+    def valid(self, serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
+        """The request's body, checked. Raises ValidationError, which names the field."""
+        checked = serializer(data=self.request.data)
+        checked.is_valid(raise_exception=True)
+        return dict(checked.validated_data)
+
+    def page(self, rows: QuerySet[M], present: Callable[[M], dict[str, Any]], *, ordering: str = "-id") -> Response:
+        """One page of rows, and where the next one is."""
+        pages, self.ordering = Pages(), ordering
+        found = pages.paginate_queryset(rows, self.request, view=self) or []
+        return pages.get_paginated_response([present(row) for row in found])

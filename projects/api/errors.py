@@ -1,0 +1,81 @@
+"""One shape for every error: what DRF calls for exceptions in views, and Django for the rest."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from rest_framework.response import Response
+
+from projects.api.problem import ApiError, Conflict
+from projects.api.request_id import request_id_of
+from projects.api.translation import to_api_error
+
+__all__ = [
+    "ApiError",
+    "Conflict",
+    "bad_request",
+    "exception_handler",
+    "not_found",
+    "permission_denied",
+    "server_error",
+]
+
+log = logging.getLogger(__name__)
+
+API_PREFIX = "/api/"
+TEMPLATES = frozenset({400, 403, 404, 500})
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
+    """DRF's hook. Foreseen errors are answered; any other is logged with its traceback and answered with 500."""
+    request = context["request"]
+    problem = to_api_error(error)
+    request_id = request_id_of(getattr(request, "_request", request))
+    if problem.status_code >= 500:
+        log.error(
+            "%s %s answered %s, request %s: %s",
+            request.method,
+            request.path,
+            problem.status_code,
+            request_id,
+            error,
+            exc_info=error if problem.status_code == 500 else None,
+        )
+    return Response(problem.body(request_id=request_id), status=problem.status_code, headers=problem.headers)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler400"""
+    return _answer(request, to_api_error(exception), otherwise=400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler403"""
+    return _answer(request, to_api_error(exception), otherwise=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler404"""
+    return _answer(request, to_api_error(exception), otherwise=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """handler500: called while the exception is being handled, so that a database that is away becomes a 503."""
+    return _answer(request, to_api_error(sys.exc_info()[1] or RuntimeError()), otherwise=500)
+
+
+def _answer(request: HttpRequest, problem: ApiError, *, otherwise: int) -> HttpResponse:
+    """JSON under /api/, a page elsewhere. `otherwise` names the page for a status that has none of its own."""
+    if request.path.startswith(API_PREFIX):
+        body = problem.body(request_id=request_id_of(request))
+        return JsonResponse(body, status=problem.status_code, headers=problem.headers)
+    page = problem.status_code if problem.status_code in TEMPLATES else otherwise
+    response = render(request, f"{page}.html", status=problem.status_code)
+    for name, value in problem.headers.items():
+        response[name] = value
+    return response

@@ -1,0 +1,127 @@
+"""A POST that may be repeated: the same Idempotency-Key gets the first answer again (M1, M2)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.db import OperationalError, connection, connections
+from psycopg.errors import LockNotAvailable
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.problem import ApiError
+from projects.api.views import TenantView
+from projects.ids import uuid7
+from projects.models import IdempotentRequest
+from projects.tenancy import current_organization_id
+
+Handler = Callable[..., Response]
+
+VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
+REPLAYED = "Idempotent-Replayed"
+KEPT_HOURS = 24
+DELETED_AT_ONCE = 5_000
+
+# Another request with this key holds the row until it commits: wait for it, but not for long.
+CLAIM = """
+with patience as (select set_config('lock_timeout', '3s', true))
+insert into projects_idempotentrequest (id, organization_id, project_id, key, body_hash, created_at)
+select %s, %s, %s, %s, %s, now() from patience
+on conflict do nothing returning id
+"""
+
+
+def idempotent(handler: Handler) -> Handler:
+    """Wraps a TenantView's `post`. With the header, the work and its answer commit together, once per key and project.
+
+    Answers: the stored one with `Idempotent-Replayed: true`; 400 for a key that isn't 1–255 visible ASCII characters;
+    422 when the key came with another body; 409 while the first request runs. Only answers below 400 are kept.
+    """
+
+    @wraps(handler)
+    def answer_once(view: TenantView, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = _key_of(request)
+        if key is None:
+            return handler(view, request, *args, **kwargs)
+        body_hash = _hash_of(request)
+        claimed = _claim(view.project.pk, key=key, body_hash=body_hash)
+        if claimed is None:
+            return _replay(view.project.pk, key=key, body_hash=body_hash)
+        response = handler(view, request, *args, **kwargs)
+        _keep(claimed, response)
+        return response
+
+    answer_once.is_idempotent = True  # type: ignore[attr-defined]  # the schema reads it
+    return answer_once
+
+
+def delete_old_answers() -> int:
+    """Forget keys older than a day, up to 5,000 of them, in all tenants. Returns how many; call again for the rest."""
+    newest = _first_id_at(time.time() - KEPT_HOURS * 3600)
+    old = "select id from projects_idempotentrequest where id < %s order by id limit %s for update skip locked"
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(f"delete from projects_idempotentrequest where id in ({old})", [newest, DELETED_AT_ONCE])  # noqa: S608
+        return int(cursor.rowcount)
+
+
+def _key_of(request: Request) -> str | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not VISIBLE.fullmatch(key):
+        message = f"Idempotency-Key must be 1 to 255 visible ASCII characters; it has {len(key)}."
+        raise ApiError("invalid_idempotency_key", message, field="Idempotency-Key")
+    return key
+
+
+def _hash_of(request: Request) -> str:
+    address = f"{request.method} {request.path}\n"
+    return hashlib.sha256(address.encode() + request._request.body).hexdigest()
+
+
+def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
+    """The new row's id, or None when the key was answered before. Raises ApiError 409 when it is being answered."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(CLAIM, [uuid7(), current_organization_id(), project_id, key, body_hash])
+            row = cursor.fetchone()
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            raise _in_progress() from error
+        raise
+    return row[0] if row else None
+
+
+def _replay(project_id: UUID, *, key: str, body_hash: str) -> Response:
+    stored = IdempotentRequest.objects.filter(project_id=project_id, key=key).first()
+    if stored is None or stored.status is None:
+        raise _in_progress()
+    if stored.body_hash != body_hash:
+        message = "This Idempotency-Key was used with another body or address; use a new one."
+        raise ApiError("idempotency_key_reused", message, field="Idempotency-Key", status=422)
+    return Response(stored.answer, status=stored.status, headers={REPLAYED: "true"})
+
+
+def _keep(claimed: UUID, response: Response) -> None:
+    row = IdempotentRequest.objects.filter(pk=claimed)
+    if response.status_code >= 400:
+        row.delete()
+        return
+    answer = json.loads(JSONRenderer().render(response.data) or b"null")
+    row.update(status=response.status_code, answer=answer)
+
+
+def _in_progress() -> ApiError:
+    message = "A request with this Idempotency-Key is still running. Try again in a moment."
+    return ApiError("request_in_progress", message, field="Idempotency-Key", status=409, headers={"Retry-After": "1"})
+
+
+def _first_id_at(seconds: float) -> UUID:
+    """Below every id that was made from this moment on."""
+    return UUID(int=int(seconds * 1000) << 80)

@@ -1,0 +1,93 @@
+"""Lists in pages: `{"results": […], "next": url or null}`, stable while rows are added."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.db.models import Field, Model, Q, QuerySet
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+from rest_framework.utils.urls import replace_query_param
+
+from projects.api.problem import ApiError
+
+LARGEST_PAGE = 200
+# Ids grow with time (uuid7).
+NEWEST_FIRST = "-id"
+
+M = TypeVar("M", bound=Model)
+
+
+class Pages(BasePagination):
+    """Pages by one column, then by id: no row is shown twice or left out while others come.
+
+    `?limit=` asks for up to 200 rows, `?cursor=` is what `next` carries. A view's `ordering` is the column, `-id` by default.
+    """
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        return self.cut(queryset, request, ordering=getattr(view, "ordering", NEWEST_FIRST))
+
+    def cut(self, queryset: QuerySet[M], request: Request, *, ordering: str) -> list[M]:
+        """The rows of the page that the request asks for. Raises ApiError for a limit or cursor that we never gave."""
+        limit = _limit(request)
+        sign = "-" if ordering.startswith("-") else ""
+        rows = _after_cursor(queryset, request, ordering=ordering).order_by(ordering, f"{sign}id")
+        found = list(rows[: limit + 1])
+        self._next = _next_url(request, last=found[limit - 1], ordering=ordering) if len(found) > limit else None
+        return found[:limit]
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"results": data, "next": self._next})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        link = {"type": "string", "format": "uri", "nullable": True}
+        return {"type": "object", "required": ["results", "next"], "properties": {"results": schema, "next": link}}
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        limit = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}
+        return [
+            {"name": "limit", "in": "query", "description": "Rows per page.", "schema": limit},
+            {"name": "cursor", "in": "query", "description": "From `next`.", "schema": {"type": "string"}},
+        ]
+
+
+def _limit(request: Request) -> int:
+    asked = request.query_params.get("limit")
+    if asked is None:
+        return int(api_settings.PAGE_SIZE or LARGEST_PAGE)
+    if not (asked.isascii() and asked.isdigit() and len(asked) < 6 and 1 <= int(asked) <= LARGEST_PAGE):
+        raise ApiError("invalid_limit", f"limit must be a number between 1 and {LARGEST_PAGE}.", field="limit")
+    return int(asked)
+
+
+def _after_cursor(queryset: QuerySet[M], request: Request, *, ordering: str) -> QuerySet[M]:
+    cursor = request.query_params.get("cursor")
+    if cursor is None:
+        return queryset
+    column, beyond = ordering.lstrip("-"), "lt" if ordering.startswith("-") else "gt"
+    try:
+        last_id, _, text = urlsafe_b64decode(cursor).decode().partition(" ")
+        value = _field(queryset.model, column).to_python(text)
+        tie = Q(**{column: value, f"id__{beyond}": _field(queryset.model, "id").to_python(last_id)})
+    except (ValueError, ValidationError) as error:
+        raise ApiError("invalid_cursor", "cursor is not one that we gave; begin without it.", field="cursor") from error
+    return queryset.filter(Q(**{f"{column}__{beyond}": value}) | tie)
+
+
+def _next_url(request: Request, *, last: Model, ordering: str) -> str:
+    value = getattr(last, ordering.lstrip("-"))
+    text = value.isoformat() if isinstance(value, datetime) else str(value)
+    cursor = urlsafe_b64encode(f"{last.pk} {text}".encode()).decode()
+    return replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+
+
+def _field(model: type[Model], name: str) -> Field[Any, Any]:
+    field = model._meta.get_field(name)
+    if not isinstance(field, Field):
+        raise TypeError(f"{model.__name__}.{name} is no column to order by.")
+    return field

@@ -1,0 +1,138 @@
+"""JSON as we accept it: what PostgreSQL can store, what every reader reads alike, and nothing that can exhaust us."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from rest_framework.parsers import BaseParser
+
+from projects.api.problem import ApiError
+from projects.attributes import type_name
+
+DEEPEST = 32
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+# No 64-bit integer is longer; a longer one is not worth the work of reading it.
+LONGEST_INTEGER = 20
+
+# Linear in every body: a string never gives back what it took, and an unfinished one takes the rest.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class StrictJSONParser(BaseParser):
+    """Parses an object, or raises ApiError with status 400 that says what is wrong and where. An empty body is `{}`."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        return parse_object(stream.read())
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """The object in a body. Raises ApiError."""
+    if not body.strip():
+        return {}
+    _check_depth(body)
+    value = _load(_decode(body))
+    if not isinstance(value, dict):
+        raise ApiError("not_an_object", f"Body must be a JSON object, not {type_name(value)}.")
+    _check_values(value, has_escapes=b"\\u" in body)
+    return value
+
+
+def _check_depth(body: bytes) -> None:
+    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return
+    depth = 0
+    for token in _TOKEN.finditer(body):
+        first = token.group()[:1]
+        if first in b"[{":
+            depth += 1
+        elif first in b"]}":
+            depth -= 1
+        if depth > DEEPEST:
+            raise ApiError("json_too_deep", f"JSON may be nested at most {DEEPEST} levels.")
+
+
+def _decode(body: bytes) -> str:
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ApiError("invalid_json", f"Body is not valid UTF-8 at byte {error.start + 1}.") from error
+
+
+def _load(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise ApiError("invalid_json", f"Body is not valid JSON at {where}: {error.msg}.") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise ApiError("duplicate_key", f"Key '{key[:100]}' appears twice.", field=key[:100])
+        seen.add(key)
+    return found
+
+
+def _integer(digits: str) -> int:
+    return int(digits) if len(digits) <= LONGEST_INTEGER else LARGEST + 1
+
+
+def _check_values(root: dict[str, Any], *, has_escapes: bool) -> None:
+    """Refuse what a column or another reader would choke on. Bad text can only come from a `\\u` escape."""
+    for path, value in _leaves(root, path=()):
+        if isinstance(value, str):
+            if has_escapes:
+                _check_text(path, value)
+        elif isinstance(value, float):
+            _check_float(path, value)
+        elif isinstance(value, int) and not SMALLEST <= value <= LARGEST:
+            name = _shown(path)
+            raise ApiError("out_of_range", f"{name} must be between {SMALLEST} and {LARGEST}.", field=name)
+
+
+def _leaves(value: Any, *, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every text and number with its path; a key counts as a text of its object."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            inner = (*path, key)
+            yield path or inner, key
+            yield from _leaves(item, path=inner)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _leaves(item, path=(*path, str(index)))
+    else:
+        yield path, value
+
+
+def _check_text(path: tuple[str, ...], text: str) -> None:
+    if "\0" in text:
+        raise ApiError("nul_character", f"{_shown(path)} contains a NUL character.", field=_shown(path))
+    if _SURROGATE.search(text):
+        # Only the outermost name is sure to be printable.
+        top = _shown(path[:1])
+        raise ApiError("invalid_unicode", f"{top} contains text that is not valid Unicode.", field=_shown(path))
+
+
+def _check_float(path: tuple[str, ...], value: float) -> None:
+    if not math.isfinite(value):
+        name = _shown(path)
+        raise ApiError("out_of_range", f"{name} must be a number between -1.8e308 and 1.8e308.", field=name)
+
+
+def _shown(path: tuple[str, ...]) -> str:
+    """The dotted path; a name in it may hold the very characters it is refused for."""
+    return ".".join(path).replace("\0", "\\u0000")[:200]

@@ -1,0 +1,116 @@
+"""The base of every API view: one tenant, one caller, one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+from django.db.models import Model, QuerySet
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from projects.api.authentication import TenantAuthentication
+from projects.api.caller import Caller, Entrance
+from projects.api.permissions import not_authenticated
+from projects.api.schema import Schema
+from projects.models import Project
+from projects.models.key import Scope
+from projects.rows import TenantModel
+from projects.tenancy import tenant_tx
+
+M = TypeVar("M", bound=TenantModel)
+
+
+class JsonAlways(BaseContentNegotiation):
+    """JSON is all there is, whatever the client accepts; a stream is its view's own affair."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
+        essence = request.content_type.split(";", 1)[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == essence), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, str(renderer.media_type)
+
+
+class TenantView(APIView):
+    """Runs caller, scope, throttle and handler in one `tenant_tx` of the caller's organization.
+
+    An exception rolls everything back; `on_commit` hooks run before the answer leaves. A handler that returns an error
+    instead of raising it commits. Don't wait for a model or a customer in a handler: the transaction is open.
+    """
+
+    scopes: ClassVar[Mapping[str, Scope]] = {}
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
+    content_negotiation_class = JsonAlways
+    metadata_class = None
+    format_kwarg = None
+    schema = Schema()
+
+    request: Request
+    caller: Caller
+
+    @property
+    def project(self) -> Project:
+        """The project that the key belongs to, or that the member is in."""
+        return self.caller.project
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        self.args, self.kwargs = args, kwargs
+        self.request = self.initialize_request(request, *args, **kwargs)
+        self.headers = self.default_response_headers
+        try:
+            response = self._answer(self.request, *args, **kwargs)
+        except Exception as error:
+            # DRF's edge: the handler logs what it doesn't know.
+            response = self.handle_exception(error)
+        self.response = self.finalize_response(self.request, response, *args, **kwargs)
+        return self.response
+
+    def _answer(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        entrance = self._find_entrance(request)
+        with tenant_tx(entrance.organization_id):
+            self.caller = request.auth = entrance.admit()
+            request.user = self.caller.user  # type: ignore[assignment]  # a key is nobody's
+            self.initial(request, *args, **kwargs)
+            return self._handler()(request, *args, **kwargs)
+
+    def _find_entrance(self, request: Request) -> Entrance:
+        # 1. Negotiated first: even a refusal is rendered.
+        request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
+        # 2. The first kind of credentials that the request carries decides.
+        for authenticator in request.authenticators or ():
+            if isinstance(authenticator, TenantAuthentication):
+                entrance = authenticator.find_entrance(request)
+                if entrance is not None:
+                    return entrance
+        raise not_authenticated()
+
+    def _handler(self) -> Callable[..., Response]:
+        method = (self.request.method or "").lower()
+        if method not in self.http_method_names:
+            return self.http_method_not_allowed
+        return getattr(self, method, self.http_method_not_allowed)
+
+
+class TenantViewSet(TenantView, GenericViewSet[M]):
+    """A viewset over the rows of the caller's project. Give it `model`, and `scopes` per method (or per `@action`)."""
+
+    model: type[M]
+
+    def get_queryset(self) -> QuerySet[M]:
+        """The project's rows; for a model without a project, override it. Nothing while the schema is generated."""
+        if getattr(self, "swagger_fake_view", False):
+            return self.model._base_manager.none()
+        return self.model.objects.filter(project=self.project)
+
+    def perform_create(self, serializer: Any) -> Model:
+        """Save with the caller's project; the organization is the transaction's."""
+        return serializer.save(project=self.project)  # type: ignore[no-any-return]

@@ -1,0 +1,145 @@
+"""Typed attributes: read with their origin, written with their type checked (D3, D4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Q
+
+from projects import crypto
+from projects.models.attribute import Attribute, AttributeType
+from projects.models.organization import Project
+from projects.tenancy import current_organization_id
+
+GATES = "project_attributes_setting_"
+ENUMS: Mapping[str, tuple[str, ...]] = {
+    "project_attributes_setting_booking_cancellation_type": ("endpoint", "project", "manual"),
+    "project_attributes_setting_calendar_event_integration": ("none", "google_integration", "caldav_integration"),
+}
+TRUE, FALSE = {"true", "1"}, {"false", "0"}
+
+
+class Origin(StrEnum):
+    """Whose row a value comes from."""
+
+    PROJECT = "project"
+    ORGANIZATION = "organization"
+
+
+class WrongValue(ValueError):
+    """The value doesn't fit the attribute's type."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """An attribute as a project sees it. A secret's value is None here; `read_secret` opens it."""
+
+    key: str
+    type: AttributeType
+    value: Any
+    origin: Origin
+
+
+def resolve_attributes(project: Project) -> dict[str, Resolved]:
+    """All attributes of a project by key; the project's own win over the organization's. One query."""
+    rows = Attribute.objects.filter(Q(project=None) | Q(project_id=project.pk)).order_by("project_id", "key")
+    ranked = sorted(rows, key=lambda row: row.project_id is not None)
+    return {row.key: _resolved(row) for row in ranked}
+
+
+def set_attribute(project: Project, key: str, value: Any, *, type: AttributeType | None = None) -> Resolved:
+    """Write the project's own value. Without a type the standing one holds, or it is read off the value. Raises WrongValue."""
+    standing = resolve_attributes(project).get(key)
+    kind = type or (standing.type if standing else type_of(key, value))
+    row = Attribute.objects.filter(project=project, key=key).first() or Attribute(project=project, key=key)
+    row.type = kind
+    row.value, row.secret = _stored(project, key, value, kind)
+    row.save()
+    return _resolved(row)
+
+
+def unset_attribute(project: Project, key: str) -> bool:
+    """Remove the project's own value. False when it had none."""
+    deleted, _ = Attribute.objects.filter(project=project, key=key).delete()
+    return deleted > 0
+
+
+def read_secret(project: Project, key: str) -> str | None:
+    """The plain text of a secret attribute, the project's own first."""
+    rows = Attribute.objects.filter(Q(project=None) | Q(project_id=project.pk), key=key, type=AttributeType.SECRET)
+    row = max(rows, key=lambda candidate: candidate.project_id is not None, default=None)
+    return (
+        crypto.decrypt(row.secret, organization_id=current_organization_id(), field=key) if row and row.secret else None
+    )
+
+
+def is_on(attributes: Mapping[str, Resolved], key: str) -> bool:
+    """Whether a boolean attribute is true; an absent one is false."""
+    found = attributes.get(key)
+    return found is not None and found.value is True
+
+
+def type_of(key: str, value: Any) -> AttributeType:
+    """The type a new attribute gets when the caller names none."""
+    if key in ENUMS:
+        return AttributeType.ENUM
+    if isinstance(value, bool) or (key.endswith("_enabled") and isinstance(value, str | int)):
+        return AttributeType.BOOL
+    return AttributeType.STRING if isinstance(value, str) else AttributeType.JSON
+
+
+def checked(key: str, value: Any, kind: AttributeType) -> Any:
+    """The value as stored. Raises WrongValue with what would be right."""
+    if kind is AttributeType.BOOL:
+        return _boolean(key, value)
+    if kind is AttributeType.ENUM:
+        return _choice(key, value)
+    if kind is not AttributeType.JSON and not isinstance(value, str):
+        raise WrongValue(f"{key} must be text, not {type_name(value)}.")
+    return value
+
+
+def type_name(value: Any) -> str:
+    """A JSON value's type in plain words."""
+    names = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+        type(None): "null",
+    }
+    return names.get(type(value), "text")
+
+
+def _boolean(key: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).lower()
+    if word in TRUE:
+        return True
+    if word in FALSE:
+        return False
+    raise WrongValue(f"{key} must be True or False, not {value!r}.")
+
+
+def _choice(key: str, value: Any) -> str:
+    allowed = ENUMS.get(key)
+    if not isinstance(value, str) or (allowed is not None and value not in allowed):
+        raise WrongValue(f"{key} must be one of {', '.join(allowed or ())}, not {value!r}.")
+    return value
+
+
+def _stored(project: Project, key: str, value: Any, kind: AttributeType) -> tuple[Any, str]:
+    value = checked(key, value, kind)
+    if kind is AttributeType.SECRET:
+        return None, crypto.encrypt(value, organization_id=current_organization_id(), field=key)
+    return value, ""
+
+
+def _resolved(row: Attribute) -> Resolved:
+    origin = Origin.PROJECT if row.project_id else Origin.ORGANIZATION
+    return Resolved(key=row.key, type=AttributeType(row.type), value=row.value, origin=origin)

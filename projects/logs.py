@@ -1,0 +1,37 @@
+"""Log lines: one per record, without secrets."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+MASK = "[redacted]"
+
+# Each keeps what helps to find the thing: a key's prefix, a URL's user, a parameter's name.
+_SECRETS = [
+    (re.compile(r"\b(mg_[0-9a-f]{8}_)[\w-]+"), rf"\1{MASK}"),
+    (re.compile(r"\b(sk-)[\w-]{6,}"), rf"\1{MASK}"),
+    (re.compile(r"\b(bearer)(\s+|%20)[^\s'\",]+", re.IGNORECASE), rf"\1 {MASK}"),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s/:@'\"]*):[^\s/'\"]+@", re.IGNORECASE), rf"\1:{MASK}@"),
+    (
+        re.compile(
+            r"\b((?:[\w-]*_)?(?:password|passwd|secret|token|api_?key))(['\"]?\s*[=:]\s*['\"]?)[^\s&'\",;}]{8,}",
+            re.IGNORECASE,
+        ),
+        rf"\1\2{MASK}",
+    ),
+]
+
+
+def redact(text: str) -> str:
+    """The text without API keys, bearer tokens and passwords."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class RedactingFormatter(logging.Formatter):
+    """Formats a record and its traceback to a single redacted line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record)).replace("\r", "\\r").replace("\n", "\\n")

@@ -1,0 +1,54 @@
+"""Look-ups before a tenant is known, through mg_ops. They return ids, nothing else (design section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
+
+from django.db import connections
+
+
+@dataclass(frozen=True)
+class KeyPlace:
+    """Where an API key lives."""
+
+    organization_id: UUID
+    key_id: UUID
+
+
+@dataclass(frozen=True)
+class ProjectPlace:
+    """Where a project lives that a user may enter."""
+
+    organization_id: UUID
+    project_id: UUID
+
+
+def find_api_key(digest: str) -> KeyPlace | None:
+    """The key with this SHA-256, whether usable or not."""
+    row = _row("select organization_id, id from projects_apikey where digest = %s", [digest])
+    return KeyPlace(*row) if row else None
+
+
+def find_project(*, user_id: int, slug: str) -> ProjectPlace | None:
+    """The project at this address, when the user is a member of its organization."""
+    row = _row(
+        "select p.organization_id, p.id from projects_project p"
+        " join projects_member m on m.organization_id = p.organization_id where p.slug = %s and m.user_id = %s",
+        [slug, user_id],
+    )
+    return ProjectPlace(*row) if row else None
+
+
+def find_organizations(*, user_id: int) -> list[UUID]:
+    """The organizations the user is a member of, oldest membership first."""
+    with connections["ops"].cursor() as cursor:
+        cursor.execute("select organization_id from projects_member where user_id = %s order by created_at", [user_id])
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _row(sql: str, parameters: list[str | int]) -> tuple[UUID, UUID] | None:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cast(tuple[UUID, UUID] | None, cursor.fetchone())

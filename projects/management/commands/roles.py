@@ -1,0 +1,28 @@
+"""Prints the SQL that makes the three roles and the database on the operator's own PostgreSQL server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+from projects.roles import APP, OPS, OWNER, role_sql
+
+ALIASES = {APP: "default", OPS: "ops", OWNER: "owner"}
+
+
+class Command(BaseCommand):
+    help = (
+        "Print the SQL that makes mg_owner, mg_app, mg_ops and the database, for psql as an administrator. "
+        "Passwords and the database's name are those of DATABASE_URL, MIGRATE_DATABASE_URL and OPS_DATABASE_URL."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--placeholders", action="store_true", help="don't print the passwords")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        known = {role: str(settings.DATABASES[alias]["PASSWORD"]) for role, alias in ALIASES.items()}
+        passwords = {} if options["placeholders"] else known
+        self.stdout.write(role_sql(passwords, database=str(settings.DATABASES["default"]["NAME"])), ending="")

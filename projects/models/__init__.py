@@ -1,0 +1,20 @@
+"""The tenant's ground: who belongs to it, what its agent is, and who may call."""
+
+from projects.models.agent import AgentVersion
+from projects.models.attribute import Attribute
+from projects.models.idempotency import IdempotentRequest
+from projects.models.key import ApiKey
+from projects.models.organization import Member, Organization, Project, Role
+from projects.models.user import User
+
+__all__ = [
+    "AgentVersion",
+    "ApiKey",
+    "Attribute",
+    "IdempotentRequest",
+    "Member",
+    "Organization",
+    "Project",
+    "Role",
+    "User",
+]

@@ -1,0 +1,32 @@
+"""The agent's settings, as versions: a saved change is a new row, so that history and restore cost nothing."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from projects.agent import AgentConfig, parse_config
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class AgentVersion(TenantModel):
+    """What the agent was told, from one moment on. Never changed."""
+
+    project = TenantForeignKey("projects.Project", related_name="agent_versions")
+    number = models.PositiveIntegerField()
+    document = models.JSONField()
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    note = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "number"], name="one_agent_version")]
+        ordering = ["-number"]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
+
+    @property
+    def config(self) -> AgentConfig:
+        """The document, validated; parsed once per process, because the row never changes."""
+        return parse_config(self.pk, self.document)

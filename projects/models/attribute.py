@@ -1,0 +1,41 @@
+"""Typed settings of a project or of its organization (D3, D4)."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class AttributeType(models.TextChoices):
+    """How a value is read."""
+
+    BOOL = "bool", "True or False"
+    STRING = "str", "Text"
+    ENUM = "enum", "One of a fixed set"
+    JSON = "json", "JSON"
+    SECRET = "secret", "Secret: stored encrypted, never shown again"
+
+
+class Attribute(TenantModel):
+    """One setting. A row without a project holds for the whole organization; a project's own wins over it."""
+
+    project = TenantForeignKey("projects.Project", null=True, blank=True, related_name="attributes")
+    key = models.CharField(max_length=160)
+    type = models.CharField(max_length=10, choices=AttributeType.choices)
+    value = models.JSONField(null=True, blank=True)
+    secret = models.TextField(blank=True, editable=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "project", "key"], name="one_attribute_per_project"),
+            models.UniqueConstraint(
+                fields=["organization", "key"], condition=Q(project=None), name="one_attribute_per_organization"
+            ),
+        ]
+        ordering = ["key"]
+
+    def __str__(self) -> str:
+        return self.key

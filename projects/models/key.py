@@ -1,0 +1,58 @@
+"""API keys: shown once, kept as a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class Scope(models.TextChoices):
+    """What a key may call."""
+
+    READ = "read", "Look at conversations, tools and ledgers"
+    CONVERSE = "converse", "Open conversations and post messages"
+    CONFIGURE = "configure", "Change attributes and tools"
+    OPERATE = "operate", "Approve todos, resolve effects, run jobs again"
+
+
+class ApiKey(TenantModel):
+    """A project's key for the API. `digest` is the SHA-256 of the whole key, `prefix` its first, harmless part."""
+
+    project = TenantForeignKey("projects.Project", related_name="api_keys")
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=16, editable=False)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    scopes = ArrayField(models.CharField(max_length=10, choices=Scope.choices))
+    throttled = models.BooleanField(default=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, editable=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the key opens the API now."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > timezone.now())
+
+    @staticmethod
+    def make_secret() -> str:
+        """A new key: `mg_`, 8 characters to know it by, 43 characters of 256 random bits."""
+        return f"mg_{secrets.token_hex(4)}_{secrets.token_urlsafe(32)}"
+
+    @staticmethod
+    def digest_of(secret: str) -> str:
+        return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,69 @@
+"""Organizations (the tenants), their members and projects."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.conf import settings
+from django.db import models
+from django.utils.text import slugify
+
+from projects.ids import uuid7
+from projects.rows import TenantForeignKey, TenantModel
+
+SLUG_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+
+
+class Role(models.TextChoices):
+    """What a member may do."""
+
+    OWNER = "owner", "Owner: everything, and who the owners are"
+    ADMIN = "admin", "Admin: configures agents, members and keys"
+    OPERATOR = "operator", "Operator: talks, approves and resolves"
+    VIEWER = "viewer", "Viewer: looks"
+
+
+class Organization(models.Model):
+    """A tenant."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    name = models.CharField(max_length=120)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Member(TenantModel):
+    """A user's place in an organization."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "user"], name="one_membership")]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+
+class Project(TenantModel):
+    """One configured agent."""
+
+    name = models.CharField(max_length=120)
+    # Random at its end: the address tells a stranger nothing about which names are taken.
+    slug = models.CharField(max_length=60, unique=True, editable=False)
+    agent_version = TenantForeignKey(
+        "projects.AgentVersion", models.PROTECT, null=True, editable=False, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @staticmethod
+    def make_slug(name: str) -> str:
+        """An address such as `da-nello-7k2m9x`."""
+        tail = "".join(secrets.choice(SLUG_ALPHABET) for _ in range(6))
+        return f"{slugify(name)[:50] or 'project'}-{tail}"

@@ -1,0 +1,41 @@
+"""People who sign in. A user belongs to no tenant; memberships do."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, BaseUserManager
+from django.db import models
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
+        """A user with a usable or, without a password, an unusable password."""
+        user = self.model(email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
+        """One of the platform's own people, who see every tenant in the admin."""
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+
+class User(AbstractUser):
+    username = None  # type: ignore[assignment]  # people sign in by e-mail
+    email = models.EmailField("e-mail", unique=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects: ClassVar[UserManager] = UserManager()  # type: ignore[assignment]
+
+    @property
+    def name(self) -> str:
+        """The full name, or the e-mail's first part."""
+        return self.get_full_name() or self.email.split("@")[0]
+
+    @property
+    def initials(self) -> str:
+        words = self.name.replace(".", " ").split()
+        return "".join(word[0] for word in words[:2]).upper()

@@ -1,0 +1,53 @@
+"""The database's own walls between tenants, as migration operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.migrations import RunSQL
+
+TENANT = "nullif(current_setting('app.organization_id', true), '')::uuid"
+
+
+def tenant_table(table: str, *, parents: Mapping[str, str] | None = None, append_only: bool = False) -> RunSQL:
+    """Row-level security, forced, and composite foreign keys for one tenant's table.
+
+    `parents` maps a column to the table it refers to. An `append_only` table can't be changed or emptied by mg_app.
+    """
+    lines: list[Any] = [
+        f"alter table {table} add constraint {table}_tenant unique (organization_id, id)",
+        *_policies(table, owner_column="organization_id"),
+        *(_composite_key(table, column, parent) for column, parent in (parents or {}).items()),
+    ]
+    if append_only:
+        lines.append(f"revoke update, delete, truncate on {table} from mg_app")
+    return RunSQL(lines, reverse_sql=RunSQL.noop)
+
+
+def organization_table(table: str) -> RunSQL:
+    """Row-level security for the table of organizations itself."""
+    lines: list[Any] = _policies(table, owner_column="id")
+    return RunSQL(lines, reverse_sql=RunSQL.noop)
+
+
+def foreign_key(table: str, column: str, parent: str) -> RunSQL:
+    """One composite key, for a reference that points to a table made later or by a higher floor."""
+    return RunSQL([_composite_key(table, column, parent)], reverse_sql=RunSQL.noop)
+
+
+def _policies(table: str, *, owner_column: str) -> list[str]:
+    mine = f"{owner_column} = {TENANT}"
+    return [
+        f"alter table {table} enable row level security",
+        f"alter table {table} force row level security",
+        f"create policy tenant on {table} to mg_app, mg_owner using ({mine}) with check ({mine})",
+        f"create policy ops on {table} to mg_ops using (true) with check (true)",
+    ]
+
+
+def _composite_key(table: str, column: str, parent: str) -> str:
+    return (
+        f"alter table {table} add constraint {table}_{column}_tenant foreign key (organization_id, {column}) "
+        f"references {parent} (organization_id, id) on delete cascade deferrable initially deferred"
+    )

@@ -1,0 +1,192 @@
+// The transcript: rows keyed by what they show, rebuilt only when that changes.
+import { h, icon, linked, note, state } from "./dom.js";
+import * as format from "./format.js";
+import { mark, marked, placeVerdicts } from "./marks.js";
+import { isReplying, reading } from "./turn.js";
+
+const NEAR_PX = 80;
+const CHANNELS = { chat: "chat", phone: "phone call", webcall: "call in the browser", sms: "text messages", whatsapp: "WhatsApp", telegram: "Telegram" };
+
+const agentFace = () => h("span", { class: "mg-av agent", "aria-hidden": "true" }, icon("feather"));
+const meta = (...children) => h("div", { class: "meta" }, ...children);
+
+export class Chat {
+  constructor({ log, scroll, latest, select, retry, edit }) {
+    Object.assign(this, { log, scroll, latest, select, retry, edit });
+    this.rows = new Map();
+    this.stuck = true;
+    scroll.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    new ResizeObserver(() => this.settle()).observe(log);
+    latest.addEventListener("click", () => this.toEnd());
+  }
+
+  render(store) {
+    const rows = this.list(store);
+    const kept = new Set(rows.map((row) => row.key));
+    for (const [key, row] of this.rows) if (!kept.has(key)) (row.element.remove(), this.rows.delete(key));
+    let before = null;
+    for (const row of rows) before = this.put(row, before);
+    this.settle();
+    this.reveal(store);
+  }
+
+  /** Brings the message of a turn that was just chosen into view. */
+  reveal(store) {
+    if (this.shown === store.selected) return;
+    this.shown = store.selected;
+    if (store.pinned) this.log.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+    else this.toEnd();
+  }
+
+  put(row, before) {
+    const known = this.rows.get(row.key);
+    const element = known?.signature === row.signature ? known.element : row.build();
+    if (known && known.element !== element) known.element.replaceWith(element);
+    row.update?.(element);
+    const place = before ? before.nextSibling : this.log.firstChild;
+    if (place !== element) this.log.insertBefore(element, place);
+    this.rows.set(row.key, { element, signature: row.signature });
+    return element;
+  }
+
+  list(store) {
+    const rows = [];
+    const messages = store.orderedMessages();
+    if (store.conversation && messages.length) rows.push(this.opening(store.conversation));
+    messages.forEach((message) => {
+      rows.push(this.message(store, message));
+      const turn = store.turns.get(message.turn);
+      if (messages.findLast((other) => other.turn === message.turn) === message) rows.push(...this.notesOf(store, message.turn));
+      if (message.role === "user" && turn?.status === "superseded") rows.push(this.superseded(store, turn));
+    });
+    rows.push(...this.notesOf(store, undefined), ...this.writing(store));
+    return [...rows, ...store.outbox.map((item) => this.pending(item))];
+  }
+
+  /** Staff notes of a turn; those of none stand at the end. */
+  notesOf(store, turn) {
+    return store.notes.filter((one) => one.turn === turn).map((one) => this.staffNote(one));
+  }
+
+  opening(conversation) {
+    const channel = CHANNELS[conversation.channel] ?? conversation.channel;
+    const build = () => h("div", { class: "mg-sys", title: format.moment(conversation.created_at) }, `Conversation started ${format.time(conversation.created_at)}, ${channel}`);
+    return { key: "opening", signature: conversation.id, build };
+  }
+
+  message(store, message) {
+    const turn = store.turns.get(message.turn);
+    const key = `message:${message.id}`;
+    if (message.role === "user") return { key, signature: message.content, build: () => this.fromCustomer(message) };
+    if (message.role === "system") return { key, signature: message.content, build: () => h("div", { class: "mg-sys pg-sys" }, h("span", {}, message.content)) };
+    const isReply = turn?.reply?.id === message.id;
+    const selected = isReply && turn.id === store.selected;
+    const signature = JSON.stringify([message, selected, isReply, turn && [turn.status, turn.verdicts, turn.freshness, turn.replied_at]]);
+    return { key, signature, build: () => this.fromAgent(message, { turn, selected, isReply }) };
+  }
+
+  fromCustomer(message) {
+    return h("div", { class: "mg-msg me", title: format.moment(message.created_at) }, h("p", { dir: "auto" }, linked(message.content)));
+  }
+
+  fromAgent(message, { turn, selected, isReply }) {
+    const spans = isReply ? placeVerdicts(message.content, turn.verdicts, reading) : [];
+    const words = marked(message.content, spans, (span, text, after) => [mark({ tone: reading(span.rows[0]).tone, number: selected && span.number, words: text }), after]);
+    const blocks = (message.blocks ?? []).map((block) => h("span", { class: "mg-tag" }, block.type ?? "block"));
+    const face = message.role === "operator" ? h("span", { class: "mg-av", "aria-hidden": "true" }, icon("user")) : agentFace();
+    return h(
+      "div",
+      { class: selected ? "mg-msg sel" : "mg-msg", "aria-current": selected && "true", onclick: (event) => this.clicked(event, turn) },
+      face,
+      h("p", { dir: "auto" }, words),
+      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), ...blocks),
+    );
+  }
+
+  /** A message of a turn that isn't its reply: it came before a reply that was run again, or tells a result afterwards. */
+  otherFacts(message, turn) {
+    if (!turn) return [];
+    const place = turn.reply && message.seq > turn.reply.seq ? ", result" : turn.reply ? ", before it ran again" : "";
+    return [this.turnLink(turn, `Turn ${turn.seq}${place}`)];
+  }
+
+  facts(turn) {
+    const fired = turn.verdicts.filter((verdict) => verdict.fired).length;
+    const held = turn.verdicts.filter((verdict) => reading(verdict).tone === "warn").length;
+    const took = turn.replied_at && format.between(turn.created_at, turn.replied_at);
+    return [
+      this.turnLink(turn, `Turn ${turn.seq}`),
+      took && h("span", { title: "From the customer’s message to the whole reply" }, format.roughly(took)),
+      fired > 0 && state("ok", "bolt", `${fired} fired`),
+      held > 0 && state("warn", "hand-stop", `${held} held back`),
+      turn.status === "failed" && state("bad", "alert-triangle", "an apology, the reply failed"),
+      turn.freshness === "waiting" && state("warn", "clock-pause", "while waiting"),
+    ];
+  }
+
+  turnLink(turn, label) {
+    return h("button", { type: "button", class: "pg-turn", onclick: () => this.select(turn.id, { show: true }) }, label);
+  }
+
+  clicked(event, turn) {
+    const isSelecting = getSelection().toString() !== "";
+    if (turn && !isSelecting && !event.target.closest("a, button")) this.select(turn.id, { show: false });
+  }
+
+  superseded(store, turn) {
+    const next = store.turns.get(turn.superseded_by);
+    const selected = turn.id === store.selected;
+    const build = () => h("div", { class: selected ? "mg-msg me pg-superseded sel" : "mg-msg me pg-superseded", "aria-current": selected && "true" }, meta(this.turnLink(turn, `Turn ${turn.seq}`), state("mute", "arrow-back-up", next ? `superseded by turn ${next.seq}` : "superseded")));
+    return { key: `superseded:${turn.id}`, signature: `${turn.seq}:${next?.seq}:${selected}`, build };
+  }
+
+  staffNote({ key, code, message }) {
+    const build = () => h("div", { class: "pg-note", role: "alert" }, note("bad", "alert-triangle", message, `Only staff sees this note. Code: ${code}.`));
+    return { key: `note:${key}`, signature: message, build };
+  }
+
+  /** Replies that are being written, or about to be. */
+  writing(store) {
+    const writing = [...store.drafts].filter(([, draft]) => draft.text).map(([turnId, draft]) => this.draft(turnId, draft));
+    const newest = store.orderedTurns().at(-1);
+    if (!writing.length && newest && isReplying(newest)) writing.push(this.expected(newest));
+    return writing;
+  }
+
+  draft(turnId, draft) {
+    const build = () => h("div", { class: "mg-msg", "aria-busy": "true" }, agentFace(), h("p", { dir: "auto" }, "", h("span", { class: "mg-caret" })));
+    const update = (element) => (element.querySelector("p").firstChild.data = draft.text);
+    return { key: `draft:${turnId}`, signature: "draft", build, update };
+  }
+
+  expected(turn) {
+    const build = () => h("div", { class: "mg-msg", "aria-busy": "true" }, agentFace(), h("p", { class: "t3 pg-expected" }, h("span", { class: "mg-live", "data-s": "act" }), "Writing the reply"));
+    return { key: `draft:${turn.id}`, signature: "expected", build };
+  }
+
+  pending(item) {
+    const failed = item.state === "failed";
+    const status = failed
+      ? [h("span", { class: "pg-unsent", role: "alert" }, icon("alert-triangle"), `Not sent. ${item.error.message}`), h("button", { type: "button", class: "pg-turn", onclick: () => this.retry(item) }, "Try again"), h("button", { type: "button", class: "pg-turn", onclick: () => this.edit(item) }, "Edit")]
+      : [h("span", {}, "Sending")];
+    const build = () => h("div", { class: "mg-msg me pg-pending" }, h("p", { dir: "auto" }, linked(item.content)), meta(...status));
+    return { key: `outbox:${item.key}`, signature: item.state, build };
+  }
+
+  scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroll;
+    this.stuck = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+    this.latest.hidden = this.stuck;
+  }
+
+  /** Keeps the end in view, unless the reader has scrolled up. */
+  settle() {
+    if (this.stuck) this.scroll.scrollTop = this.scroll.scrollHeight;
+  }
+
+  toEnd() {
+    this.stuck = true;
+    this.latest.hidden = true;
+    this.settle();
+  }
+}

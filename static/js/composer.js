@@ -1,0 +1,48 @@
+// Where the customer's words are written. Enter sends, Shift+Enter makes a line.
+const LINES_PX = 168;
+
+export class Composer {
+  constructor({ form, suggest, onSend, onSuggest }) {
+    this.form = form;
+    this.field = form.querySelector("textarea");
+    this.onSend = onSend;
+    form.addEventListener("submit", (event) => (event.preventDefault(), this.submit()));
+    this.field.addEventListener("keydown", (event) => this.pressed(event));
+    this.field.addEventListener("input", () => this.fit());
+    suggest.addEventListener("click", () => this.fill(onSuggest()));
+  }
+
+  pressed(event) {
+    if (event.key === "Escape") return this.field.blur();
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    this.submit();
+  }
+
+  submit() {
+    const content = this.field.value.trim();
+    if (!content) return this.field.focus();
+    this.fill("");
+    this.onSend(content);
+  }
+
+  fill(text) {
+    this.field.value = text;
+    this.fit();
+    this.field.focus();
+  }
+
+  /** Back into the composer, before what was begun meanwhile. */
+  restore(text) {
+    this.fill([text, this.field.value].filter(Boolean).join("\n"));
+  }
+
+  fit() {
+    this.field.style.height = "auto";
+    this.field.style.height = `${Math.min(this.field.scrollHeight, LINES_PX)}px`;
+  }
+
+  address(name) {
+    this.field.placeholder = name ? `Write as ${name.split(" ")[0]}…` : "Write as the customer…";
+  }
+}

@@ -1,0 +1,89 @@
+// What the agent should do next: as changes against what this turn used, or as the block of the prompt.
+import { h, icon, refill } from "./dom.js";
+
+const FIELDS = [
+  ["Scenario", (d) => [d.scenario]],
+  ["Step", (d) => [d.step]],
+  ["Goal", (d) => [d.goal]],
+  ["Instructions", (d) => d.instructions],
+  ["Known", (d) => d.known.map(({ field, value }) => `${field}: ${value}`)],
+  ["To collect", (d) => d.to_collect],
+  ["Tools pending", (d) => d.tools_pending, true],
+  ["Don’t", (d) => d.avoid],
+];
+
+export class Directives {
+  constructor(element) {
+    this.element = element;
+    this.asPrompt = false;
+  }
+
+  render(turn, store) {
+    this.shown = [turn, store];
+    const source = turn.directives_used && store.turns.get(turn.directives_used.turn);
+    refill(this.element, JSON.stringify([turn.id, turn.directives_used, turn.directives_written, turn.freshness, this.asPrompt, source?.seq, turn.jobs.map((job) => [job.lane, job.state])]), () => this.build(turn, source));
+  }
+
+  build(turn, source) {
+    const { directives_used: used, directives_written: written } = turn;
+    if (!used && !written) return h("p", { class: "pg-none" }, nothing(turn));
+    const head = h("div", { class: "mg-flow ts" }, h("span", { class: "t3" }, sentence(turn, source)), this.switch());
+    const body = this.asPrompt ? h("pre", { class: "pg-block" }, asPrompt(written ?? used)) : h("dl", { class: "mg-fields" }, FIELDS.map(([name, of, isCode]) => field(name, { before: used ? of(used) : [], after: written ? of(written) : null, isCode })));
+    return h("div", { class: "pg-pad" }, head, body);
+  }
+
+  switch() {
+    const button = (label, asPrompt) => h("button", { type: "button", "aria-pressed": String(this.asPrompt === asPrompt), onclick: (event) => this.choose(asPrompt, event) }, label);
+    return h("div", { class: "mg-seg ml", role: "group", "aria-label": "View" }, button("Changes", false), button("As prompt", true));
+  }
+
+  choose(asPrompt, event) {
+    const index = [...event.target.parentElement.children].indexOf(event.target);
+    this.asPrompt = asPrompt;
+    this.render(...this.shown);
+    this.element.querySelectorAll(".mg-seg button")[index].focus();
+  }
+}
+
+function sentence({ seq, directives_used: used, directives_written: written, freshness }, source) {
+  const from = used && (source ? `Used v${used.version}, written after turn ${source.seq}` : `Used v${used.version}`);
+  const stale = { stale: ", not of the turn before", waiting: ", kept while something is awaited" }[freshness] ?? "";
+  if (!written) return `${from}${stale}. This turn wrote none.`;
+  return `Written by thoughts after turn ${seq}, used from turn ${seq + 1} on${from ? `. ${from}${stale}` : ""}`;
+}
+
+function nothing(turn) {
+  const thoughts = turn.jobs.filter((job) => job.lane === "thoughts");
+  if (thoughts.some((job) => job.state === "queued" || job.state === "running")) return h("span", { class: "mg-flow" }, icon("hourglass"), "Directives appear here when thoughts has written them.");
+  const last = thoughts.at(-1);
+  if (last?.state === "skipped") return `Thoughts was skipped: ${last.error || "something is awaited"}.`;
+  return "This turn used no directives and wrote none.";
+}
+
+/** One field: lines that stay, lines that go, lines that come. Without `after` everything just stands. */
+function field(name, { before, after, isCode }) {
+  const old = before.filter(Boolean);
+  const fresh = (after ?? before).filter(Boolean);
+  if (!old.length && !fresh.length) return null;
+  const lines = [
+    ...fresh.filter((line) => old.includes(line)).map((line) => [null, line]),
+    ...old.filter((line) => !fresh.includes(line)).map((line) => ["del", line]),
+    ...fresh.filter((line) => !old.includes(line)).map((line) => ["add", line]),
+  ];
+  return [h("dt", {}, name), h("dd", {}, h("ul", { class: "mg-diff" }, lines.map(([kind, line]) => h("li", { class: kind }, h("span", { dir: "auto" }, kind && h("span", { class: "visually-hidden" }, kind === "del" ? "Removed: " : "Added: "), isCode ? h("code", {}, line) : line)))))];
+}
+
+function asPrompt(d) {
+  const lines = [
+    `<CurrentTaskAnalysis version="${d.version}">`,
+    `scenario: ${d.scenario}`,
+    `step: ${d.step}`,
+    `goal of the next reply: ${d.goal}`,
+    ...d.instructions.map((line, index) => `${index + 1}. ${line}`),
+    `still to collect: ${d.to_collect.join(", ") || "nothing"}`,
+    `tools pending: ${d.tools_pending.join(", ") || "none"}`,
+    ...d.avoid.map((line) => `do not: ${line}`),
+    "</CurrentTaskAnalysis>",
+  ];
+  return lines.join("\n");
+}

@@ -1,0 +1,37 @@
+// Numbers, durations and times as the product writes them: a unit with a space, one precision per size.
+const whole = new Intl.NumberFormat("en");
+const clock = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
+const exact = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium", hour12: false });
+
+export const count = (value) => whole.format(value);
+export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+export const time = (iso) => clock.format(new Date(iso));
+export const seconds = (iso) => exact.format(new Date(iso));
+export const moment = (iso) => full.format(new Date(iso));
+
+/** Milliseconds as "312 ms", "1.18 s", "12.4 s" or "2 min 5 s". */
+export function duration(ms) {
+  if (ms < 999.5) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 9995) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < 59950) return `${(ms / 1000).toFixed(1)} s`;
+  const total = Math.round(ms / 1000);
+  return total % 60 ? `${Math.floor(total / 60)} min ${total % 60} s` : `${total / 60} min`;
+}
+
+/** A length on the time axis, in seconds wherever that says something: "46 ms", "0.67 s", "12.4 s". */
+export const length = (ms) => (ms >= 99.5 && ms < 9995 ? `${(ms / 1000).toFixed(2)} s` : duration(ms));
+
+/** The same, as short as a headline wants it: "46 ms", "0.9 s", "2 min 5 s". */
+export const roughly = (ms) => (ms >= 99.5 && ms < 59950 ? `${(ms / 1000).toFixed(1)} s` : duration(ms));
+
+/** US dollars; calls cost fractions of a cent. */
+export function money(value) {
+  const amount = Number(value);
+  return `$${amount.toFixed(amount === 0 || amount >= 1 ? 2 : 4)}`;
+}
+
+export const between = (from, to) => new Date(to) - new Date(from);
+
+/** "check_availability" → "Check availability" */
+export const words = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " ");

@@ -1,0 +1,174 @@
+// A turn as lanes on one time axis, in milliseconds from its beginning. Nothing here touches the page.
+import * as format from "./format.js";
+import { observedWords, properEnd } from "./turn.js";
+
+const SLACK_MS = 60;
+const HOUR_MS = 3_600_000;
+const WAITED_MS = 40;
+const AXES = [0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 1800, 3600].map((value) => value * 1000);
+const TICKS = { 0.1: 0.02, 0.2: 0.05, 0.5: 0.1, 1: 0.2, 2: 0.5, 3: 1, 5: 1, 10: 2, 15: 5, 20: 5, 30: 5, 60: 10, 120: 30, 180: 30, 300: 60, 600: 120, 1800: 300, 3600: 600 };
+const NAMES = {
+  reply: ["message-2", "Reply"],
+  observer: ["eye", "Observer"],
+  thoughts: ["bulb", "Thoughts"],
+  tool_caller: ["tool", "Tool caller"],
+  follow_up: ["history", "Follow-up"],
+};
+const RANK = ["reply", "observer", "thoughts", "tool_caller", "effect", "result", "other"];
+const KINDS = [["availab", "calendar-search"], ["book", "calendar-time"], ["meeting", "calendar-time"], ["sms", "device-mobile-message"], ["mail", "mail"], ["transfer", "phone"], ["webhook", "webhook"]];
+
+/** A picture for an effect, by the words of its kind and tool. */
+export const effectIcon = ({ kind, tool }) => KINDS.find(([word]) => `${kind} ${tool}`.includes(word))?.[1] ?? "bolt";
+
+/**
+ * {axis, ticks, sent, lanes, joints} of a turn. `numberOf` gives a verdict's number by tool; `now` and `firstAt`, when the first
+ * words of a reply under way were seen, are milliseconds of the clock.
+ */
+export function layOut(turn, { now, firstAt, numberOf }) {
+  const zero = new Date(turn.created_at).getTime();
+  const at = (iso) => (iso ? new Date(iso) - zero : null);
+  const context = { turn, at, now: now - zero, firstToken: at(turn.first_token_at) ?? (firstAt && firstAt - zero), numberOf };
+  const lanes = [...jobLanes(context), ...effectLanes(context)].sort((a, b) => RANK.indexOf(rankOf(a)) - RANK.indexOf(rankOf(b)) || a.start - b.start);
+  const end = properEnd([...lanes, { start: 0, end: at(turn.replied_at) ?? 0 }]);
+  for (const lane of lanes) lane.isLater = lane.start > end;
+  const axis = AXES.find((value) => value >= end * 1.01) ?? Math.ceil(end / HOUR_MS) * HOUR_MS;
+  const step = (TICKS[axis / 1000] ?? Math.ceil(axis / HOUR_MS / 6) * 3600) * 1000;
+  const ticks = Array.from({ length: Math.floor(axis / step) + 1 }, (_, index) => index * step);
+  return { axis, ticks, end, sent: at(turn.replied_at), lanes, joints: joints(lanes) };
+}
+
+/** From top to bottom as one thing leads to the next. */
+function rankOf(lane) {
+  if (lane.isResult) return "result";
+  return RANK.includes(lane.kind) ? lane.kind : "other";
+}
+
+function jobLanes(context) {
+  const seen = new Map();
+  const jobs = context.turn.jobs.filter((job) => job.lane !== "effect");
+  return jobs
+    .sort((a, b) => new Date(a.started_at ?? a.created_at) - new Date(b.started_at ?? b.created_at))
+    .map((job) => {
+      const nth = seen.get(job.lane) ?? 0;
+      if (job.state !== "superseded") seen.set(job.lane, nth + 1);
+      return jobLane(context, job, nth);
+    });
+}
+
+function jobLane(context, job, nth) {
+  const [icon, name] = NAMES[job.lane] ?? ["cpu", format.words(job.lane)];
+  const isOpen = job.state === "queued" || job.state === "running";
+  const start = context.at(job.started_at) ?? context.at(job.created_at);
+  const end = Math.max(start, context.at(job.finished_at) ?? (isOpen ? context.now : start));
+  const isResult = nth > 0 && job.lane === "reply";
+  const lane = { key: job.id, kind: job.lane, icon, name: isResult ? `${name}, result` : name, isResult, start, end, bars: [], ...endings(job, end - start) };
+  const calls = callsWithin(context, job.lane, { start, end });
+  if (job.state === "superseded") lane.isCut = true;
+  else if (job.state === "failed") lane.bars.push({ from: start, to: end, tone: "fb" });
+  else if (job.started_at) fill(context, lane, { job, calls, nth });
+  addQueueing(context, lane, job);
+  return lane;
+}
+
+/** The words beside a lane: its length, how it ended. */
+function endings(job, length) {
+  const words = {
+    queued: [null, "queued"],
+    running: [format.length(length), "running"],
+    done: [format.length(length), ""],
+    failed: [format.length(length), `failed: ${job.error || "no reason given"}`],
+    superseded: [null, job.error || "superseded by a newer message"],
+    skipped: [null, `skipped: ${job.error || "nothing to do"}`],
+  }[job.state];
+  return { strong: words?.[0] ?? null, detail: words?.[1] ?? job.state, tone: job.state };
+}
+
+function callsWithin({ turn, at }, laneName, { start, end }) {
+  const skills = { reply: ["reply"], tool_caller: ["detect"] }[laneName] ?? [laneName];
+  return turn.model_calls
+    .filter((call) => skills.includes(call.skill))
+    .map((call) => ({ from: at(call.started_at), first: at(call.started_at) + (call.first_token_ms ?? call.total_ms), to: at(call.started_at) + call.total_ms, hasFirst: call.first_token_ms !== null }))
+    .filter((call) => call.from >= start - SLACK_MS && call.to <= end + SLACK_MS)
+    .sort((a, b) => a.from - b.from);
+}
+
+function fill(context, lane, { job, calls, nth }) {
+  if (job.lane === "reply") fillReply(context, lane, { job, calls, nth });
+  else if (job.lane === "tool_caller") fillToolCaller(context, lane, { job, calls });
+  else fillFlow(context, lane, { job });
+}
+
+/** Pale while the first token is awaited, full while it writes. Calls that went by are exact; the one under way is drawn from the turn's own times. */
+function fillReply({ firstToken }, lane, { job, calls, nth }) {
+  let drawn = lane.start;
+  for (const call of calls) {
+    lane.bars.push({ from: drawn, to: call.first, tone: "fs" }, { from: call.first, to: call.to, tone: "f" });
+    drawn = call.to;
+  }
+  const token = calls.find((call) => call.hasFirst)?.first ?? (nth ? null : firstToken);
+  if (job.state === "running" || !calls.length) {
+    const first = Math.min(Math.max(token ?? lane.end, drawn), lane.end);
+    lane.bars.push({ from: drawn, to: first, tone: "fs" }, { from: first, to: lane.end, tone: "f" });
+  }
+  if (token !== null && token <= lane.end) {
+    lane.ring = token;
+    lane.detail = [`first token ${format.duration(nth ? token - lane.start : token)}`, lane.detail].filter(Boolean).join(", ");
+  }
+}
+
+/** The detections side by side as thin bars, then what the tool caller itself took. */
+function fillToolCaller({ turn }, lane, { job, calls }) {
+  if (calls.length) lane.bars.push({ from: lane.start, to: Math.min(...calls.map((call) => call.from)), tone: "fkl", top: 7, height: 10.5 });
+  const height = calls.length > 1 ? Math.min(4.5, 11 / calls.length - 1) : 9;
+  calls.forEach((call, index) => lane.bars.push({ from: call.from, to: call.to, tone: "fk", top: calls.length > 1 ? 7 + index * (height + 1.5) : 8, height }));
+  const drawn = Math.max(lane.start, ...calls.map((call) => call.to));
+  lane.bars.push({ from: drawn, to: lane.end, tone: calls.length ? "fkl" : "fk", top: 7, height: 10.5 });
+  if (job.state !== "done") return;
+  const fired = turn.verdicts.filter((verdict) => verdict.fired).length;
+  lane.detail = `${calls.length ? `${format.plural(calls.length, "detection")}, ` : ""}${fired ? `${fired} fired` : "nothing fired"}`;
+}
+
+function fillFlow({ turn }, lane, { job }) {
+  lane.bars.push({ from: lane.start, to: lane.end, tone: "fk" });
+  if (job.state !== "done") return;
+  if (job.lane === "observer") lane.detail = observedWords(turn).join(", ") || "nothing new";
+  if (job.lane === "thoughts") lane.detail = turn.directives_written ? `directives v${turn.directives_written.version}` : "no directives";
+}
+
+/** A thin line for the time a job stood in the queue. */
+function addQueueing({ turn, at, now }, lane, job) {
+  const from = Math.max(0, at(job.created_at));
+  const to = at(job.started_at) ?? (job.state === "queued" ? now : from);
+  if (to - from > WAITED_MS && job.state !== "skipped") lane.bars.unshift({ from, to, tone: "fkl", top: 11.5, height: 2 });
+  if (job.lane === "reply" && turn.status === "queued") lane.detail = "waiting for a worker";
+}
+
+function effectLanes(context) {
+  return context.turn.effects.map((effect) => {
+    const { at, now, numberOf } = context;
+    const start = at(effect.started_at ?? effect.created_at);
+    const end = Math.max(start, at(effect.finished_at) ?? (["planned", "sending"].includes(effect.state) ? now : start));
+    const tone = { planned: "fkl", sending: "fol", done: "fo", failed: "fb", unknown: "fwn" }[effect.state];
+    const isCut = effect.state === "held" || effect.state === "cancelled";
+    const strong = isCut || effect.state === "planned" ? null : format.length(end - start);
+    const number = numberOf(effect.tool);
+    const detail = [effect.state, effect.waited && "waited", !number && effect.tool].filter(Boolean).join(", ");
+    const bars = tone ? [{ from: start, to: end, tone }] : [];
+    return { key: effect.id, kind: "effect", icon: effectIcon(effect), name: "Effect", title: effect.tool, number, start, end, bars, strong, detail, tone: effect.state, isCut, isFramed: effect.waited };
+  });
+}
+
+/** What caused what: the tool caller each effect, and the effect the reply that tells its result. */
+function joints(lanes) {
+  const found = [];
+  const effects = lanes.filter((lane) => lane.kind === "effect" && !lane.isCut);
+  for (const effect of effects) {
+    const caller = lanes.findLast((lane) => lane.kind === "tool_caller" && lane.start <= effect.start);
+    if (caller) found.push({ at: effect.start, from: lanes.indexOf(caller), to: lanes.indexOf(effect) });
+  }
+  const done = effects.filter((lane) => lane.tone === "done");
+  const result = lanes.find((lane) => lane.isResult && done.some((effect) => effect.end <= lane.start + SLACK_MS));
+  const cause = result && done.findLast((effect) => effect.end <= result.start + SLACK_MS);
+  if (cause) found.push({ at: Math.max(cause.end, 0), from: lanes.indexOf(cause), to: lanes.indexOf(result) });
+  return found.filter((joint) => joint.from < joint.to);
+}

@@ -1,0 +1,75 @@
+// Where in a text the words of a quote stand, and which number they get.
+import { h, linked } from "./dom.js";
+
+const SAME = { "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‛": "'", "–": "-", "—": "-", "…": "..." };
+const EDGES = /^[\s"'.,;:!?-]+|[\s"'.,;:!?-]+$/g;
+
+/** The text in one spelling, with the place each character came from. */
+function plain(text) {
+  const characters = [];
+  const places = [];
+  for (let place = 0; place < text.length; place += 1) {
+    const character = /\s/.test(text[place]) ? " " : (SAME[text[place]] ?? text[place].toLowerCase());
+    if (character === " " && characters.at(-1) === " ") continue;
+    for (const one of character) {
+      characters.push(one);
+      places.push(place);
+    }
+  }
+  return { spelling: characters.join(""), places };
+}
+
+/** {start, end} of the quote in the text, null when its words aren't there. */
+export function locate(text, quote) {
+  const { spelling, places } = plain(text);
+  const wanted = plain(quote ?? "").spelling.replace(EDGES, "");
+  const at = wanted ? spelling.indexOf(wanted) : -1;
+  return at < 0 ? null : { start: places[at], end: places[at + wanted.length - 1] + 1 };
+}
+
+const overlap = (a, b) => a.start < b.end && b.start < a.end;
+
+/**
+ * The places of several quotes, in reading order, numbered from 1. `rows` are [{quote, ...}], the most important first:
+ * a quote whose words are taken joins that place's rows when it covers the same words, and gets no place otherwise.
+ */
+export function place(text, rows) {
+  const spans = [];
+  for (const row of rows) {
+    const found = locate(text, row.quote);
+    if (!found) continue;
+    const taken = spans.find((span) => overlap(span, found));
+    if (!taken) spans.push({ ...found, rows: [row] });
+    else taken.rows.push(row);
+  }
+  spans.sort((a, b) => a.start - b.start);
+  spans.forEach((span, index) => (span.number = index + 1));
+  return spans;
+}
+
+const RANK = { ok: 0, warn: 1, mute: 2 };
+
+/** The places of a reply's verdicts. `read` turns a verdict into its tone. */
+export function placeVerdicts(text, verdicts, read) {
+  const ranked = [...verdicts].sort((a, b) => RANK[read(a).tone] - RANK[read(b).tone]);
+  return place(text, ranked);
+}
+
+/** verdict → number of its words, for those that were found. */
+export const numbersOf = (spans) => new Map(spans.flatMap((span) => span.rows.map((row) => [row, span.number])));
+
+/** The text as nodes, each span built by `mark(span, words, after)`; `after` is the punctuation that must not be orphaned. */
+export function marked(text, spans, mark) {
+  const nodes = [];
+  let from = 0;
+  for (const span of spans) {
+    const after = /^[.,;:!?…)”"»]*/.exec(text.slice(span.end))[0];
+    nodes.push(...linked(text.slice(from, span.start)), mark(span, linked(text.slice(span.start, span.end)), after));
+    from = span.end + after.length;
+  }
+  return [...nodes, ...linked(text.slice(from))];
+}
+
+/** One mark. With a number it can be pointed at, and lights up with its lane and its verdict. */
+export const mark = ({ tone, number, words }) =>
+  h("mark", { class: "mg-mark", "data-s": tone === "mute" ? "off" : tone, "data-w": number }, words, number && h("sup", {}, String(number)));

@@ -1,0 +1,166 @@
+// The playground: a test conversation on the left, the turn beside it.
+import { Announcer } from "./announcer.js";
+import { Api } from "./api.js";
+import { Chat } from "./chat.js";
+import { Composer } from "./composer.js";
+import { refill, state } from "./dom.js";
+import * as format from "./format.js";
+import { Inspector } from "./inspector.js";
+import { Keys } from "./keys.js";
+import { Persona } from "./persona.js";
+import { Session } from "./session.js";
+import { Store } from "./store.js";
+import { Suggestions } from "./suggestions.js";
+import { toaster } from "./toast.js";
+import { reading } from "./turn.js";
+
+const at = (id) => document.getElementById(id);
+
+class Playground {
+  constructor(main) {
+    const { api: base, project, conversation } = main.dataset;
+    this.canWrite = "canWrite" in main.dataset;
+    const canOperate = "canOperate" in main.dataset;
+    this.api = new Api({ base, project, csrf: document.querySelector("meta[name=csrf-token]").content });
+    this.store = new Store();
+    this.session = new Session({ api: this.api, store: this.store });
+    this.toast = toaster(at("toasts"));
+    this.channel = "chat";
+    this.build({ project, canOperate });
+    this.store.listen(() => this.render());
+    addEventListener("popstate", () => this.go(new URLSearchParams(location.search).get("conversation")));
+    this.go(conversation || null);
+  }
+
+  build({ project, canOperate }) {
+    const step = (by) => this.store.step(by);
+    const runAgain = canOperate && ((job, turn) => this.runAgain(job, turn));
+    this.inspector = new Inspector({ api: this.api, toast: this.toast, step, runAgain });
+    this.announcer = new Announcer(at("announcer"));
+    this.chat = new Chat({
+      log: at("chat"),
+      scroll: at("chat-scroll"),
+      latest: at("latest"),
+      select: (turn, { show }) => this.select(turn, show),
+      retry: (item) => this.session.deliver(item, { start: () => this.start() }),
+      edit: (item) => (this.session.discard(item), this.composer.restore(item.content)),
+    });
+    this.views();
+    const writing = this.canWrite ? this.buildWriting(project) : {};
+    new Keys({ dialog: at("keys"), opener: document.querySelector("[data-keys-open]"), bindings: { j: () => step(1), k: () => step(-1), ...writing } });
+  }
+
+  buildWriting(project) {
+    this.suggestions = new Suggestions(at("suggestions"));
+    this.persona = new Persona({ project, dialog: at("persona"), button: at("persona-open"), onSave: () => this.anew() });
+    this.composer = new Composer({
+      form: at("compose"),
+      suggest: at("suggest"),
+      onSend: (content) => this.send(content),
+      onSuggest: () => this.suggestions.next(this.store, this.persona.value),
+    });
+    for (const button of at("openers").children) button.addEventListener("click", () => this.send(button.textContent.trim()));
+    for (const button of at("channels").children) button.addEventListener("click", () => this.setChannel(button.value));
+    at("new").addEventListener("click", () => this.anew());
+    return { n: () => this.anew() };
+  }
+
+  views() {
+    for (const button of at("views").children) button.addEventListener("click", () => this.view(button.value));
+    const lit = (event) => (at("panes").dataset.lit = event.target.closest("[data-w]")?.dataset.w ?? "");
+    for (const type of ["pointerover", "focusin"]) at("panes").addEventListener(type, lit);
+    at("panes").addEventListener("pointerleave", () => (at("panes").dataset.lit = ""));
+  }
+
+  view(name) {
+    at("panes").dataset.view = name;
+    for (const button of at("views").children) button.setAttribute("aria-pressed", String(button.value === name));
+    if (name === "chat") this.chat.settle();
+  }
+
+  select(turn, show) {
+    this.store.select(turn);
+    if (show) this.view("turn");
+  }
+
+  send(content) {
+    this.chat.toEnd();
+    this.session.send(content, { start: () => this.start() });
+  }
+
+  async start() {
+    await this.session.begin({ channel: this.channel, persona: this.persona.forApi() });
+    history.pushState(null, "", `?conversation=${encodeURIComponent(this.session.id)}`);
+  }
+
+  /** An empty page for the next conversation; the one before stays where it is, one step back in the browser. */
+  anew() {
+    if (this.session.id) history.pushState(null, "", location.pathname);
+    this.session.leave();
+    this.view("chat");
+    this.composer.fill("");
+  }
+
+  async go(conversation) {
+    if (!conversation) return this.session.leave();
+    try {
+      await this.session.open(conversation);
+      this.channel = this.store.conversation?.channel ?? this.channel;
+    } catch (error) {
+      this.store.loading = false;
+      const message = error.status === 404 ? "This conversation doesn’t exist in this project." : `The conversation couldn’t be opened. ${error.message}`;
+      this.store.addNote({ key: "open", code: error.code, message });
+    }
+  }
+
+  setChannel(channel) {
+    if (channel === this.channel) return;
+    this.channel = channel;
+    this.store.touch();
+    if (this.session.id) this.anew();
+  }
+
+  async runAgain(job, turn) {
+    try {
+      await this.session.runAgain(job, turn);
+      this.toast("Running again.");
+    } catch (error) {
+      this.toast(error.message);
+    }
+  }
+
+  render() {
+    const { store } = this;
+    this.chat.render(store);
+    this.announcer.render(store);
+    this.inspector.render(store);
+    at("chat-empty").hidden = !store.isEmpty();
+    at("chat-loading").hidden = !store.loading;
+    at("lost").hidden = !store.isLost;
+    this.renderWaiting(store.waiting);
+    this.renderPhone(store.turn);
+    if (this.canWrite) this.renderTop(store.conversation);
+  }
+
+  renderWaiting(waiting) {
+    at("waiting").hidden = !waiting;
+    const until = waiting?.until ? `, until ${format.seconds(waiting.until)} at the latest` : "";
+    refill(at("waiting"), JSON.stringify(waiting), () => waiting && state("warn", "clock-pause", `The agent waits for a result${until}`));
+  }
+
+  renderPhone(turn) {
+    const fired = turn?.verdicts.filter((verdict) => verdict.fired).length ?? 0;
+    const held = turn?.verdicts.filter((verdict) => reading(verdict).tone === "warn").length ?? 0;
+    at("views").querySelector("[value=turn]").textContent = turn ? `Turn ${turn.seq}` : "Turn";
+    refill(at("view-counts"), `${fired}:${held}`, () => [fired > 0 && state("ok", "bolt", `${fired} fired`), held > 0 && state("warn", "hand-stop", `${held} held back`)]);
+  }
+
+  renderTop(conversation) {
+    for (const button of at("channels").children) button.setAttribute("aria-pressed", String(button.value === this.channel));
+    const name = conversation ? conversation.persona?.name : this.persona.value.name;
+    at("persona-open").querySelector("span").textContent = name || "Test customer";
+    this.composer.address(name ?? "");
+  }
+}
+
+new Playground(at("main"));

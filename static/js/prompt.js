@@ -1,0 +1,87 @@
+// The drawer beneath the model calls: one call's prompt, cut at its tags, and what the model answered.
+import { h, icon, note } from "./dom.js";
+import * as format from "./format.js";
+
+const TAG = /<([A-Z][A-Za-z]+)(?:\s[^>]*)?>[\s\S]*?<\/\1>/g;
+
+export class Prompt {
+  constructor({ element, api, toast }) {
+    Object.assign(this, { element, api, toast });
+    this.close();
+  }
+
+  close() {
+    this.callId = null;
+    this.turnId = null;
+    this.element.replaceChildren();
+  }
+
+  async open({ turnId, call, name, onChange }) {
+    Object.assign(this, { turnId, callId: call.id });
+    this.element.replaceChildren(h("div", { class: "pg-prompt cp-sk mg-stack", role: "status", "aria-busy": "true", "aria-label": "Loading the prompt" }, h("i", {}), h("i", {}), h("i", {})));
+    onChange();
+    try {
+      const whole = await this.api.get(`/model-calls/${call.id}`);
+      if (this.callId === call.id) this.show(whole, name);
+    } catch (error) {
+      if (this.callId === call.id) this.element.replaceChildren(h("div", { class: "pg-pad" }, note("bad", "alert-triangle", "The prompt couldn’t be loaded.", error.message)));
+    }
+  }
+
+  show(call, name) {
+    const parts = partsOf(call);
+    const body = h("pre", { tabindex: "0", dir: "auto" });
+    const links = parts.map((part) => h("button", { type: "button", onclick: (event) => choose(event.currentTarget, part) }, part.name, h("span", { class: "mg-n", title: `${format.count(part.text.length)} characters` }, size(part.text.length))));
+    const choose = (link, part) => {
+      for (const other of links) other.toggleAttribute("aria-current", false);
+      link.setAttribute("aria-current", "true");
+      body.textContent = part.text;
+    };
+    choose(links[0], parts[0]);
+    const title = `Prompt of ${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+    const copy = h("button", { type: "button", class: "btn btn-bare btn-sm ml", onclick: () => this.copy(call) }, icon("copy"), "Copy");
+    this.element.replaceChildren(
+      h("section", { class: "pg-prompt", "aria-label": title }, h("header", {}, h("b", { class: "tb" }, title), h("span", { class: "t3" }, facts(call)), copy), h("div", { class: "pg-parts" }, h("nav", { "aria-label": "Parts of the prompt" }, links), body)),
+    );
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+
+  async copy(call) {
+    const text = call.messages.map(({ role, content }) => `# ${role}\n\n${content}`).join("\n\n");
+    try {
+      await navigator.clipboard.writeText(text);
+      this.toast("The whole prompt is on the clipboard.");
+    } catch {
+      this.toast("The browser doesn’t allow copying here. Select the text and copy it by hand.");
+    }
+  }
+}
+
+function facts({ input_tokens: input, cached_tokens: cached, template_hash: hash }) {
+  return [`${format.plural(input, "token")}${cached ? `, ${format.count(cached)} of them from the cache` : ""}`, hash && `template ${hash.slice(0, 8)}`].filter(Boolean).join(", ");
+}
+
+/** [{name, text}]: what stands outside of tags under its role, each tag by its name, the answer last. */
+function partsOf({ messages, output }) {
+  const parts = messages.filter(({ role }) => role === "system").flatMap(({ role, content }) => cut(role, content ?? ""));
+  const spoken = messages.filter(({ role }) => role !== "system");
+  const history = spoken.slice(0, -1).map(({ role, content }) => `${role}: ${content ?? ""}`);
+  if (history.length) parts.push({ name: "Conversation", text: history.join("\n\n") });
+  parts.push(...spoken.slice(-1).flatMap(({ role, content }) => cut(role, content ?? "")));
+  return [...parts, { name: "Answer", text: output || "Nothing was written." }];
+}
+
+function cut(role, content) {
+  const parts = [];
+  let from = 0;
+  const outside = (text) => text.trim() && parts.push({ name: { system: "Instructions", user: "Request" }[role] ?? format.words(role), text: text.trim() });
+  for (const match of content.matchAll(TAG)) {
+    outside(content.slice(from, match.index));
+    parts.push({ name: match[1].replace(/(?<=[a-z])(?=[A-Z])/g, " "), text: match[0] });
+    from = match.index + match[0].length;
+  }
+  outside(content.slice(from));
+  return parts;
+}
+
+const size = (characters) => (characters < 1000 ? String(characters) : `${(characters / 1000).toFixed(1)}k`);

@@ -1,0 +1,142 @@
+// Draws a turn's lanes as SVG in percentages, and lets them grow while something runs.
+import { now } from "./clock.js";
+import { h, icon, s } from "./dom.js";
+import * as format from "./format.js";
+import { layOut } from "./lanes.js";
+import { isRunning } from "./turn.js";
+
+const GAP_PX = 8;
+const HEIGHT = 25;
+const SENT_PX = 30;
+const GROW_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1_000 : 100;
+const ruler = document.createElement("canvas").getContext("2d");
+
+export class Score {
+  constructor(element) {
+    this.element = element;
+    this.shown = null;
+    new ResizeObserver(() => this.draw()).observe(element);
+  }
+
+  /** `firstAt()` tells when the first words of a reply under way came. */
+  show(turn, { numberOf, firstAt }) {
+    this.shown = { turn, numberOf, firstAt };
+    this.draw();
+    clearInterval(this.timer);
+    if (isRunning(turn)) this.timer = setInterval(() => document.hidden || this.draw(), GROW_MS);
+  }
+
+  hide() {
+    this.shown = null;
+    clearInterval(this.timer);
+  }
+
+  draw() {
+    if (!this.shown || !this.element.clientWidth) return;
+    const { turn, numberOf, firstAt } = this.shown;
+    const score = layOut(turn, { now: now(), firstAt: firstAt(), numberOf });
+    ruler.font = `400 11.5px ${getComputedStyle(document.body).fontFamily}`;
+    this.paint(turn, score);
+    // Only what is in the page can be measured: the first drawing guesses.
+    if (this.laneWidth() !== this.width) this.paint(turn, score);
+  }
+
+  paint(turn, score) {
+    this.width = this.laneWidth();
+    const list = h("ol", { class: "mg-score", "aria-label": `Timeline of turn ${turn.seq}, ${format.duration(score.end)}` }, this.axis(score), score.lanes.map((lane, index) => this.lane(score, lane, index)));
+    this.element.replaceChildren(list);
+  }
+
+  laneWidth() {
+    const lane = this.element.querySelector("li > svg");
+    return lane?.clientWidth || this.element.clientWidth - 160;
+  }
+
+  axis(score) {
+    const labels = score.ticks.map((tick, index) => this.tick(score, tick, index));
+    const sent = score.sent !== null && s("text", { x: percent(score.sent, score), y: 12, ...this.sentPlace(score) }, "sent");
+    return h("li", { class: "axis", "aria-hidden": "true" }, h("span", { class: "nm" }), s("svg", { role: "presentation" }, labels, sent));
+  }
+
+  tick(score, tick, index) {
+    const x = (tick / score.axis) * this.width;
+    const sentX = score.sent === null ? -1_000 : (score.sent / score.axis) * this.width;
+    const isTaken = index > 0 && x > sentX - 14 && x < sentX + SENT_PX + 14;
+    if (isTaken) return null;
+    const isLast = tick === score.axis;
+    const label = tick === 0 ? "0" : axisLabel(tick, score.axis);
+    return s("text", { x: percent(tick, score), y: 12, "text-anchor": isLast ? "end" : index ? "middle" : null }, label);
+  }
+
+  sentPlace(score) {
+    const isLate = (score.sent / score.axis) * this.width > this.width - SENT_PX - 4;
+    return isLate ? { dx: -3, "text-anchor": "end" } : { dx: Math.max(3, 14 - (score.sent / score.axis) * this.width) };
+  }
+
+  lane(score, lane, index) {
+    const name = h("span", { class: "nm", title: lane.title }, icon(lane.icon), lane.name, lane.number ? h("span", { class: "mg-n" }, lane.number) : null);
+    const drawing = s("svg", { role: "img", "aria-label": spoken(lane) }, this.grid(score), this.bars(score, lane), this.joints(score, index), this.text(score, { lane, index, name }));
+    return h("li", { class: lane.isCut ? "sup" : null, "data-w": lane.number, "data-lane": lane.kind }, name, drawing);
+  }
+
+  grid(score) {
+    const lines = score.ticks.slice(1, -1).map((tick) => vertical(percent(tick, score)));
+    return score.sent === null ? lines : [...lines, vertical(percent(score.sent, score), { class: "bar" })];
+  }
+
+  bars(score, lane) {
+    if (lane.isLater) return [];
+    const bars = lane.bars.map(({ from, to, tone, top = 8, height = 9 }) => box(score, { from, to, top, height, class: tone, rx: Math.min(2, height / 2) }));
+    if (lane.isFramed) bars.unshift(box(score, { from: lane.start, to: lane.end, top: 2.5, height: 20, class: "fw", rx: 3 }));
+    if (lane.isCut) bars.push(box(score, { from: lane.start, to: lane.end, top: 8.5, height: 8, class: "fx", rx: 2 }), s("line", { class: "cut", x1: percent(lane.start - score.axis * 0.006, score), x2: percent(lane.end + score.axis * 0.006, score), y1: 12.5, y2: 12.5 }));
+    if (lane.ring !== undefined) bars.push(s("circle", { class: "tk", cx: percent(lane.ring, score), cy: 12.5, r: 4 }));
+    return bars;
+  }
+
+  joints(score, index) {
+    return score.joints
+      .filter((joint) => joint.from <= index && index <= joint.to)
+      .map((joint) => vertical(percent(joint.at, score), { class: "lk", y1: joint.from === index ? 18 : 0, y2: joint.to === index ? 8 : HEIGHT }));
+  }
+
+  /** Right of the bar, else left of it, else only the length, else beside the lane's name. */
+  text(score, { lane, index, name }) {
+    if (lane.isLater) return label({ x: 0, strong: `${format.duration(lane.start)} later`, detail: [lane.strong, lane.detail].filter(Boolean).join(", ") });
+    const start = (Math.max(0, lane.bars[0]?.from ?? lane.start) / score.axis) * this.width;
+    const joints = score.joints.filter((joint) => joint.from === index && joint.at < lane.end + score.axis * 0.05).map((joint) => joint.at);
+    const edge = Math.max(lane.end, ...joints);
+    const end = (edge / score.axis) * this.width;
+    const details = [lane.detail, shorten(lane.detail), lane.detail.split(/[:,]/)[0], ...(lane.strong ? [""] : [])];
+    for (const detail of details) {
+      const one = { strong: lane.strong, detail };
+      const needs = GAP_PX + ruler.measureText(`${one.strong ?? ""}  ${one.detail}`).width + 4;
+      if (end + needs <= this.width) return label({ x: percent(edge, score), dx: GAP_PX, ...one });
+      if (start - needs >= 0) return label({ x: percent((start / this.width) * score.axis, score), dx: -GAP_PX, anchor: "end", ...one });
+    }
+    name.append(h("span", { class: "mg-n" }, lane.strong ?? lane.detail));
+    return null;
+  }
+}
+
+const percent = (ms, { axis }) => `${((ms / axis) * 100).toFixed(2)}%`;
+
+const vertical = (x, attributes = {}) => s("line", { x1: x, x2: x, y1: 0, y2: HEIGHT, ...attributes });
+
+const box = (score, { from, to, top, height, ...rest }) => s("rect", { x: percent(from, score), y: top, width: percent(Math.max(to - from, score.axis * 0.003), score), height, ...rest });
+
+const label = ({ x, dx = 0, anchor = null, strong, detail }) =>
+  s("text", { x, y: 16.5, dx, "text-anchor": anchor }, strong && s("tspan", { class: "k" }, strong), detail && s("tspan", { dx: strong ? 9 : null }, detail));
+
+const shorten = (detail) => (detail.length > 34 ? `${detail.slice(0, 33).trimEnd()}…` : detail);
+
+/** All labels of an axis in one unit. */
+function axisLabel(tick, axis) {
+  if (axis < 1_000) return `${Math.round(tick)} ms`;
+  if (axis > 180_000) return `${tick / 60_000} min`;
+  return `${+(tick / 1000).toFixed(1)} s`;
+}
+
+function spoken(lane) {
+  const span = `${format.duration(lane.start)} to ${format.duration(lane.end)}`;
+  return [lane.title, span, lane.detail].filter(Boolean).join(", ");
+}

@@ -1,0 +1,189 @@
+// One conversation with the server: begin, reopen, send, and keep every turn as fresh as its last event.
+import { learn } from "./clock.js";
+import { Stream } from "./stream.js";
+import { isRunning } from "./turn.js";
+
+const COALESCE_MS = 60;
+const WATCH_MS = 1_000;
+
+export class Session {
+  constructor({ api, store }) {
+    this.api = api;
+    this.store = store;
+    this.queue = Promise.resolve();
+    this.stale = new Set();
+    this.visit = 0;
+    // Events drive the page; this catches what has no event, such as a job that begins.
+    setInterval(() => this.watch(), WATCH_MS);
+  }
+
+  get id() {
+    return this.store.conversation?.id ?? null;
+  }
+
+  /** Forgets the conversation on this page; answers to what was asked for it are dropped. */
+  leave() {
+    this.visit += 1;
+    this.stream?.close();
+    this.stale.clear();
+    this.queue = Promise.resolve();
+    this.store.clear();
+  }
+
+  async open(id) {
+    this.leave();
+    this.store.loading = true;
+    this.store.touch();
+    const visit = this.visit;
+    const conversation = await this.api.get(`/conversations/${id}`);
+    if (visit !== this.visit) return;
+    this.store.conversation = conversation;
+    this.store.waiting = conversation.waiting ? { until: null } : null;
+    await this.load();
+    if (visit !== this.visit) return;
+    this.store.loading = false;
+    this.store.touch();
+    this.listen();
+  }
+
+  async load() {
+    const id = this.id;
+    const [messages, turns] = await Promise.all([
+      this.api.list(`/conversations/${id}/messages`),
+      this.api.list(`/conversations/${id}/turns`),
+    ]);
+    if (id !== this.id) return;
+    messages.forEach((message) => this.store.putMessage(message));
+    turns.forEach((turn) => this.store.putTurn(turn));
+    // A list holds the turns without their parts. The newest are looked at first.
+    turns.toReversed().forEach((turn) => this.refresh(turn.id));
+  }
+
+  async begin({ channel, persona }) {
+    const visit = this.visit;
+    const conversation = await this.api.post("/conversations", { channel, persona, metadata: { playground: true } });
+    if (visit !== this.visit) return;
+    this.store.conversation = conversation;
+    this.store.touch();
+    this.listen();
+  }
+
+  listen() {
+    this.stream?.close();
+    this.stream = new Stream({
+      url: this.api.streamUrl(`/conversations/${this.id}/events`),
+      onEvent: (type, data, id) => this.received(type, data, id),
+      onLost: () => this.connection(false),
+      onOpen: () => this.connection(true),
+    });
+  }
+
+  connection(isOpen) {
+    this.store.isLost = !isOpen;
+    this.store.touch();
+  }
+
+  /** Sends what the customer says. One after the other, so that they arrive as typed; the same key on every try, so that none counts twice. */
+  send(content, { start }) {
+    const item = { key: crypto.randomUUID(), content, state: "sending", error: null };
+    this.store.outbox.push(item);
+    this.store.follow();
+    this.store.touch();
+    return this.deliver(item, { start });
+  }
+
+  deliver(item, { start }) {
+    const { store } = this;
+    Object.assign(item, { state: "sending", error: null });
+    store.touch();
+    this.queue = this.queue.then(async () => {
+      if (!store.outbox.includes(item)) return;
+      try {
+        if (!this.id) await start();
+        if (!store.outbox.includes(item)) return;
+        const { message } = await this.api.post(`/conversations/${this.id}/messages`, { content: item.content }, { "Idempotency-Key": item.key });
+        if (!store.outbox.includes(item)) return;
+        learn(message.created_at);
+        this.discard(item);
+        store.putMessage(message);
+        this.refresh(message.turn);
+      } catch (error) {
+        Object.assign(item, { state: "failed", error });
+        store.touch();
+      }
+    });
+    return this.queue;
+  }
+
+  discard(item) {
+    this.store.outbox = this.store.outbox.filter((other) => other !== item);
+    this.store.touch();
+  }
+
+  received(type, data, id) {
+    const handler = {
+      message: () => this.store.putMessage(data),
+      token: () => this.tokenCame(data),
+      turn: () => this.turnChanged(data),
+      waiting: () => this.waitingChanged(data),
+      error: () => this.store.addNote({ key: `error:${id}`, ...data }),
+      reset: () => this.wasReset(data),
+    }[type];
+    handler?.();
+    const turn = type === "turn" ? data.turn : (data.turn ?? this.store.orderedTurns().at(-1)?.id);
+    if (type !== "token" && turn) this.refresh(turn);
+  }
+
+  tokenCame(token) {
+    this.store.takeToken(token);
+    if (this.store.turns.get(token.turn)?.status === "queued") this.refresh(token.turn);
+  }
+
+  turnChanged({ turn, status, lane, state }) {
+    if (status === "superseded") this.store.withdraw(turn);
+    if (lane === "observer" && state === "done") this.refreshConversation();
+  }
+
+  waitingChanged({ waiting, until }) {
+    this.store.waiting = waiting ? { until } : null;
+    this.store.touch();
+  }
+
+  wasReset({ messages }) {
+    this.store.messages.clear();
+    messages.forEach((message) => this.store.putMessage(message));
+    this.load().catch(() => this.connection(false));
+  }
+
+  async refreshConversation() {
+    const id = this.id;
+    const conversation = await this.api.get(`/conversations/${id}`).catch(() => null);
+    if (!conversation || id !== this.id) return;
+    this.store.conversation = conversation;
+    this.store.touch();
+  }
+
+  /** Fetches a turn soon; many events in a row make one request, and one that comes during it makes a second. */
+  refresh(turnId) {
+    if (!turnId || this.stale.has(turnId)) return;
+    this.stale.add(turnId);
+    setTimeout(() => this.fetchTurn(turnId), COALESCE_MS);
+  }
+
+  async fetchTurn(turnId) {
+    this.stale.delete(turnId);
+    const id = this.id;
+    const turn = await this.api.get(`/conversations/${id}/turns/${turnId}`).catch(() => null);
+    if (turn && id === this.id) this.store.putTurn(turn);
+  }
+
+  watch() {
+    if (document.hidden || !this.id) return;
+    for (const turn of this.store.turns.values()) if (isRunning(turn)) this.refresh(turn.id);
+  }
+
+  async runAgain(jobId, turnId) {
+    await this.api.post(`/jobs/${jobId}/run-again`);
+    this.refresh(turnId);
+  }
+}

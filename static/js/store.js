@@ -1,0 +1,110 @@
+// What the page knows of one conversation. Changes are told once per animation frame, however many tokens came in between.
+import { Draft } from "./draft.js";
+
+const WITHOUT_PARTS = { jobs: [], verdicts: [], effects: [], observed: [], model_calls: [], directives_used: null, directives_written: null };
+
+export class Store {
+  constructor() {
+    this.listeners = [];
+    this.clear();
+  }
+
+  clear() {
+    this.conversation = null;
+    this.messages = new Map();
+    this.turns = new Map();
+    this.drafts = new Map();
+    this.outbox = [];
+    this.notes = [];
+    this.waiting = null;
+    this.selected = null;
+    this.pinned = false;
+    this.loading = false;
+    this.touch();
+  }
+
+  listen(listener) {
+    this.listeners.push(listener);
+  }
+
+  touch() {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    const flush = () => {
+      this.scheduled = false;
+      for (const listener of this.listeners) listener(this);
+    };
+    // A hidden tab has no animation frames.
+    if (document.hidden) setTimeout(flush, 100);
+    else requestAnimationFrame(flush);
+  }
+
+  putMessage(message) {
+    this.messages.set(message.id, message);
+    if (message.role === "agent") this.drafts.delete(message.turn);
+    this.touch();
+  }
+
+  /** A turn, whole or from a list: what the list leaves out is taken from what was known, and fetched by whoever asked for it. */
+  putTurn(turn) {
+    this.turns.set(turn.id, { ...WITHOUT_PARTS, ...this.turns.get(turn.id), ...turn });
+    if (turn.status === "superseded" || turn.status === "failed") this.drafts.delete(turn.id);
+    const newest = this.orderedTurns().at(-1);
+    if (!this.pinned && newest) this.selected = newest.id;
+    this.touch();
+  }
+
+  takeToken(token) {
+    const status = this.turns.get(token.turn)?.status;
+    if (status === "superseded" || status === "done" || status === "failed") return;
+    if (!this.drafts.has(token.turn)) this.drafts.set(token.turn, new Draft());
+    if (this.drafts.get(token.turn).take(token)) this.touch();
+  }
+
+  withdraw(turnId) {
+    this.drafts.delete(turnId);
+    this.touch();
+  }
+
+  /** A staff note {key, code, message, turn?} in the transcript, once per key. */
+  addNote(note) {
+    if (this.notes.some((other) => other.key === note.key)) return;
+    this.notes.push(note);
+    this.touch();
+  }
+
+  /** Shows a turn; choosing the newest means following what comes. */
+  select(turnId) {
+    this.selected = turnId;
+    this.pinned = turnId !== this.orderedTurns().at(-1)?.id;
+    this.touch();
+  }
+
+  step(by) {
+    const turns = this.orderedTurns();
+    const index = turns.findIndex((turn) => turn.id === this.selected);
+    const next = turns[Math.max(0, Math.min(turns.length - 1, index + by))];
+    if (next) this.select(next.id);
+  }
+
+  follow() {
+    this.pinned = false;
+    this.selected = this.orderedTurns().at(-1)?.id ?? null;
+  }
+
+  orderedTurns() {
+    return [...this.turns.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  orderedMessages() {
+    return [...this.messages.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  get turn() {
+    return this.turns.get(this.selected) ?? null;
+  }
+
+  isEmpty() {
+    return !this.loading && !this.messages.size && !this.outbox.length && !this.notes.length;
+  }
+}

@@ -1,0 +1,35 @@
+// Loaded in the head and not deferred: the theme stands before the first paint, without an inline script.
+(() => {
+  const KEY = "mg-theme";
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
+  try {
+    chosen = localStorage.getItem(KEY);
+  } catch {
+    // Storage is blocked: the choice lasts as long as the page.
+  }
+
+  function apply() {
+    root.dataset.bsTheme = chosen ?? (system.matches ? "dark" : "light");
+    for (const name of document.querySelectorAll("[data-theme-name]"))
+      name.textContent = root.dataset.bsTheme === "dark" ? "Light theme" : "Dark theme";
+  }
+
+  function toggle() {
+    chosen = root.dataset.bsTheme === "dark" ? "light" : "dark";
+    apply();
+    try {
+      localStorage.setItem(KEY, chosen);
+    } catch {
+      // As above.
+    }
+  }
+
+  apply();
+  system.addEventListener("change", apply);
+  document.addEventListener("DOMContentLoaded", apply);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-theme-toggle]")) toggle();
+  });
+})();

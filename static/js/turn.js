@@ -1,0 +1,54 @@
+// Questions about a turn that several parts of the page ask.
+const OPEN_JOB = new Set(["queued", "running"]);
+const LATER_MS = 60_000;
+const OPEN_EFFECT = new Set(["planned", "sending"]);
+
+export const isReplying = (turn) => turn.status === "queued" || turn.status === "replying";
+
+export const openJobs = (turn) => turn.jobs.filter((job) => OPEN_JOB.has(job.state));
+
+export const isRunning = (turn) => isReplying(turn) || openJobs(turn).length > 0 || turn.effects.some((effect) => OPEN_EFFECT.has(effect.state));
+
+export const failedJobs = (turn) => turn.jobs.filter((job) => job.state === "failed");
+
+/** Where the turn proper ends, in the unit of `spans` [{start, end}]: what begins long after everything else, such as a follow-up, is not counted. */
+export function properEnd(spans) {
+  let end = 1;
+  for (const span of [...spans].sort((a, b) => a.start - b.start)) if (span.start <= end + LATER_MS) end = Math.max(end, span.end);
+  return end;
+}
+
+/** How long the turn took, in milliseconds, once nothing runs any more. */
+export function tookOf(turn) {
+  const zero = new Date(turn.created_at);
+  const span = (from, to) => ({ start: new Date(from ?? to) - zero, end: new Date(to) - zero });
+  const works = [...turn.jobs, ...turn.effects].filter((work) => work.finished_at).map((work) => span(work.started_at, work.finished_at));
+  return properEnd(turn.replied_at ? [...works, span(turn.created_at, turn.replied_at)] : works);
+}
+
+export const replyText = (turn) => turn.reply?.content ?? "";
+
+export const observedWords = (turn) => turn.observed.map(({ field, value, quote }) => (quote.includes(value) ? field : `${field}: ${value}`));
+
+const RULES = {
+  in_progress: { rule: 1, gloss: "already under way", says: "Something that is already under way is not started again." },
+  completed: { rule: 2, gloss: "said as done", says: "Something said as done is not done again." },
+  future_step: { rule: 3, gloss: "a later step", says: "A later step of a sequence. It becomes due when the agent gets there." },
+  offer: { rule: 4, gloss: "an offer", says: "An offer or a question is not a promise yet." },
+  subject: { rule: 5, gloss: "someone else does it", says: "The agent is not the one who acts in this sentence." },
+  negation: { gloss: "said not to", says: "The agent says that it will not do it." },
+  quotation: { gloss: "quoted", says: "The agent repeats someone’s words." },
+  condition: { gloss: "a condition is not met", says: "Not every condition of the tool is met." },
+  lost_rerank: { gloss: "outranked", says: "Another tool with the same tag fits better." },
+  held: { gloss: "a repeat", says: "The same was already done for this customer." },
+};
+
+/** How a verdict reads: tone, icon and word, with the gloss and the sentence of its rule. */
+export function reading(verdict) {
+  const known = RULES[verdict.rule];
+  if (verdict.fired) return { tone: "ok", icon: "bolt", word: "Fired", gloss: null };
+  if (verdict.rule === "lost_rerank") return { tone: "mute", icon: "arrows-split-2", word: "Outranked", ...known };
+  if (verdict.rule === "quotation") return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
+  if (known) return { tone: "warn", icon: "hand-stop", word: "Held back", ...known };
+  return { tone: "mute", icon: "circle-dotted", word: "Not fired", gloss: null };
+}

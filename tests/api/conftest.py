@@ -1,0 +1,69 @@
+"""Keys of all kinds, and clients that call with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from projects.api import redis as edge_redis
+from projects.api import throttling
+from projects.models import ApiKey
+from projects.models.key import Scope
+from projects.services import create_key
+from tests.conftest import Tenant
+
+ClientFor = Callable[..., Client]
+
+
+@pytest.fixture
+def client_for(tenant: Tenant) -> ClientFor:
+    """Makes a client with a new key of the tenant's project."""
+
+    def make(*scopes: Scope, throttled: bool = False, expires_at: datetime | None = None) -> Client:
+        with tenant.tx():
+            new = create_key(
+                tenant.project, name="edge", scopes=scopes or list(Scope), throttled=throttled, expires_at=expires_at
+            )
+        return Client(headers={"Authorization": f"Bearer {new.secret}"})
+
+    return make
+
+
+@pytest.fixture
+def key_row(tenant: Tenant) -> Callable[[], ApiKey]:
+    """Reads the tenant's key as it is now."""
+
+    def read() -> ApiKey:
+        with tenant.tx():
+            return ApiKey.objects.get(digest=ApiKey.digest_of(tenant.key))
+
+    return read
+
+
+@pytest.fixture
+def fresh_throttle() -> Iterator[None]:
+    """A throttle that remembers no outage and holds no connection of an earlier server."""
+    _forget()
+    yield
+    _forget()
+
+
+def _forget() -> None:
+    edge_redis.client.cache_clear()
+    throttling._script.cache_clear()
+    throttling._outage.__init__()  # type: ignore[misc]
+
+
+def error_of(response: Any, *, status: int) -> dict[str, Any]:
+    """The error of an answer, after a look at its shape (design section 6)."""
+    assert response.status_code == status, response.content
+    assert response.headers["Content-Type"].startswith("application/json")
+    body = response.json()
+    assert list(body) == ["error"]
+    assert set(body["error"]) == {"code", "message", "field", "request_id"}
+    assert body["error"]["request_id"] == response.headers["X-Request-ID"]
+    return body["error"]  # type: ignore[no-any-return]

@@ -1,0 +1,235 @@
+"""How big a request may be, against a real server (reliability section 4, rows 6 and 7)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import select
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+import uvicorn
+
+from projects.api.body_limit import BodyLimit
+
+KB = 1024
+Address = tuple[str, int]
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Answers what it was told of the body, and the body."""
+    if scope["type"] == "lifespan":
+        return
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message["body"]
+        more = message["more_body"]
+    told = dict(scope["headers"]).get(b"content-length", b"")
+    answer = body[:100]
+    headers = [(b"x-told", told), (b"content-length", b"%d" % len(answer))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": answer})
+
+
+@pytest.fixture(scope="module", params=["httptools", "h11"])
+def server(request: pytest.FixtureRequest) -> Iterator[Address]:
+    config = uvicorn.Config(BodyLimit(echo), port=0, http=request.param, log_level="critical", ws="none")
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run)
+    thread.start()
+    while not running.started:
+        time.sleep(0.005)
+    yield running.servers[0].sockets[0].getsockname()[:2]
+    running.should_exit = True
+    thread.join()
+
+
+class Answer:
+    """A parsed HTTP answer, read until the server closes or `Content-Length` is reached."""
+
+    def __init__(self, raw: bytes) -> None:
+        head, _, self.body = raw.partition(b"\r\n\r\n")
+        status, *lines = head.decode("latin-1").split("\r\n")
+        self.status = int(status.split()[1])
+        self.headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+    @property
+    def error(self) -> dict[str, Any]:
+        error = json.loads(self.body)["error"]
+        assert set(error) == {"code", "message", "field", "request_id"}
+        assert self.headers["x-request-id"] == error["request_id"]
+        assert self.headers["content-type"] == "application/json"
+        return error  # type: ignore[no-any-return]
+
+
+def ask(address: Address, head: str, body: bytes = b"", *, path: str = "/api/v1/x") -> Answer:
+    """One request on a connection of its own, which must end with the server closing it."""
+    with closing(socket.create_connection(address, timeout=30)) as connection:
+        connection.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}\r\n".encode("latin-1"))
+        connection.sendall(body)
+        raw = b""
+        while chunk := connection.recv(65536):
+            raw += chunk
+    return Answer(raw)
+
+
+def chunked(*chunks: bytes) -> bytes:
+    return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+
+
+def test_a_body_of_256_kb_passes(server: Address) -> None:
+    answer = ask(server, f"Content-Length: {256 * KB}\r\n", b"a" * 256 * KB)
+    assert (answer.status, answer.headers["x-told"]) == (200, str(256 * KB))
+
+
+def test_one_byte_more_is_413(server: Address) -> None:
+    answer = ask(server, f"Content-Length: {256 * KB + 1}\r\n", b"a" * (256 * KB + 1))
+    assert answer.status == 413
+    assert answer.error["code"] == "body_too_large"
+
+
+def test_3_mb_are_413_with_both_sizes(server: Address) -> None:
+    """The whole body is sent before the answer is read, as most clients do."""
+    answer = ask(server, f"Content-Length: {3 * KB * KB}\r\n", b"a" * 3 * KB * KB)
+    assert answer.status == 413
+    assert answer.error["message"] == "Body is 3.0 MB; the limit is 256 kB."
+    assert answer.headers["connection"] == "close"
+
+
+def test_a_declared_size_is_refused_before_the_body_comes(server: Address) -> None:
+    with closing(socket.create_connection(server, timeout=30)) as connection:
+        connection.sendall(b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n")
+        raw = b""
+        while not raw.endswith(b"}"):
+            raw += connection.recv(65536)
+    assert Answer(raw).status == 413
+
+
+def test_a_client_that_waits_to_be_told_to_go_on_is_told_413(server: Address) -> None:
+    with closing(socket.create_connection(server, timeout=30)) as connection:
+        connection.sendall(b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\nExpect: 100-continue\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_chunked_body_arrives_with_its_true_length(server: Address) -> None:
+    answer = ask(server, "Transfer-Encoding: chunked\r\n", chunked(b'{"a":', b"1}"))
+    assert (answer.status, answer.body, answer.headers["x-told"]) == (200, b'{"a":1}', "7")
+
+
+def test_an_endless_chunked_body_is_413_and_closed(server: Address) -> None:
+    with closing(socket.create_connection(server, timeout=30)) as connection:
+        connection.sendall(b"POST /api/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        raw = pour(connection, b"8000\r\n" + b"a" * 0x8000 + b"\r\n")
+    answer = Answer(raw)
+    assert answer.status == 413
+    assert answer.error["message"] == "Body is over 256 kB; the limit is 256 kB."
+
+
+def pour(connection: socket.socket, chunk: bytes) -> bytes:
+    """Send the chunk again and again until the server hangs up; what it said meanwhile."""
+    raw, pending = b"", b""
+    while True:
+        readable, writable, _ = select.select([connection], [connection], [], 30)
+        try:
+            if readable:
+                said = connection.recv(65536)
+                if not said:
+                    return raw
+                raw += said
+            elif writable:
+                pending = pending or chunk
+                pending = pending[connection.send(pending, socket.MSG_DONTWAIT) :]
+        except ConnectionError:
+            return raw
+
+
+def test_what_comes_after_the_declared_length_is_no_part_of_the_body(server: Address) -> None:
+    with closing(socket.create_connection(server, timeout=30)) as connection:
+        connection.sendall(b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}and more")
+        answer = Answer(connection.recv(65536))
+    # One server answers the body, the other refuses what follows it.
+    assert answer.status == 400 or answer.body == b"{}"
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "1e3", "0x10"])
+def test_a_length_that_is_no_number_is_400(server: Address, length: str) -> None:
+    assert ask(server, f"Content-Length: {length}\r\n").status == 400
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "deflate", "br", "identity, gzip", "nonsense"])
+def test_a_compressed_body_is_415(server: Address, encoding: str) -> None:
+    answer = ask(server, f"Content-Encoding: {encoding}\r\nContent-Length: 2\r\n", b"{}")
+    assert answer.status == 415
+    assert answer.error["message"] == "Compressed bodies are not accepted."
+
+
+def test_identity_is_no_compression(server: Address) -> None:
+    assert ask(server, "Content-Encoding: identity\r\nContent-Length: 2\r\n", b"{}").status == 200
+
+
+def test_pages_take_more_than_the_api(server: Address) -> None:
+    body = b"a" * 300 * KB
+    assert ask(server, f"Content-Length: {len(body)}\r\n", body, path="/account/").status == 200
+
+
+def test_pages_have_a_limit_too(server: Address) -> None:
+    body = b"a" * 3 * KB * KB
+    answer = ask(server, f"Content-Length: {len(body)}\r\n", body, path="/account/")
+    assert answer.error["message"] == "Body is 3.0 MB; the limit is 2.5 MB."
+
+
+def test_headers_beyond_32_kb_are_431(server: Address) -> None:
+    assert ask(server, f"X-Long: {'a' * 33 * KB}\r\n").error["code"] == "headers_too_large"
+
+
+@pytest.mark.parametrize("query", ["a=%00", "project=x%00y"])
+def test_a_nul_in_the_query_is_400(server: Address, query: str) -> None:
+    assert ask(server, "", path=f"/api/?{query}").error["code"] == "bad_query"
+
+
+def test_a_raw_byte_in_the_query_is_400(server: Address) -> None:
+    assert ask(server, "", path="/api/?a=\xff").status == 400
+
+
+def test_a_connection_serves_on_after_a_small_body(server: Address) -> None:
+    request = b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
+    with closing(socket.create_connection(server, timeout=30)) as connection:
+        for _ in range(2):
+            connection.sendall(request)
+            raw = b""
+            while not raw.endswith(b"{}"):
+                raw += connection.recv(65536)
+            assert raw.startswith(b"HTTP/1.1 200")
+
+
+async def test_a_client_that_leaves_reaches_no_view() -> None:
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def never(*_: Any) -> None:
+        raise AssertionError
+
+    scope = {"type": "http", "path": "/api/", "headers": [(b"content-length", b"9")], "query_string": b""}
+    await BodyLimit(never)(scope, receive, never)
+
+
+async def test_a_body_that_never_comes_is_408(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("projects.api.body_limit.BODY_SECONDS", 0.01)
+    monkeypatch.setattr("projects.api.body_limit.LINGER_SECONDS", 0.01)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "path": "/api/", "headers": [(b"content-length", b"9")], "query_string": b""}
+    await BodyLimit(echo)(scope, receive, send)
+    assert sent[0]["status"] == 408

@@ -1,0 +1,108 @@
+"""Every error has one shape, wherever it comes from."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from django.test import Client
+
+from tests.api.conftest import error_of
+
+pytestmark = pytest.mark.urls("tests.api.edge")
+
+
+@pytest.fixture
+def anyone() -> Client:
+    return Client(raise_request_exception=False)
+
+
+def test_a_conflict_is_409_with_its_sentence(api: Client) -> None:
+    error = error_of(api.get("/api/v1/faults/conflict"), status=409)
+    assert (error["code"], error["message"]) == ("wrong_state", "The todo is running; wait until it ends.")
+
+
+def test_a_wrong_value_is_400(api: Client) -> None:
+    error = error_of(api.get("/api/v1/faults/wrong-value"), status=400)
+    assert error["message"] == "color must be True or False, not 'ture'."
+
+
+@pytest.mark.parametrize("fault", ["operational", "interface"])
+def test_a_database_that_is_away_is_503_with_retry_after(api: Client, fault: str) -> None:
+    response = api.get(f"/api/v1/faults/{fault}")
+    assert error_of(response, status=503)["code"] == "unavailable"
+    assert response.headers["Retry-After"] == "2"
+
+
+def test_a_statement_that_postgresql_cancels_is_503(api: Client) -> None:
+    assert error_of(api.get("/api/v1/locked"), status=503)["code"] == "unavailable"
+
+
+def test_a_bug_is_500_and_says_nothing_of_itself(api: Client, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        error = error_of(api.get("/api/v1/faults/bug"), status=500)
+    assert error["code"] == "server_error"
+    assert "mg_" not in error["message"]
+    assert error["request_id"] in caplog.text
+    assert "Traceback" in caplog.text
+
+
+def test_a_view_without_a_scope_is_a_bug_and_lets_nobody_in(api: Client) -> None:
+    assert error_of(api.get("/api/v1/no-scopes"), status=500)["code"] == "server_error"
+
+
+def test_a_wrong_method_is_405(api: Client) -> None:
+    assert error_of(api.delete("/api/v1/notes"), status=405)["code"] == "method_not_allowed"
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "FROBNICATE"])
+def test_an_odd_method_is_405(api: Client, method: str) -> None:
+    assert error_of(api.generic(method, "/api/v1/notes"), status=405)["code"] == "method_not_allowed"
+
+
+def test_a_form_is_415(api: Client) -> None:
+    error = error_of(api.post("/api/v1/notes", {"content": "a"}), status=415)
+    assert error["message"] == "Send JSON with the header Content-Type: application/json."
+
+
+def test_json_with_a_charset_is_read(api: Client) -> None:
+    response = api.post("/api/v1/notes", b'{"content":"a"}', content_type="Application/JSON; charset=utf-8")
+    assert response.status_code == 201
+
+
+@pytest.mark.parametrize("accept", ["text/html", "text/event-stream", "image/*"])
+def test_json_is_the_answer_whatever_is_accepted(api: Client, accept: str) -> None:
+    assert api.get("/api/v1/notes", headers={"Accept": accept}).headers["Content-Type"] == "application/json"
+
+
+def test_a_body_that_is_refused_by_the_parser_has_the_shape(api: Client) -> None:
+    response = api.post("/api/v1/notes", b"[" * 100_000, content_type="application/json")
+    assert error_of(response, status=400)["code"] == "json_too_deep"
+
+
+@pytest.mark.parametrize("address", ["nothing", "notes/../1", "x" * 10_000, "%F0%9F%92%A9", "%FF%FE"])
+def test_an_unknown_address_is_404(anyone: Client, address: str) -> None:
+    error = error_of(anyone.get(f"/api/v1/{address}"), status=404)
+    assert error["message"] == "There is nothing at this address."
+
+
+def test_a_wrong_host_is_400(anyone: Client) -> None:
+    assert error_of(anyone.get("/api/v1/echo", headers={"Host": "evil.example"}), status=400)["code"] == "bad_request"
+
+
+def test_too_many_parameters_are_400(api: Client) -> None:
+    error = error_of(api.get("/api/v1/rows?" + "&".join(f"a{n}=1" for n in range(1100))), status=400)
+    assert error["code"] == "bad_request"
+
+
+@pytest.mark.parametrize(("fault", "status"), [("bug", 500), ("operational", 503)])
+def test_a_plain_view_under_the_api_has_the_shape(anyone: Client, fault: str, status: int) -> None:
+    error_of(anyone.get(f"/api/v1/plain/{fault}"), status=status)
+
+
+@pytest.mark.parametrize(("address", "status"), [("/page/bug", 500), ("/page/operational", 503), ("/nothing", 404)])
+def test_a_page_gets_a_page(anyone: Client, address: str, status: int) -> None:
+    response = anyone.get(address)
+    assert response.status_code == status
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert response.headers["X-Request-ID"]

@@ -1,0 +1,94 @@
+"""Words, and the names of fields (reliability section 4, rows 10 and 11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.exceptions import ValidationError
+
+from projects.api.problem import ApiError
+from projects.api.validation import first_problem
+from tests.api.edge import NoteInput
+
+
+def refusal(data: dict[str, Any]) -> ApiError:
+    with pytest.raises(ValidationError) as raised:
+        NoteInput(data=data).is_valid(raise_exception=True)
+    return first_problem(raised.value)
+
+
+def accepted(content: str) -> str:
+    note = NoteInput(data={"content": content})
+    note.is_valid(raise_exception=True)
+    return note.validated_data["content"]
+
+
+def test_8001_characters_are_refused_with_their_count() -> None:
+    problem = refusal({"content": "a" * 8001})
+    assert (problem.code, problem.message) == ("too_long", "content has 8,001 characters; the limit is 8,000.")
+
+
+@pytest.mark.parametrize(
+    "content", ["", "   ", "\t\n", "\u200b\u200d\ufeff", "\u00a0\u2003\u2028", "\u202e", "\u3164\u2800"]
+)
+def test_content_of_which_nothing_is_seen_is_empty(content: str) -> None:
+    problem = refusal({"content": content})
+    assert (problem.code, problem.message) == ("empty", "content is empty.")
+
+
+@pytest.mark.parametrize("content", ["a" * 8000, "\u0301" * 8000, "a\u202egnp.exe", "👩‍👩‍👧", " two  spaces "])
+def test_content_is_kept_exactly(content: str) -> None:
+    assert accepted(content) == content
+
+
+@pytest.mark.parametrize(
+    ("value", "what"), [(5, "a number"), (True, "true or false"), (["a"], "a list"), ({}, "an object")]
+)
+def test_content_that_is_not_text_is_refused(value: Any, what: str) -> None:
+    assert refusal({"content": value}).message == f"content must be text, not {what}."
+
+
+def test_a_missing_field_is_named() -> None:
+    problem = refusal({})
+    assert (problem.code, problem.message, problem.field) == ("required", "content is required.", "content")
+
+
+def test_null_is_refused_by_name() -> None:
+    assert refusal({"content": None}).message == "content may not be null."
+
+
+def test_an_unknown_field_is_refused_with_the_nearest_name() -> None:
+    problem = refusal({"content": "a", "contnet": "b"})
+    assert (problem.code, problem.message) == ("unknown_field", "Unknown field 'contnet'. Did you mean 'content'?")
+
+
+def test_an_unknown_field_like_no_other_is_refused_with_all_names() -> None:
+    message = refusal({"content": "a", "tennant": 2}).message
+    assert message == "Unknown field 'tennant'. Did you mean one of: content, count, metadata, persona?"
+
+
+@pytest.mark.parametrize("name", ["tenant", "organization", "project", "id", "created_at"])
+def test_what_the_server_decides_cannot_be_set(name: str) -> None:
+    problem = refusal({"content": "a", name: 2})
+    assert (problem.code, problem.message, problem.field) == ("forbidden_field", f"{name} cannot be set.", name)
+
+
+def test_a_nested_error_has_a_dotted_path() -> None:
+    problem = refusal({"content": "a", "persona": {"external_id": "x" * 21}})
+    assert problem.field == "persona.external_id"
+    assert problem.message == "persona.external_id: Ensure this field has no more than 20 characters."
+
+
+def test_a_nested_forbidden_field_has_a_dotted_path() -> None:
+    assert refusal({"content": "a", "persona": {"id": 1}}).message == "persona.id cannot be set."
+
+
+def test_an_error_in_a_list_has_its_index() -> None:
+    detail = {"steps": [{}, {"text": ["This field is required."]}]}
+    assert first_problem(ValidationError(detail)).field == "steps.1.text"
+
+
+def test_an_error_of_the_whole_body_has_no_field() -> None:
+    problem = first_problem(ValidationError({"non_field_errors": ["Ends before it begins."]}))
+    assert (problem.field, problem.message) == (None, "Ends before it begins.")

@@ -1,0 +1,153 @@
+"""The same Idempotency-Key gets the first answer again (M1, M2; reliability section 4, row 8)."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connections
+from django.test import Client
+
+from projects.api.idempotency import delete_old_answers
+from projects.models import Attribute, IdempotentRequest
+from tests.api.conftest import error_of
+from tests.conftest import Tenant
+
+pytestmark = pytest.mark.urls("tests.api.edge")
+NOTES = "/api/v1/notes"
+
+
+def post(client: Client, content: str = "ciao", *, key: str | None = "key-1") -> Any:
+    headers = {} if key is None else {"Idempotency-Key": key}
+    return client.post(NOTES, {"content": content}, content_type="application/json", headers=headers)
+
+
+def notes_of(tenant: Tenant) -> int:
+    with tenant.tx():
+        return Attribute.objects.filter(key__startswith="note-").count()
+
+
+def test_a_repeat_gets_the_first_answer_and_writes_nothing(api: Client, tenant: Tenant) -> None:
+    first, second = post(api), post(api)
+    assert (second.status_code, second.json()) == (201, first.json())
+    assert "Idempotent-Replayed" not in first.headers
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert notes_of(tenant) == 1
+
+
+def test_without_a_key_every_post_counts(api: Client, tenant: Tenant) -> None:
+    post(api, key=None)
+    post(api, key=None)
+    assert notes_of(tenant) == 2
+
+
+def test_another_body_is_refused(api: Client, tenant: Tenant) -> None:
+    post(api)
+    error = error_of(post(api, "other"), status=422)
+    assert (error["code"], error["field"]) == ("idempotency_key_reused", "Idempotency-Key")
+    assert notes_of(tenant) == 1
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "x" * 300, "with space", "é", "tab\there", "\x7f"])
+def test_a_key_that_is_not_visible_ascii_is_refused(api: Client, tenant: Tenant, key: str) -> None:
+    assert error_of(post(api, key=key), status=400)["code"] == "invalid_idempotency_key"
+    assert notes_of(tenant) == 0
+
+
+def test_a_key_of_255_characters_is_taken(api: Client) -> None:
+    assert post(api, key="x" * 255).status_code == 201
+
+
+@pytest.mark.parametrize("content", ["fail after writing", "return an error", " "])
+def test_an_answer_that_is_an_error_is_not_kept(api: Client, content: str) -> None:
+    assert post(api, content).status_code >= 400
+    assert post(api, "now it goes").status_code == 201
+
+
+def test_two_tenants_may_use_the_same_key(api: Client, stranger: Tenant) -> None:
+    first = post(api)
+    other = post(Client(headers=stranger.headers))
+    assert other.status_code == 201
+    assert other.json()["id"] != first.json()["id"]
+
+
+def test_50_at_once_write_one_note(api: Client, tenant: Tenant) -> None:
+    start = threading.Barrier(50)
+
+    def at_once(_: int) -> Any:
+        start.wait()
+        try:
+            return post(Client(headers=tenant.headers))
+        finally:
+            for connection in connections.all(initialized_only=True):
+                connection.close()
+
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(at_once, range(50)))
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    assert len({answer.json()["id"] for answer in answers if answer.status_code == 201}) == 1
+    assert all(answer.headers["Retry-After"] == "1" for answer in answers if answer.status_code == 409)
+    assert notes_of(tenant) == 1
+
+
+def test_a_key_that_is_still_answered_is_409_with_retry_after(api: Client, tenant: Tenant) -> None:
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with tenant.tx():
+            IdempotentRequest.objects.create(project=tenant.project, key="key-1", body_hash="x")
+            held.set()
+            release.wait(30)
+        connections.close_all()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(30)
+    response = post(api)
+    release.set()
+    holder.join()
+    assert error_of(response, status=409)["code"] == "request_in_progress"
+    assert response.headers["Retry-After"] == "1"
+
+
+def test_a_first_request_that_fails_lets_the_waiting_one_work(api: Client, tenant: Tenant) -> None:
+    held = threading.Event()
+
+    def fail() -> None:
+        with pytest.raises(RuntimeError), tenant.tx():
+            IdempotentRequest.objects.create(project=tenant.project, key="key-1", body_hash="x")
+            held.set()
+            wait_until_blocked()
+            raise RuntimeError
+        connections.close_all()
+
+    holder = threading.Thread(target=fail)
+    holder.start()
+    held.wait(30)
+    assert post(api).status_code == 201
+    holder.join()
+
+
+def wait_until_blocked() -> None:
+    waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
+    with connections["owner"].cursor() as cursor:
+        for _ in range(1000):
+            cursor.execute(f"{waiting} and pg_sleep(0.002) is not null")
+            if cursor.fetchone()[0]:
+                return
+
+
+def test_answers_of_more_than_a_day_ago_are_forgotten(api: Client, tenant: Tenant) -> None:
+    post(api, key="new")
+    old = datetime.now(UTC) - timedelta(hours=24, seconds=1)
+    with tenant.tx():
+        IdempotentRequest.objects.create(
+            id=UUID(int=int(old.timestamp() * 1000) << 80), project=tenant.project, key="old", body_hash="x", status=201
+        )
+    assert delete_old_answers() == 1
+    with tenant.tx():
+        assert [row.key for row in IdempotentRequest.objects.all()] == ["new"]

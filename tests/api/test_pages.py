@@ -1,0 +1,78 @@
+"""Lists in pages."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from uuid import UUID
+
+import pytest
+from django.test import Client
+
+from projects.models import Attribute
+from tests.api.conftest import error_of
+from tests.conftest import Tenant
+
+pytestmark = pytest.mark.urls("tests.api.edge")
+
+
+def all_pages(client: Client, url: str) -> list[list[str]]:
+    pages = []
+    next_url: str | None = url
+    while next_url:
+        body = client.get(next_url).json()
+        assert list(body) == ["results", "next"]
+        pages.append([row["key"] for row in body["results"]])
+        next_url = body["next"]
+    return pages
+
+
+def add(tenant: Tenant, *keys: str, second: int = 0) -> None:
+    """Rows that were made a second after each other."""
+    with tenant.tx():
+        for age, key in enumerate(keys, start=second):
+            made_at = UUID(int=(1_800_000_000_000 + age * 1000) << 80)
+            Attribute.objects.create(id=made_at, project=tenant.project, key=key, type="string", value="x")
+
+
+@pytest.fixture
+def five(tenant: Tenant) -> list[str]:
+    with tenant.tx():
+        Attribute.objects.all().delete()
+    keys = ["c", "a", "e", "b", "d"]
+    add(tenant, *keys)
+    return keys
+
+
+def test_the_newest_come_first(api: Client, five: list[str]) -> None:
+    assert all_pages(api, "/api/v1/rows") == [five[::-1]]
+
+
+def test_pages_follow_on_each_other(api: Client, five: list[str]) -> None:
+    assert all_pages(api, "/api/v1/rows?limit=2") == [["d", "b"], ["e", "a"], ["c"]]
+
+
+def test_a_full_last_page_has_no_next(api: Client, five: list[str]) -> None:
+    assert all_pages(api, "/api/v1/rows?limit=5") == [five[::-1]]
+
+
+def test_a_view_may_order_by_another_column(api: Client, five: list[str]) -> None:
+    assert all_pages(api, "/api/v1/rows-by-key?limit=2") == [["a", "b"], ["c", "d"], ["e"]]
+
+
+def test_a_row_that_comes_meanwhile_moves_no_page(api: Client, tenant: Tenant, five: list[str]) -> None:
+    first = api.get("/api/v1/rows?limit=2").json()
+    add(tenant, "new", second=9)
+    assert all_pages(api, first["next"]) == [["e", "a"], ["c"]]
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "201", "x", "", "9" * 5000, "１"])
+def test_a_limit_out_of_range_is_refused(api: Client, limit: str) -> None:
+    error = error_of(api.get("/api/v1/rows", {"limit": limit}), status=400)
+    assert error["message"] == "limit must be a number between 1 and 200."
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "x", "é", "////", urlsafe_b64encode(b"1 2").decode(), urlsafe_b64encode(b"\xff").decode()]
+)
+def test_a_cursor_that_is_not_ours_is_refused(api: Client, cursor: str) -> None:
+    assert error_of(api.get("/api/v1/rows", {"cursor": cursor}), status=400)["code"] == "invalid_cursor"

@@ -1,0 +1,118 @@
+"""The fixed cast: two organizations, their people and keys, on real PostgreSQL and Redis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import connections
+from django.test import AsyncClient, Client
+
+from projects.agent import AgentConfig
+from projects.attributes import set_attribute
+from projects.models import Member, Organization, Project, Role, User
+from projects.models.key import Scope
+from projects.services import create_key, create_organization, create_project
+from projects.tenancy import tenant_tx
+from tests.services import services
+
+RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "restaurant.json"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="session")
+def _schema(django_db_blocker: object) -> Iterator[None]:
+    """The tables, made once by mg_owner in this run's own database."""
+    with django_db_blocker.unblock():
+        call_command("migrate", verbosity=0)
+        yield
+
+
+@pytest.fixture
+def database(_schema: None) -> Iterator[None]:
+    """The database with real commits; emptied after the test."""
+    yield
+    for connection in connections.all(initialized_only=True):
+        connection.close()
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("truncate projects_user, projects_organization, django_session cascade")
+    connections["owner"].close()
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """An organization with one project and a key of every scope."""
+
+    organization: Organization
+    project: Project
+    owner: User
+    key: str
+
+    def tx(self):
+        return tenant_tx(self.organization.pk)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+def make_tenant(name: str) -> Tenant:
+    business = json.loads(RESTAURANT.read_text())
+    config = {key: value for key, value in business.items() if key not in ("organization", "project", "attributes")}
+    owner = User.objects.create_user(f"owner@{name.lower()}.example", PASSWORD)
+    organization = create_organization(name, owner=owner)
+    with tenant_tx(organization.pk):
+        project = create_project(name, config=AgentConfig.model_validate(config), author=owner)
+        for key, value in business["attributes"].items():
+            set_attribute(project, key, value)
+        key = create_key(project, name="test", scopes=list(Scope), throttled=False)
+    return Tenant(organization=organization, project=project, owner=owner, key=key.secret)
+
+
+@pytest.fixture
+def tenant(database: None) -> Tenant:
+    return make_tenant("Nello")
+
+
+@pytest.fixture
+def stranger(database: None) -> Tenant:
+    """Another organization, whose rows nobody of `tenant` may see."""
+    return make_tenant("Stranger")
+
+
+def member_of(tenant: Tenant, role: Role) -> User:
+    user = User.objects.create_user(f"{role}@{tenant.organization.pk}.example", PASSWORD)
+    with tenant.tx():
+        Member.objects.create(user=user, role=role)
+    return user
+
+
+@pytest.fixture
+def operator(tenant: Tenant) -> User:
+    return member_of(tenant, Role.OPERATOR)
+
+
+@pytest.fixture
+def viewer(tenant: Tenant) -> User:
+    return member_of(tenant, Role.VIEWER)
+
+
+@pytest.fixture
+def api(tenant: Tenant) -> Client:
+    """A client that calls with the tenant's key."""
+    return Client(headers=tenant.headers)
+
+
+@pytest.fixture
+def async_api(tenant: Tenant) -> AsyncClient:
+    return AsyncClient(headers=tenant.headers)
+
+
+@pytest.fixture(scope="session")
+def servers():
+    """This run's PostgreSQL and Redis, to crash and restart."""
+    return services

@@ -1,0 +1,78 @@
+"""Cancelling a call closes its connection at once, whatever it is waiting for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from llm.client import Client
+from llm.types import CallRecord, ChatRequest, Deadlines
+from tests.llm.fault_server import Behaviour, Exchange, FaultServer, chunk, chunked, error, hang, streams
+
+Ask = Callable[..., ChatRequest]
+
+
+async def talk_for_ever(exchange: Exchange) -> None:
+    while True:
+        await exchange.send(chunked(chunk("la ")))
+        await asyncio.sleep(0.005)
+
+
+WAITS: dict[str, Behaviour] = {
+    "before the head": hang,
+    "before the first event": streams(then=hang),
+    "in a stalled stream": streams(chunk("Hel"), then=hang),
+    "in a running stream": streams(then=talk_for_ever),
+}
+
+
+@pytest.mark.parametrize("moment", WAITS)
+@pytest.mark.parametrize("method", ["stream", "complete"])
+async def test_cancelling_closes_the_connection(
+    moment: str, method: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    request = ask(server.script("case", WAITS[moment]), deadlines=Deadlines(60, 60))
+    heard: list[str] = []
+    if method == "stream":
+        task = asyncio.create_task(client.stream(request, on_text=heard.append, record=records.append))
+    else:
+        task = asyncio.create_task(client.complete(request, record=records.append))
+    while not server.requests["case"] or ("stream" in moment and method == "stream" and not heard):
+        await asyncio.sleep(0.005)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(server.departures["case"].wait(), 2)
+    assert [record.error_code for record in records] == ["cancelled"]
+    assert records[0].output == "".join(heard)
+
+
+async def test_cancelling_between_two_attempts_sends_no_more(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(429, "slow down", headers={"Retry-After": "20"}))
+    request = ask(url, deadlines=Deadlines(60, 60))
+    task = asyncio.create_task(client.complete(request, record=records.append))
+    while not server.requests["case"]:
+        await asyncio.sleep(0.005)
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [(record.error_code, record.attempts) for record in records] == [("cancelled", 1)]
+
+
+async def test_a_cancelled_call_leaves_the_other_calls_alone(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    stalled = ask(server.script("stalled", streams(chunk("Hel"), then=hang)))
+    fine = ask(server.script("fine", streams(chunk("Hello"), chunk(finish="stop"))))
+    task = asyncio.create_task(client.stream(stalled, on_text=str, record=records.append))
+    while not server.requests["stalled"]:
+        await asyncio.sleep(0.005)
+    task.cancel()
+    done = await client.stream(fine, on_text=str, record=records.append)
+    assert done.text == "Hello"
+    assert sorted(str(record.error_code) for record in records) == ["None", "cancelled"]

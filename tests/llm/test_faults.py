@@ -1,0 +1,162 @@
+"""Every way in which an endpoint can fail has its own error, and is retried or not as the table in the docs says."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import pytest
+
+from llm import errors
+from llm.client import Client
+from llm.types import CallRecord, ChatRequest, Deadlines
+from tests.llm.fault_server import (
+    DONE,
+    Behaviour,
+    FaultServer,
+    answers,
+    chunk,
+    error,
+    hang,
+    hang_up,
+    message,
+    streams,
+)
+
+Ask = Callable[..., ChatRequest]
+QUICK = Deadlines(first_token_s=0.4, total_s=0.8)
+HTML = "<html><body>Please log in</body></html>"
+
+# name -> behaviour, error, attempts
+BEFORE_TEXT: dict[str, tuple[Behaviour, type[errors.LlmError], int]] = {
+    "429 short": (error(429, "slow down", headers={"Retry-After": "0.01"}), errors.RateLimited, 3),
+    "429 long": (error(429, "come back", headers={"Retry-After": "120"}), errors.RateLimitedLong, 1),
+    "429 dated": (error(429, "later", headers={"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"}), errors.RateLimitedLong, 1),
+    "429 quota": (error(429, "You exceeded your quota", code="insufficient_quota"), errors.RateLimitedLong, 1),
+    "500": (error(500, "oops"), errors.Unavailable, 3),
+    "503": (error(503, "overloaded"), errors.Unavailable, 3),
+    "503 long": (error(503, "maintenance", headers={"Retry-After": "600"}), errors.Unavailable, 1),
+    "502 html": (answers(502, HTML, kind="text/html"), errors.Unavailable, 3),
+    "401": (error(401, "Incorrect API key"), errors.Rejected, 1),
+    "403": (error(403, "country not supported"), errors.Rejected, 1),
+    "404": (error(404, "no such model"), errors.Rejected, 1),
+    "400": (error(400, "context too long"), errors.Rejected, 1),
+    "302": (answers(302, "", headers={"Location": "http://169.254.169.254/"}), errors.Rejected, 1),
+    "hangs up": (hang_up, errors.Unavailable, 3),
+    "hangs": (hang, errors.FirstTokenDeadline, 1),
+    "hangs after the head": (streams(then=hang), errors.FirstTokenDeadline, 1),
+    "role, then silence": (streams(chunk(role="assistant"), then=hang), errors.FirstTokenDeadline, 1),
+    "empty stream": (streams(), errors.BadAnswer, 3),
+    "done at once": (streams(DONE), errors.BadAnswer, 3),
+    "cut before text": (streams(chunk(role="assistant"), then=hang_up), errors.Unavailable, 3),
+    "no finish reason, no text": (streams(chunk(role="assistant"), DONE), errors.StreamCut, 3),
+    "no text at all": (streams(chunk(finish="stop"), DONE), errors.BadAnswer, 3),
+    "content filter": (streams(chunk(finish="content_filter"), DONE), errors.Refused, 1),
+    "refusal": (streams(chunk(refusal="I can't"), chunk(finish="stop"), DONE), errors.Refused, 1),
+    "html 200": (answers(200, HTML, kind="text/html"), errors.BadAnswer, 3),
+    "empty 200": (answers(200, ""), errors.BadAnswer, 3),
+    "error in 200": (answers(200, {"error": {"message": "upstream"}}), errors.BadAnswer, 3),
+    "error in the stream": (streams('data: {"error": {"message": "upstream"}}\n\n', DONE), errors.BadAnswer, 3),
+    "no choices": (answers(200, {"choices": []}), errors.BadAnswer, 3),
+    "list for an answer": (answers(200, [1, 2]), errors.BadAnswer, 3),
+    "content as list": (answers(200, message([{"type": "text", "text": "Hi"}])), errors.BadAnswer, 3),
+    "broken JSON": (answers(200, '{"choices": [{'), errors.BadAnswer, 3),
+    "broken event": (streams("data: {oops}\n\n", DONE), errors.BadAnswer, 3),
+    "deeply nested JSON": (answers(200, "[" * 100_000), errors.BadAnswer, 3),
+    "tool calls as a text": (streams(chunk(tool_calls="book()"), DONE), errors.BadAnswer, 3),
+}
+
+CUTS: dict[str, Behaviour] = {
+    "end without finish reason": streams(chunk("Hel")),
+    "[DONE] without finish reason": streams(chunk("Hel"), DONE),
+    "cut in the middle of a line": streams(chunk("Hel"), 'data: {"choices": [{"delta"'),
+    "connection closed": streams(chunk("Hel"), then=hang_up),
+    "error in the stream": streams(chunk("Hel"), 'data: {"error": {"message": "overloaded", "code": 502}}\n\n'),
+    "broken event": streams(chunk("Hel"), "data: {oops}\n\n", DONE),
+    "unknown finish reason": streams(chunk("Hel"), chunk(finish="error"), DONE),
+}
+
+
+def ignore(text: str) -> None:
+    pass
+
+
+@pytest.mark.parametrize("name", BEFORE_TEXT)
+async def test_failure_before_any_text(
+    name: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    behaviour, expected, attempts = BEFORE_TEXT[name]
+    url = server.script("case", behaviour)
+    with pytest.raises(expected) as caught:
+        await client.stream(ask(url, deadlines=QUICK), on_text=ignore, record=records.append)
+    assert type(caught.value) is expected
+    assert (caught.value.partial, len(server.requests["case"])) == ("", attempts)
+    assert [(record.error_code, record.attempts) for record in records] == [(expected.code, attempts)]
+
+
+@pytest.mark.parametrize("name", CUTS)
+async def test_stream_cut_after_text_is_not_retried_and_keeps_the_text(
+    name: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", CUTS[name])
+    with pytest.raises(errors.StreamCut) as caught:
+        await client.stream(ask(url, deadlines=QUICK), on_text=ignore, record=records.append)
+    assert caught.value.partial == "Hel"
+    assert len(server.requests["case"]) == 1
+    assert [(record.error_code, record.output) for record in records] == [("stream_cut", "Hel")]
+
+
+async def test_stall_in_the_middle_ends_at_the_total_deadline(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", streams(chunk("Hel"), then=hang))
+    with pytest.raises(errors.TotalDeadline) as caught:
+        await client.stream(ask(url, deadlines=QUICK), on_text=ignore, record=records.append)
+    assert caught.value.partial == "Hel"
+    assert (records[0].error_code, records[0].output) == ("deadline_total", "Hel")
+
+
+async def test_background_call_has_one_deadline_for_all(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", hang)
+    with pytest.raises(errors.TotalDeadline):
+        await client.complete(ask(url, deadlines=Deadlines(first_token_s=9, total_s=0.3)), record=records.append)
+    assert records[0].error_code == "deadline_total"
+
+
+async def test_refused_connection_is_retried(client: Client, ask: Ask, records: list[CallRecord]) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        with pytest.raises(errors.Unavailable):
+            await client.stream(ask(url), on_text=ignore, record=records.append)
+    assert records[0].attempts == 3
+
+
+async def test_unknown_host_is_unavailable(client: Client, ask: Ask, records: list[CallRecord]) -> None:
+    with pytest.raises(errors.Unavailable):
+        await client.complete(ask("http://no-such-host.invalid/v1"), record=records.append)
+    assert records[0].error_code == "unavailable"
+
+
+async def test_a_raising_listener_is_recorded_as_internal(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    def listener(text: str) -> None:
+        raise ZeroDivisionError
+
+    url = server.script("case", streams(chunk("Hel"), chunk(finish="stop"), DONE))
+    with pytest.raises(ZeroDivisionError):
+        await client.stream(ask(url), on_text=listener, record=records.append)
+    assert records[0].error_code == "internal"
+
+
+def test_every_error_has_a_code_of_its_own_and_a_sentence() -> None:
+    classes = [
+        errors.RateLimited, errors.RateLimitedLong, errors.Unavailable, errors.Rejected, errors.FirstTokenDeadline,
+        errors.TotalDeadline, errors.StreamCut, errors.LengthCut, errors.BadAnswer, errors.SchemaMismatch,
+        errors.Refused, errors.BreakerOpen, errors.Blocked,
+    ]  # fmt: skip
+    assert len({each.code for each in classes}) == len(classes)
+    assert all(str(each()).endswith((".", "(5xx).", "(429).")) for each in classes)

@@ -1,0 +1,104 @@
+"""Providers that don't know a parameter are asked without it, and not asked twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from llm import errors
+from llm.client import Client
+from llm.features import Complaint, Features
+from llm.types import CallRecord, ChatRequest
+from tests.llm.fault_server import DONE, FaultServer, answers, chunk, error, message, streams
+
+Ask = Callable[..., ChatRequest]
+TOOL = {"type": "function", "function": {"name": "book", "parameters": {"type": "object"}}}
+STREAM = streams(chunk("Hello"), chunk(finish="stop"), DONE)
+
+
+class Colour(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+
+
+async def test_max_tokens_replaces_max_completion_tokens(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    refusal = error(400, "Unrecognized request argument supplied: max_completion_tokens")
+    url = server.script("case", refusal, answers(200, message("Hello")))
+    await client.complete(ask(url, max_output_tokens=50), record=records.append)
+    await client.complete(ask(url, max_output_tokens=50), record=records.append)
+    bodies = [exchange.body for exchange in server.requests["case"]]
+    assert ["max_completion_tokens" in body for body in bodies] == [True, False, False]
+    assert [body.get("max_tokens") for body in bodies] == [None, 50, 50]
+    assert [record.attempts for record in records] == [2, 1]
+
+
+async def test_stream_options_are_dropped(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:
+    refusal = answers(422, {"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]})
+    url = server.script("case", refusal, STREAM)
+    done = await client.stream(ask(url), on_text=str, record=records.append)
+    assert done.text == "Hello"
+    assert "stream_options" not in server.requests["case"][1].body
+
+
+async def test_tools_are_dropped(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:
+    url = server.script("case", error(400, "library/gemma does not support tools"), STREAM)
+    await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
+    assert "tools" not in server.requests["case"][1].body
+
+
+async def test_a_schema_goes_into_the_prompt(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:
+    refusal = error(400, "json_schema is not supported by this model", param="response_format")
+    url = server.script("case", refusal, answers(200, message('```json\n{"name": "red"}\n```')))
+    assert await client.structured(ask(url), output=Colour, record=records.append) == Colour(name="red")
+    second = server.requests["case"][1].body
+    assert "response_format" not in second
+    assert second["messages"][0]["content"].startswith("Be kind.\n\nAnswer with one JSON object")
+    assert '"required": ["name"]' in second["messages"][0]["content"]
+
+
+async def test_every_parameter_may_be_given_up_in_turn(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    refusals = [error(400, f"unknown parameter {name}") for name in ("max_completion_tokens", "tools", "stream_options", "max_tokens")]
+    url = server.script("case", *refusals, STREAM)
+    done = await client.stream(ask(url, tools=(TOOL,), max_output_tokens=9), on_text=str, record=records.append)
+    assert (done.text, done.attempts) == ("Hello", 5)
+    assert set(server.requests["case"][-1].body) == {"model", "messages", "stream"}
+
+
+async def test_what_one_model_lacks_is_still_asked_of_another(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(400, "unknown parameter stream_options"), STREAM)
+    await client.stream(ask(url, model="small"), on_text=str, record=records.append)
+    await client.stream(ask(url, model="large"), on_text=str, record=records.append)
+    assert "stream_options" in server.requests["case"][-1].body
+
+
+async def test_a_refusal_that_names_no_parameter_is_final(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(400, "This model's maximum context length is 8192 tokens"))
+    with pytest.raises(errors.Rejected):
+        await client.complete(ask(url, max_output_tokens=9), record=records.append)
+    assert len(server.requests["case"]) == 1
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        Complaint(400, "Invalid 'tools[0].function.name': string does not match pattern", parameter="tools[0].function.name"),
+        Complaint(400, "max_completion_tokens is too large: 99999"),
+        Complaint(400, "Invalid schema for response_format: context=('properties',)", parameter="x"),
+        Complaint(500, "unknown parameter tools"),
+        Complaint(404, "The model `gpt-tools` does not exist"),
+    ],
+)
+def test_a_complaint_about_a_value_gives_nothing_up(complaint: Complaint) -> None:
+    body = {"tools": [], "max_completion_tokens": 1, "response_format": {}, "stream_options": {}}
+    assert not Features().learn(complaint, body=body)

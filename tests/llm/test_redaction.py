@@ -1,0 +1,67 @@
+"""An API key is in no error, in nothing that hangs on one, and in no record."""
+
+from __future__ import annotations
+
+import base64
+import traceback
+from collections.abc import Callable, Iterator
+from urllib.parse import quote
+
+import pytest
+
+from llm import errors
+from llm.client import Client
+from llm.redact import Redactor
+from llm.types import CallRecord, ChatRequest, Endpoint, ModelSpec
+from tests.llm.conftest import KEY
+from tests.llm.fault_server import Behaviour, FaultServer, answers, error, message
+
+Ask = Callable[..., ChatRequest]
+FORMS = (KEY, quote(KEY, safe=""), base64.b64encode(KEY.encode()).decode())
+ECHOES: dict[str, Behaviour] = {
+    "401": error(401, f"Incorrect API key provided: {KEY}"),
+    "500": error(500, f"request failed: Authorization: Bearer {KEY}"),
+    "400 as text": answers(400, " ".join(FORMS), kind="text/plain"),
+    "error in 200": answers(200, {"error": {"message": KEY}}),
+    "refusal": answers(200, message(None, refusal=KEY)),
+    "key at the cut": error(401, "x" * 480 + KEY),
+}
+
+
+def chain(exc: BaseException | None) -> Iterator[BaseException]:
+    while exc is not None:
+        yield exc
+        yield from chain(exc.__context__)
+        exc = exc.__cause__
+
+
+@pytest.mark.parametrize("name", ECHOES)
+async def test_a_key_that_is_echoed_is_in_no_exception(
+    name: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    with pytest.raises(errors.LlmError) as caught:
+        await client.complete(ask(server.script("case", ECHOES[name])), record=records.append)
+    texts = [f"{exc!r} {exc.args} {vars(exc)}" for exc in chain(caught.value)]
+    texts += traceback.format_exception(caught.value) + [repr(records)]
+    assert not [form for form in (*FORMS, KEY[:12]) for text in texts if form in text]
+    assert len(texts) > 2
+
+
+async def test_a_key_that_the_model_says_is_not_recorded(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    call = {"id": "a", "function": {"name": "book", "arguments": f'{{"key": "{KEY}"}}'}}
+    url = server.script("case", answers(200, message(f"The key is {KEY}.", tool_calls=[call], finish="tool_calls")))
+    messages = [{"role": "user", "content": [{"type": "text", "text": f"Is it {KEY}?"}]}]
+    await client.complete(ask(url, messages=messages), record=records.append)
+    assert KEY not in repr(records)
+    assert records[0].output == "The key is [redacted]."
+
+
+def test_a_key_is_not_in_the_repr_of_an_endpoint() -> None:
+    assert KEY not in repr(ModelSpec(Endpoint("http://x/v1", KEY), "m"))
+
+
+def test_a_placeholder_key_does_not_eat_ordinary_words() -> None:
+    assert Redactor("none").text("none of these") == "none of these"
+    assert Redactor("").text("text") == "text"

@@ -1,0 +1,154 @@
+"""When a call is tried again, and when an endpoint is left alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from llm import errors
+from llm.breaker import FAILURES_TO_OPEN, OPEN_FOR_S, Breaker
+from llm.budget import FLOOR, RetryBudget
+from llm.client import Client
+from llm.types import CallRecord, ChatRequest, Deadlines, Usage
+from tests.llm.fault_server import FaultServer, answers, chunk, error, message, streams
+
+Ask = Callable[..., ChatRequest]
+HELLO = answers(200, message("Hello"))
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_two_retries_lead_to_the_answer(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(500, "oops"), error(503, "oops"), HELLO)
+    done = await client.complete(ask(url), record=records.append)
+    assert (done.text, done.attempts) == ("Hello", 3)
+    assert [(record.error_code, record.attempts) for record in records] == [(None, 3)]
+
+
+async def test_the_pause_that_the_endpoint_asks_for_is_kept(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(429, "slow down", headers={"Retry-After": "0.3"}), HELLO)
+    started = time.monotonic()
+    await client.complete(ask(url), record=records.append)
+    assert time.monotonic() - started >= 0.3
+
+
+async def test_a_pause_longer_than_the_time_left_is_not_waited_for(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(429, "slow down", headers={"Retry-After": "20"}), HELLO)
+    with pytest.raises(errors.RateLimited) as caught:
+        await client.complete(ask(url, deadlines=Deadlines(5, 5)), record=records.append)
+    assert caught.value.retry_after_s == 20
+    assert len(server.requests["case"]) == 1
+
+
+async def test_tokens_of_failed_attempts_are_counted(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", answers(200, message("")), HELLO)
+    done = await client.complete(ask(url), record=records.append)
+    assert done.usage == records[0].usage == Usage(20, 12, 8)
+
+
+async def test_a_stream_cut_before_its_text_is_retried(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", streams(chunk(role="assistant")), streams(chunk("Hello"), chunk(finish="stop")))
+    done = await client.stream(ask(url), on_text=str, record=records.append)
+    assert (done.text, done.attempts) == ("Hello", 2)
+
+
+async def test_retries_stop_when_the_budget_is_used_up(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(429, "slow down", headers={"Retry-After": "0.01"}))
+    for _ in range(3):
+        with pytest.raises(errors.RateLimited):
+            await client.complete(ask(url), record=records.append)
+    assert [record.attempts for record in records] == [3, 2, 1]
+
+
+async def test_a_failing_endpoint_is_left_alone_and_another_is_not(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    broken, healthy = server.script("broken", error(500, "oops")), server.script("healthy", HELLO)
+    for _ in range(3):
+        with pytest.raises((errors.Unavailable, errors.BreakerOpen)):
+            await client.complete(ask(broken), record=records.append)
+    with pytest.raises(errors.BreakerOpen):
+        await client.complete(ask(broken), record=records.append)
+    assert len(server.requests["broken"]) == FAILURES_TO_OPEN
+    assert (records[-1].error_code, records[-1].attempts) == ("breaker_open", 0)
+    assert (await client.complete(ask(healthy), record=records.append)).text == "Hello"
+
+
+def opened(clock: Clock) -> Breaker:
+    breaker = Breaker(clock=clock)
+    for _ in range(FAILURES_TO_OPEN):
+        assert breaker.refusal() is None
+        breaker.failed()
+    assert breaker.refusal() is not None
+    return breaker
+
+
+def test_one_probe_closes_the_breaker() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += OPEN_FOR_S
+    assert breaker.refusal() is None
+    assert breaker.refusal() is not None
+    breaker.succeeded()
+    assert breaker.refusal() is None
+
+
+def test_a_failed_probe_opens_the_breaker_again() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += OPEN_FOR_S
+    assert breaker.refusal() is None
+    breaker.failed()
+    assert breaker.refusal() is not None
+
+
+def test_a_cancelled_probe_leaves_room_for_the_next() -> None:
+    clock = Clock()
+    breaker = opened(clock)
+    clock.now += OPEN_FOR_S
+    assert breaker.refusal() is None
+    breaker.abandoned()
+    assert breaker.refusal() is None
+
+
+def test_a_success_forgets_the_failures_before_it() -> None:
+    breaker = Breaker()
+    for _ in range(FAILURES_TO_OPEN * 3):
+        breaker.failed()
+        breaker.succeeded()
+    assert breaker.refusal() is None
+
+
+def test_one_retry_is_allowed_for_ten_calls() -> None:
+    budget = RetryBudget(clock=Clock())
+    for _ in range(200):
+        budget.count_call()
+    assert sum(budget.take() for _ in range(100)) == 20
+
+
+def test_a_quiet_endpoint_has_a_few_retries_every_minute() -> None:
+    clock = Clock()
+    budget = RetryBudget(clock=clock)
+    assert sum(budget.take() for _ in range(100)) == FLOOR
+    clock.now += 61
+    assert sum(budget.take() for _ in range(100)) == FLOOR

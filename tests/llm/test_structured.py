@@ -1,0 +1,181 @@
+"""Structured answers: the schema that goes out, and the strict reading of what comes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from llm import errors
+from llm.client import Client
+from llm.structured import Misfit, parse, schema_of
+from llm.types import CallRecord, ChatRequest, Usage
+from tests.llm.fault_server import Behaviour, FaultServer, answers, message
+
+Ask = Callable[..., ChatRequest]
+
+
+class Mood(StrEnum):
+    GOOD = "good"
+    BAD = "bad"
+
+
+class Reading(BaseModel):
+    """One reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    quote: str
+    """The words it rests on."""
+    is_met: bool
+    mood: Mood | None
+    """How they sounded."""
+
+
+class Report(BaseModel):
+    """What was read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    readings: list[Reading]
+    title: Annotated[int, Field(ge=1, le=10)] = 3
+
+
+GOOD = {"readings": [{"quote": "I'll do it", "is_met": True, "mood": "good"}], "title": 7}
+
+
+def with_reading(**changes: Any) -> dict[str, Any]:
+    return {"readings": [{**GOOD["readings"][0], **changes}], "title": 7}  # type: ignore[index]
+
+
+def without(name: str) -> dict[str, Any]:
+    return {key: value for key, value in GOOD.items() if key != name}
+
+
+MISFITS: dict[str, Any] = {
+    "a boolean as text": with_reading(is_met="true"),
+    "a boolean as number": with_reading(is_met=1),
+    "a null boolean": with_reading(is_met=None),
+    "an unknown mood": with_reading(mood="so-so"),
+    "an additional field": {**GOOD, "extra": 1},
+    "a missing field": without("readings"),
+    "a number as text": {**GOOD, "title": "7"},
+    "a number out of range": {**GOOD, "title": 11},
+    "a list": [GOOD],
+    "no JSON": "Sure! Here is the report.",
+    "JSON cut off": json.dumps(GOOD)[:-5],
+    "two objects": json.dumps(GOOD) * 2,
+}
+
+
+def text_of(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def says(value: Any, **fields: Any) -> Behaviour:
+    return answers(200, message(text_of(value), **fields))
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_does_not_fit_exactly_is_refused(name: str) -> None:
+    with pytest.raises(Misfit):
+        parse(text_of(MISFITS[name]), output=Report)
+
+
+@pytest.mark.parametrize("form", ["{}", "  {}\n", "```json\n{}\n```", "```\n{}\n```\n"])
+def test_bare_and_fenced_json_is_read(form: str) -> None:
+    assert parse(form.replace("{}", json.dumps(GOOD)), output=Report).title == 7
+
+
+def test_a_misfit_says_where_and_not_what() -> None:
+    with pytest.raises(Misfit, match=r"readings\.0\.is_met: Input should be a valid boolean") as caught:
+        parse(text_of(with_reading(is_met="hush")), output=Report)
+    assert "hush" not in str(caught.value)
+
+
+def test_the_schema_is_strict_and_without_references() -> None:
+    schema = schema_of(Report, name="report").schema
+    assert schema == {
+        "type": "object",
+        "description": "What was read.",
+        "additionalProperties": False,
+        "required": ["readings", "title"],
+        "properties": {
+            "title": {"type": "integer", "minimum": 1, "maximum": 10},
+            "readings": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "description": "One reading.",
+                    "additionalProperties": False,
+                    "required": ["quote", "is_met", "mood"],
+                    "properties": {
+                        "quote": {"type": "string", "description": "The words it rests on."},
+                        "is_met": {"type": "boolean"},
+                        "mood": {
+                            "anyOf": [{"enum": ["good", "bad"], "type": "string"}, {"type": "null"}],
+                            "description": "How they sounded.",
+                        },
+                    },
+                },
+            },
+        },
+    }
+
+
+async def test_a_fitting_answer_comes_back_as_the_model(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", says(GOOD))
+    report = await client.structured(ask(url, skill="report"), output=Report, record=records.append)
+    assert report == Report.model_validate(GOOD)
+    sent = server.requests["case"][0].body["response_format"]
+    assert (sent["type"], sent["json_schema"]["name"], sent["json_schema"]["strict"]) == ("json_schema", "report", True)
+    assert [(record.error_code, record.attempts) for record in records] == [(None, 1)]
+
+
+async def test_a_misfit_is_repaired_once_in_the_same_record(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", says(with_reading(is_met="true")), says(GOOD))
+    report = await client.structured(ask(url), output=Report, record=records.append)
+    assert report.readings[0].is_met is True
+    *_, shown, complaint = server.requests["case"][1].body["messages"]
+    assert shown == {"role": "assistant", "content": text_of(with_reading(is_met="true"))}
+    assert "readings.0.is_met" in complaint["content"]
+    assert [(record.attempts, record.usage) for record in records] == [(2, Usage(20, 12, 8))]
+    assert json.loads(records[0].output) == GOOD
+
+
+async def test_a_second_misfit_is_the_end(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", says("no"))
+    with pytest.raises(errors.SchemaMismatch) as caught:
+        await client.structured(ask(url), output=Report, record=records.append)
+    assert caught.value.__context__ is None
+    assert len(server.requests["case"]) == 2
+    assert [(record.error_code, record.output) for record in records] == [("schema_mismatch", "no")]
+
+
+async def test_an_answer_cut_by_length_is_never_repaired(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", says(json.dumps(GOOD)[:-5], finish="length"))
+    with pytest.raises(errors.LengthCut):
+        await client.structured(ask(url), output=Report, record=records.append)
+    assert len(server.requests["case"]) == 1
+    assert records[0].error_code == "length"
+
+
+async def test_a_refusal_is_no_misfit(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", answers(200, message(None, refusal="I can't help with that.")))
+    with pytest.raises(errors.Refused):
+        await client.structured(ask(url), output=Report, record=records.append)
+    assert len(server.requests["case"]) == 1

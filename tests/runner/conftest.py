@@ -1,0 +1,46 @@
+"""Real servers and real processes, none of them shared with the rest of the suite."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from config.runner.embedded import EmbeddedServices
+
+
+@pytest.fixture(scope="session")
+def services() -> Iterator[EmbeddedServices]:
+    """One set of servers for the runner's tests, which crash it."""
+    with EmbeddedServices() as running:
+        yield running
+
+
+@pytest.fixture
+def open_tmp(tmp_path: Path) -> Path:
+    """A temporary directory that PostgreSQL's account can pass through when the tests run as root."""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.getuid() and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o011)
+        if folder.name.startswith("pytest-of-"):
+            break
+    return tmp_path
+
+
+def eventually(is_so: Callable[[], object], *, seconds: float = 15.0) -> None:
+    """Poll until `is_so()` is true; fail when it never becomes so."""
+    give_up_at = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < give_up_at, "it never came true"
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """Whether `pid` is a process that still runs; a zombie doesn't."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -1,0 +1,175 @@
+"""The embedded PostgreSQL and Redis: apart from each other, crashed, restarted, gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from config.runner import postgres as postgres_module
+from config.runner.embedded import EmbeddedServices
+from config.runner.errors import StartError
+from config.runner.keys import load_keys
+from projects.roles import role_sql
+from tests.runner.conftest import eventually, is_running
+
+ROOT = Path(__file__).resolve().parents[2]
+HOLDER = """
+import sys, time
+from pathlib import Path
+from config.runner.embedded import EmbeddedServices
+services = EmbeddedServices(Path(sys.argv[1])).start()
+print(services.postgres.pid, services.redis.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def write_row(services: EmbeddedServices, word: str) -> None:
+    with psycopg.connect(services.env["MIGRATE_DATABASE_URL"]) as connection:
+        connection.execute("create table if not exists words (word text)")
+        connection.execute("insert into words values (%s)", [word])
+
+
+def read_rows(services: EmbeddedServices, *, by: str = "DATABASE_URL") -> list[str]:
+    with psycopg.connect(services.env[by]) as connection:
+        return [word for (word,) in connection.execute("select word from words order by word")]
+
+
+def test_killed_postgres_comes_back_with_every_committed_row(services: EmbeddedServices) -> None:
+    write_row(services, "killed")
+    services.postgres.kill()
+    assert not services.postgres.is_alive
+    services.postgres.restart()
+    assert "killed" in read_rows(services)
+
+
+def test_killed_redis_comes_back_with_its_keys(services: EmbeddedServices) -> None:
+    client = redis.Redis.from_url(services.env["REDIS_URL"])
+    client.set("kept", "yes")
+    services.redis.restart()
+    assert client.get("kept") == b"yes"
+    client.close()
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "MIGRATE_DATABASE_URL", "OPS_DATABASE_URL"])
+def test_no_role_can_see_through_row_level_security(services: EmbeddedServices, name: str) -> None:
+    with psycopg.connect(services.env[name]) as connection:
+        query = "select rolsuper or rolbypassrls from pg_roles where rolname = current_user"
+        assert connection.execute(query).fetchone() == (False,)
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "OPS_DATABASE_URL"])
+def test_tables_of_the_owner_can_be_read_by_the_other_roles(services: EmbeddedServices, name: str) -> None:
+    write_row(services, "granted")
+    assert "granted" in read_rows(services, by=name)
+
+
+def test_a_test_database_of_the_owner_has_the_same_grants(services: EmbeddedServices) -> None:
+    with psycopg.connect(services.env["MIGRATE_DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("create database another")
+    with psycopg.connect(services.env["MIGRATE_DATABASE_URL"].replace("/makegood", "/another")) as connection:
+        connection.execute("create table words as select 'inherited' as word")
+    with psycopg.connect(services.env["DATABASE_URL"].replace("/makegood", "/another")) as connection:
+        assert connection.execute("select word from words").fetchone() == ("inherited",)
+
+
+def test_a_wrong_password_is_refused(services: EmbeddedServices) -> None:
+    url = services.env["DATABASE_URL"].replace("mg_app:", "mg_app:wrong")
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(url)
+
+
+def test_the_role_script_runs_twice_through_psql(services: EmbeddedServices) -> None:
+    server = services.postgres.service
+    assert isinstance(server, postgres_module.Postgres)
+    psql = [str(server.binaries / "psql"), "-v", "ON_ERROR_STOP=1", "-q", server.admin_url(database="postgres")]
+    script = role_sql(load_keys(services.data_dir).roles(), database='odd "name"')
+    for _ in range(2):
+        subprocess.run(psql, input=script, text=True, check=True, cwd="/")
+
+
+def test_two_sets_run_side_by_side_and_leave_nothing(services: EmbeddedServices) -> None:
+    with EmbeddedServices() as other:
+        write_row(other, "of the other set")
+        write_row(services, "of the first set")
+        assert read_rows(other) == ["of the other set"]
+        pids, data_dir = (other.postgres.pid, other.redis.pid), other.data_dir
+    assert not any(is_running(pid) for pid in pids)
+    assert not data_dir.exists()
+
+
+def test_a_second_start_finds_data_ports_and_keys_again(open_tmp: Path) -> None:
+    with EmbeddedServices(open_tmp / "data") as first:
+        write_row(first, "from before")
+        env = first.env
+    with EmbeddedServices(open_tmp / "data") as second:
+        assert second.env == env
+        assert read_rows(second) == ["from before"]
+
+
+def test_a_directory_in_use_is_refused_in_one_sentence(services: EmbeddedServices) -> None:
+    with pytest.raises(StartError, match=r"Another copy of Makegood runs on .*set MAKEGOOD_DATA"):
+        EmbeddedServices(services.data_dir).start()
+
+
+def test_servers_of_a_killed_process_end_and_their_data_opens_again(open_tmp: Path) -> None:
+    data_dir = open_tmp / "data"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(data_dir)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout
+    pids = [int(pid) for pid in holder.stdout.readline().split()]
+    holder.kill()
+    holder.wait()
+    holder.stdout.close()
+    with EmbeddedServices(data_dir) as services:
+        write_row(services, "after the crash")
+        eventually(lambda: not any(is_running(pid) for pid in pids))
+
+
+def test_a_server_that_outlived_its_runner_is_ended_before_another_opens_its_files(open_tmp: Path) -> None:
+    data_dir = open_tmp / "data"
+    first = EmbeddedServices(data_dir).start()
+    server = first.redis.service.program()
+    first.redis.stop()
+    # Started without the orphan signal, as where setpriv is missing.
+    orphan = subprocess.Popen(server.command, cwd=server.cwd, stdout=subprocess.DEVNULL)
+    eventually(first.redis.service.is_ready)
+    first.stop()
+    with EmbeddedServices(data_dir):
+        assert orphan.wait(10) == 0
+
+
+def test_a_stale_pid_file_of_another_process_is_not_acted_upon(open_tmp: Path) -> None:
+    data_dir = open_tmp / "data"
+    with EmbeddedServices(data_dir) as services:
+        pid_file = Path(services.env["MAKEGOOD_DATA"]) / "postgres" / "postmaster.pid"
+        content = pid_file.read_text().split("\n", 1)[1]
+    pid_file.write_text(f"{os.getpid()}\n{content}")
+    with EmbeddedServices(data_dir) as services:
+        assert services.postgres.is_alive
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root lends PostgreSQL another account")
+def test_below_a_closed_directory_root_puts_the_cluster_where_its_account_can_enter(
+    open_tmp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = open_tmp / "shared"
+    monkeypatch.setattr(postgres_module, "SHARED", shared)
+    closed = open_tmp / "closed"
+    closed.mkdir(mode=0o700)
+    for _ in range(2):
+        with EmbeddedServices(closed / "data") as services:
+            write_row(services, "reachable")
+            assert (services.data_dir / "postgres").resolve().parent == shared
+    assert closed.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root lends PostgreSQL another account")
+def test_root_runs_postgres_as_somebody_else(services: EmbeddedServices) -> None:
+    assert os.stat(f"/proc/{services.postgres.pid}").st_uid != 0

@@ -1,0 +1,77 @@
+"""A missing or wrong setting stops the start with one sentence that says what to set."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.runner.embedded import EmbeddedServices
+from config.runner.errors import StartError
+from config.runner.postgres import Postgres
+from config.runner.preflight import check_servers, check_settings
+
+EXTERNAL = {
+    "DATABASE_URL": "postgresql://mg_app:a@db/makegood",
+    "MIGRATE_DATABASE_URL": "postgresql://mg_owner:b@db/makegood",
+    "OPS_DATABASE_URL": "postgresql://mg_ops:c@db/makegood",
+    "REDIS_URL": "redis://:d@redis:6379/0",
+    "SECRET_KEY": "s" * 50,
+    "MAKEGOOD_ENCRYPTION_KEYS": "A" * 43 + "=",
+}
+
+
+def test_nothing_set_is_right() -> None:
+    check_settings({})
+
+
+def test_servers_of_the_operator_are_right_with_all_their_settings() -> None:
+    check_settings(EXTERNAL)
+
+
+@pytest.mark.parametrize("name", ["MIGRATE_DATABASE_URL", "OPS_DATABASE_URL", "SECRET_KEY", "MAKEGOOD_ENCRYPTION_KEYS"])
+def test_a_setting_missing_beside_database_url_is_named(name: str) -> None:
+    with pytest.raises(StartError, match=f"^Set {name} to "):
+        check_settings({**EXTERNAL, name: ""})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "mysql://mg_app@db/makegood"),
+        ("OPS_DATABASE_URL", "postgresql://mg_ops@db"),
+        ("REDIS_URL", "localhost:6379"),
+        ("SECRET_KEY", "short"),
+        ("MAKEGOOD_ENCRYPTION_KEYS", "not a key"),
+        ("OPENAI_BASE_URL", "localhost:11434/v1"),
+        ("MAKEGOOD_BASE_URL", "makegood.example"),
+        ("MAKEGOOD_LEASE_SECONDS", "soon"),
+        ("MAKEGOOD_MODEL_PRICES", '{"model": [1, 2]}'),
+    ],
+)
+def test_a_wrong_value_is_named(name: str, value: str) -> None:
+    with pytest.raises(StartError, match=f"^Set {name} to ") as raised:
+        check_settings({**EXTERNAL, name: value})
+    assert str(raised.value).count("\n") == 0
+
+
+def test_a_lone_migrate_database_url_asks_for_database_url() -> None:
+    with pytest.raises(StartError, match="Set DATABASE_URL as well"):
+        check_settings({"MIGRATE_DATABASE_URL": EXTERNAL["MIGRATE_DATABASE_URL"]})
+
+
+def test_servers_that_answer_are_right(services: EmbeddedServices) -> None:
+    check_servers(services.env)
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "OPS_DATABASE_URL", "REDIS_URL"])
+def test_a_server_that_does_not_answer_is_named_without_its_password(services: EmbeddedServices, name: str) -> None:
+    url = services.env[name].rsplit(":", 1)[0] + ":1/makegood"
+    with pytest.raises(StartError, match=f"^Set {name} to ") as raised:
+        check_servers({**services.env, name: url})
+    assert url.split(":")[2].split("@")[0] not in str(raised.value)
+
+
+def test_a_superuser_is_refused(services: EmbeddedServices) -> None:
+    server = services.postgres.service
+    assert isinstance(server, Postgres)
+    with pytest.raises(StartError, match="Set DATABASE_URL to the URL of the plain role mg_app"):
+        check_servers({**services.env, "DATABASE_URL": server.admin_url(database="makegood")})

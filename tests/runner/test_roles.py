@@ -1,0 +1,23 @@
+"""The SQL of the three roles."""
+
+from __future__ import annotations
+
+from projects.roles import identifier, literal, role_sql
+
+
+def test_passwords_not_given_are_placeholders() -> None:
+    assert "PASSWORD '<password of mg_app>'" in role_sql({})
+
+
+def test_quotes_cannot_leave_a_password() -> None:
+    assert literal("it's; DROP ROLE x") == "'it''s; DROP ROLE x'"
+
+
+def test_quotes_cannot_leave_a_name() -> None:
+    assert identifier('a"b') == '"a""b"'
+
+
+def test_no_role_is_given_a_right_to_pass_row_level_security() -> None:
+    statements = [line for line in role_sql({}).splitlines() if line.startswith(("ALTER ROLE", "CREATE ROLE"))]
+    assert statements
+    assert not any("SUPERUSER" in line or "BYPASSRLS" in line for line in statements)

@@ -1,0 +1,59 @@
+"""What every built-in tool states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from projects.attributes import Resolved, is_on
+from tools.definition import Condition, ConflictPolicy, ToolDefinition
+
+
+class Delivery(StrEnum):
+    """What may happen to an effect whose outcome is unknown: never again, or again under the same key."""
+
+    ONCE = "once"
+    IDEMPOTENT = "idempotent"
+
+
+Attributes = Mapping[str, Resolved]
+# Answers "" when the tool is on, else the reason why not.
+Gate = Callable[[Attributes, str], str]
+
+
+@dataclass(frozen=True)
+class BuiltinTool:
+    """A built-in tool. `kind` is what its effects are in the ledger; repeats are compared within a kind."""
+
+    name: str
+    kind: str
+    delivery: Delivery
+    gate: Gate
+    definition: ToolDefinition
+
+
+def define(
+    description: str, *, conditions: Mapping[str, str], history: bool = False, tag: str | None = None
+) -> ToolDefinition:
+    """A definition whose action is the system event of the tool's own name."""
+    return ToolDefinition(
+        description=description,
+        conditions={name: Condition(type="boolean", description=text) for name, text in conditions.items()},
+        use_conversation_history=history,
+        conflict_policy=ConflictPolicy(tag=tag) if tag else None,
+    )
+
+
+def always(attributes: Attributes, channel: str) -> str:
+    """A gate that is always open (N31)."""
+    return ""
+
+
+def switched_on_by(key: str) -> Gate:
+    """Open while a boolean attribute is true."""
+
+    def gate(attributes: Attributes, channel: str) -> str:
+        return "" if is_on(attributes, key) else f"{key} is not True"
+
+    return gate

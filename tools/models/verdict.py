@@ -1,0 +1,28 @@
+"""Why a tool fired, or did not."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantModel
+
+
+class Verdict(TenantModel):
+    """One tool's reading of one reply, with the words it rests on and every condition's value (N17, N34-N43)."""
+
+    conversation_id = models.UUIDField()
+    turn_id = models.UUIDField()
+    tool = models.CharField(max_length=120)
+    fired = models.BooleanField()
+    rule = models.CharField(max_length=20, blank=True)
+    reason = models.CharField(max_length=300)
+    quote = models.TextField(blank=True)
+    conditions = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["organization", "turn_id"], name="verdict_turn")]
+        ordering = ["created_at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.tool}: {'fired' if self.fired else self.rule or 'held back'}"

@@ -1,0 +1,108 @@
+"""The tool caller's detection skill: which tools did the agent just commit to (N33)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, StrictBool
+
+from llm.client import Client
+from llm.requests import Recorder, structured_request
+from llm.types import ModelSpec
+from tools.catalogue import CompiledTool
+
+
+class Rule(StrEnum):
+    """Why a mentioned tool does not fire: the five rules of the source, two of grammar, and the conditions (N34-N38)."""
+
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    FUTURE_STEP = "future_step"
+    OFFER = "offer"
+    SUBJECT = "subject"
+    NEGATION = "negation"
+    QUOTATION = "quotation"
+    CONDITION = "condition"
+
+
+class ConditionReading(BaseModel):
+    """One condition of a tool, as read in the answer. Only a JSON true counts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    met: StrictBool
+
+
+class ToolReading(BaseModel):
+    """One tool whose matter the agent mentioned, the evidence before the verdict."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    quote: str
+    """The exact words of the agent it rests on."""
+    tool: str
+    conditions: list[ConditionReading]
+    rule: Rule | None
+    """Why it does not count, or null when every condition is met."""
+
+
+class Detection(BaseModel):
+    """The tools that the agent mentioned."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    verdicts: list[ToolReading]
+
+
+@dataclass(frozen=True)
+class ConditionLine:
+    name: str
+    description: str
+
+
+@dataclass(frozen=True)
+class ToolLine:
+    name: str
+    description: str
+    conditions: list[ConditionLine]
+
+
+@dataclass(frozen=True)
+class TranscriptLine:
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class DetectContext:
+    """The variables of templates/prompts/detect. `messages` is empty for tools that don't use history (N07, N08)."""
+
+    tools: list[ToolLine]
+    messages: list[TranscriptLine]
+    answer: str
+
+
+async def detect(
+    client: Client,
+    model: ModelSpec,
+    *,
+    tools: Sequence[CompiledTool],
+    lines: Sequence[TranscriptLine],
+    answer: str,
+    record: Recorder,
+) -> Detection:
+    """Ask the model which of the tools the agent committed to in `answer`. Raises LlmError."""
+    context = DetectContext(tools=[_line(tool) for tool in tools], messages=list(lines), answer=answer)
+    request = structured_request("detect", context, model=model, max_output_tokens=2000)
+    return await client.structured(request, output=Detection, record=record)
+
+
+def _line(tool: CompiledTool) -> ToolLine:
+    conditions = [
+        ConditionLine(name=name, description=condition.description)
+        for name, condition in tool.definition.conditions.items()
+    ]
+    return ToolLine(name=tool.name, description=tool.definition.description, conditions=conditions)
