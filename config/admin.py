@@ -6,36 +6,49 @@ inside its transaction, as everywhere else.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, cast
 from uuid import UUID
 
 from django.contrib.admin import AdminSite
-from django.contrib.admin.apps import AdminConfig
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, URLResolver, path, reverse
 
 from projects.lookups import find_organizations
+from projects.models import Member, Organization, Role, User
 from projects.tenancy import platform_scope, tenant_tx
 
+CHOSEN = "admin_organization"
 
-class MakegoodAdminConfig(AdminConfig):
-    default_site = "config.admin.MakegoodAdmin"
+
+@dataclass(frozen=True)
+class Place:
+    """Whose pages a request sees: one organization's, or with None the platform's."""
+
+    organization_id: UUID | None
+    name: str
 
 
 class MakegoodAdmin(AdminSite):
     site_header = "Makegood"
     site_title = "Makegood"
-    index_title = "Everything this organization has"
+    index_title = "Everything there is"
+    enable_nav_sidebar = True
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Superusers, and administrators of at least one organization."""
-        user = request.user
-        return user.is_active and user.is_authenticated and (user.is_superuser or administered_by(user.pk) is not None)
+        return _place_of(request) is not None
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Every page of the admin runs, and renders, inside its scope."""
+        """Every page of the admin runs, and renders, inside its scope; an exception rolls everything back."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(view)
@@ -48,22 +61,63 @@ class MakegoodAdmin(AdminSite):
 
         return scoped
 
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """There is one door for everyone, which counts failures."""
+        address = request.GET.get("next") or reverse("admin:index")
+        return redirect(reverse("admin:index")) if request.user.is_authenticated else redirect_to_login(address)
 
-def administered_by(user_id: int) -> UUID | None:
-    """The organization whose admin pages a user sees: the first where they are owner or admin."""
-    from projects.models import Member, Role
+    def get_urls(self) -> list[URLResolver | URLPattern]:
+        return [path("enter/<uuid:organization_id>", self.enter, name="enter"), *super().get_urls()]
 
+    def enter(self, request: HttpRequest, organization_id: UUID) -> HttpResponse:
+        """Choose which of one's organizations the admin shows. The header names it on every page."""
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        if not request.user.is_superuser and organization_id not in _administered_by(request.user.pk):
+            raise Http404
+        request.session[CHOSEN] = str(organization_id)
+        return redirect("admin:index")
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        place = _place_of(request)
+        return {**super().each_context(request), "site_header": f"Makegood · {place.name}" if place else "Makegood"}
+
+    def get_log_entries(self, request: HttpRequest) -> QuerySet[LogEntry]:
+        """Of this organization only: row-level security holds for the history too."""
+        return super().get_log_entries(request).filter(user_id=cast(int, request.user.pk))
+
+
+def _place_of(request: HttpRequest) -> Place | None:
+    """Found once per request, before any tenant's transaction is open: finding it opens them one after the other."""
+    if not hasattr(request, "admin_place"):
+        request.admin_place = _find_place(request)  # type: ignore[attr-defined]
+    return cast("Place | None", request.admin_place)  # type: ignore[attr-defined]
+
+
+def _find_place(request: HttpRequest) -> Place | None:
+    if not isinstance(request.user, User) or not request.user.is_active:
+        return None
+    if request.user.is_superuser:
+        return Place(organization_id=None, name="all organizations")
+    names = _administered_by(request.user.pk)
+    chosen = next((one for one in names if str(one) == request.session.get(CHOSEN)), next(iter(names), None))
+    return Place(organization_id=chosen, name=names[chosen]) if chosen else None
+
+
+def _administered_by(user_id: int) -> dict[UUID, str]:
+    """The names of the organizations whose owner or admin the user is, oldest membership first."""
+    names = {}
     for organization_id in find_organizations(user_id=user_id):
         with tenant_tx(organization_id):
             if Member.objects.filter(user_id=user_id, role__in=(Role.OWNER, Role.ADMIN)).exists():
-                return organization_id
-    return None
+                names[organization_id] = Organization.objects.get(pk=organization_id).name
+    return names
 
 
-def _scope_of(request: HttpRequest) -> AbstractContextManager[None]:
-    if request.user.is_superuser:
-        return platform_scope()
-    organization_id = administered_by(cast(int, request.user.pk))
-    if organization_id is None:
+@contextmanager
+def _scope_of(request: HttpRequest) -> Iterator[None]:
+    place = _place_of(request)
+    if place is None:
         raise PermissionDenied("Only owners and admins of an organization may enter.")
-    return tenant_tx(organization_id)
+    with platform_scope() if place.organization_id is None else tenant_tx(place.organization_id):
+        yield

@@ -17,6 +17,7 @@ task_publish_retry = False
 task_ignore_result = True
 task_create_missing_queues = True
 worker_prefetch_multiplier = 1
+worker_cancel_long_running_tasks_on_connection_loss = True
 worker_hijack_root_logger = False
 timezone = "UTC"
 beat_schedule = {"sweep": {"task": "sweep", "schedule": 30.0, "options": {"queue": "work", "expires": 25}}}

@@ -19,7 +19,7 @@ ALLOWED_HOSTS = env.list("MAKEGOOD_ALLOWED_HOSTS", default=["localhost", "127.0.
 CSRF_TRUSTED_ORIGINS = [BASE_URL] if BASE_URL.startswith("https://") else []
 
 INSTALLED_APPS = [
-    "config.admin.MakegoodAdminConfig",
+    "config.apps.MakegoodAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -10,13 +10,13 @@ import signal
 from collections import Counter
 
 _passed: Counter[str] = Counter()
-_label, _, _count = os.environ.get("CRASH_AT", "").partition(":")
 
 
 def crash_point(label: str) -> None:
     """Die here when the environment says so."""
-    if label != _label:
+    wanted, _, count = os.environ.get("CRASH_AT", "").partition(":")
+    if label != wanted:
         return
     _passed[label] += 1
-    if _passed[label] == int(_count or 1):
+    if _passed[label] == int(count or 1):
         os.kill(os.getpid(), signal.SIGKILL)

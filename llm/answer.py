@@ -37,6 +37,7 @@ class Answer:
         self.finish: FinishReason | None = None
         self.is_begun = False
         self._texts: list[str] = []
+        self._half = ""
         self._refusal = ""
         self._has_choice = False
         self._calls: dict[int | str, _CallParts] = {}
@@ -102,6 +103,7 @@ class Answer:
         text = part.get("content") or ""
         if not isinstance(text, str):
             raise BadAnswer("The answer's content is not a text.")
+        text = self._storable(text)
         if text:
             self._texts.append(text)
             self.is_begun = True
@@ -110,6 +112,15 @@ class Answer:
         self._add_calls(part.get("tool_calls"))
         self._add_finish(choice.get("finish_reason"))
         return text
+
+    def _storable(self, text: str) -> str:
+        """The text as a database takes it: no NUL, and no half of a character that a server cut in two between events."""
+        if not self._half and text.isascii() and "\0" not in text:
+            return text
+        text, self._half = self._half + text.replace("\0", ""), ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def _add_finish(self, reason: Any) -> None:
         if not reason:

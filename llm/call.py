@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from llm.answer import Answer
 from llm.errors import BadAnswer, FirstTokenDeadline, LlmError, StreamCut, TotalDeadline, Unavailable
@@ -80,6 +79,7 @@ class Call:
     async def ask(self, ask: Ask, *, on_text: OnText = ignore_text) -> Answer:
         """Ask until there is a usable answer, the retries are used up or the time is over. Raises LlmError."""
         self._on_text = on_text
+        self._answer = Answer()
         self._health.budget.count_call()
         limits = self._request.deadlines
         limit_s = min(limits.first_token_s, limits.total_s) if ask.is_streamed else limits.total_s
@@ -148,7 +148,7 @@ class Call:
                     on_progress=lambda text: self._progress(text, ask=ask, clock=clock),
                 )
             failure = answer.flaw()
-        except BadAnswer as exc:
+        except LlmError as exc:
             failure = exc
         except FAILURES as exc:
             failure = self._translated(exc, body=body)
@@ -215,7 +215,7 @@ class Call:
             skill=request.skill,
             template_hash=request.template_hash,
             model=model,
-            host=urlsplit(request.model.endpoint.base_url).netloc.rpartition("@")[2],
+            host=_host_of(request.model.endpoint.base_url),
             messages=self._redactor.tree(request.messages),
             output=self._redactor.text(self._answer.text),
             tool_calls=tuple(self._redactor.call(call) for call in self._answer.tool_calls),
@@ -228,3 +228,8 @@ class Call:
             finish=self._answer.finish,
             error_code=error_code,
         )
+
+
+def _host_of(base_url: str) -> str:
+    """Host and port, also of a URL that is none: a record is written whatever the URL is."""
+    return base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]

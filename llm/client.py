@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel
 
 from llm.errors import LengthCut, SchemaMismatch
+from llm.health import HealthBook
 from llm.structured import Misfit, parse, repair_messages, schema_of
-from llm.types import ChatRequest, Completion, Endpoint, FinishReason
+from llm.types import ChatRequest, Completion, FinishReason
 from llm.wire import Ask
 
 if TYPE_CHECKING:
     from llm.call import Call, OnRecord, OnText
-    from llm.health import EndpointHealth
     from llm.prices import Prices
     from outbound.guard import Guard
 
@@ -31,12 +31,12 @@ class Client:
 
     def __init__(self, *, prices: Prices | None = None, outbound: Guard | None = None) -> None:
         """`outbound` guards endpoints that aren't trusted; without it they must be on the public internet."""
-        # Here and not above: the SDK takes most of a second to load, which a command that calls no model need not pay
+        # Here and not above: the SDK takes a second to load, which a command that calls no model need not pay
         from llm.sdk import Sdk
 
         self._prices = prices or {}
         self._sdk = Sdk(outbound)
-        self._health: dict[Endpoint, EndpointHealth] = {}
+        self._health = HealthBook()
 
     async def stream(self, request: ChatRequest, *, on_text: OnText, record: OnRecord) -> Completion:
         """Stream an answer; `on_text` gets each piece of its text as it arrives.
@@ -81,9 +81,8 @@ class Client:
 
     def _call(self, request: ChatRequest) -> Call:
         from llm.call import Call
-        from llm.health import EndpointHealth
 
-        health = self._health.setdefault(request.model.endpoint, EndpointHealth())
+        health = self._health.of(request.model.endpoint)
         return Call(request, sdk=self._sdk, health=health, prices=self._prices)
 
 

@@ -10,10 +10,11 @@ from typing import Any
 # How servers say that they don't know a parameter. A complaint about its value ("is too large") has none of these
 UNSUPPORTED = re.compile(
     r"(not|n't|never|no longer) (be )?(support|allow|permit|accept|implement|recogni|available)"
-    r"|unsupported|unrecogni[sz]ed|unknown|unexpected|extra (inputs|fields)|no endpoints found|deprecated",
+    r"|unsupported|unrecogni[sz]ed|unknown|unexpected|extra (inputs|fields)|no endpoints found",
     re.IGNORECASE,
 )
 UNSUPPORTED_CODES = frozenset({"unsupported_parameter", "unknown_parameter", "unsupported_value"})
+TOOL_WORDS = ("tools", "tool_choice", "tool use", "tool calls", "tool calling", "functions", "function calling")
 REFUSAL_STATUSES = frozenset({400, 404, 422, 501})
 
 
@@ -51,7 +52,7 @@ class Features:
             (self.tokens_parameter in body, (self.tokens_parameter or "",), self._weaken_tokens_parameter),
             ("stream_options" in body, ("stream_options", "include_usage"), self._drop_stream_options),
             ("response_format" in body, ("response_format", "json_schema"), self._drop_json_schema),
-            ("tools" in body, ("tools", "tool", "tool_choice", "functions", "function calling"), self._drop_tools),
+            ("tools" in body, TOOL_WORDS, self._drop_tools),
         )
         for is_sent, names, give_up in steps:
             if is_sent and complaint.is_about(*names):

@@ -63,6 +63,9 @@ def _written_out(node: dict[str, Any], *, definitions: dict[str, Any], inside: t
 
 def parse(text: str, *, output: type[Output]) -> Output:
     """Read an answer strictly: "true" is no boolean and "7" no number. Raises Misfit."""
+    # It would parse, and then the database would refuse it
+    if "\\u0000" in text:
+        raise Misfit("- the answer: holds a NUL character")
     try:
         return output.model_validate_json(_unfenced(text), strict=True)
     except ValidationError as exc:

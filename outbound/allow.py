@@ -50,8 +50,8 @@ class AllowList:
 
 def _split_port(entry: str) -> tuple[str, int | None]:
     if entry.startswith("["):
-        host, _, port = entry[1:].partition("]")
-        return host, int(port[1:]) if port else None
+        host, _, port = entry[1:].rpartition("]")
+        return host, int(port.removeprefix(":")) if port else None
     if entry.count(":") == 1:
         host, _, port = entry.partition(":")
         return host, int(port)

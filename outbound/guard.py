@@ -150,12 +150,13 @@ class Guard:
             raise BlockedAddress(f"Port {port} may not be called.", reason="bad_port")
 
 
-def transport_for(guard: Guard) -> httpx2.AsyncBaseTransport:
+def transport_for(guard: Guard, *, header_names: frozenset[str] | None = None) -> httpx2.AsyncBaseTransport:
     """A guarded transport for an httpx2.AsyncClient that lives longer than one request (a tenant's model endpoint).
 
-    It raises BlockedAddress, NotSent and Unreadable beside httpx2's own errors.
+    Of the request's headers only `header_names` (lower case) go out, or all for None. It raises BlockedAddress, NotSent
+    and Unreadable beside httpx2's own errors.
     """
-    return GuardedTransport(guard.resolve, max_bytes=MODEL_MAX_BYTES)
+    return GuardedTransport(guard.resolve, max_bytes=MODEL_MAX_BYTES, header_names=header_names)
 
 
 def _with_agent(headers: Mapping[str, str]) -> dict[str, str]:

@@ -100,7 +100,8 @@ def _check_form(parts: SplitResult) -> None:
 
 def _bare_host(parts: SplitResult) -> str:
     host = parts.hostname or ""
-    # Without brackets a colon can't be part of a host, and with brackets it must be
-    if ("[" in parts.netloc) != (":" in host):
+    # Brackets go around an IPv6 address, all of it and nothing else
+    has_brackets = re.fullmatch(r"\[[^\]]*\](:\d*)?", parts.netloc) is not None
+    if has_brackets != (":" in host):
         _refuse_host()
     return host

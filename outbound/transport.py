@@ -117,23 +117,43 @@ class _CappedStream(httpx2.AsyncByteStream):
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
-    """An httpx2 transport: no proxies, no retries, HTTP/1.1, and no compressed answer is ever unpacked."""
+    """An httpx2 transport: no proxies, no retries, HTTP/1.1, and no compressed answer is ever unpacked.
 
-    def __init__(self, resolve: Resolve, *, wire: Wire | None = None, max_bytes: int | None = None) -> None:
+    `max_bytes` bounds an answer's body, `header_names` (lower case) are the only headers of a request that go out.
+    """
+
+    def __init__(
+        self,
+        resolve: Resolve,
+        *,
+        wire: Wire | None = None,
+        max_bytes: int | None = None,
+        header_names: frozenset[str] | None = None,
+    ) -> None:
         super().__init__(verify=_tls(), trust_env=False)
-        # The base class offers no way to pass a network backend; tests/outbound would notice if this field were renamed
+        # The base class has no parameter for a network backend; tests/outbound would notice if this field were renamed
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=_tls(), network_backend=_GuardedBackend(resolve, wire or Wire()), keepalive_expiry=30.0
         )
         self._max_bytes = max_bytes
+        self._header_names = header_names
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Raises Unreadable for a compressed answer: a few hundred kilobytes could become gigabytes."""
-        request.headers["accept-encoding"] = "identity"
-        response = await super().handle_async_request(request)
+        response = await super().handle_async_request(self._outgoing(request))
         if response.headers.get("content-encoding", "").strip().lower() not in PLAIN_ENCODINGS:
             await response.aclose()
             raise Unreadable("The answer is compressed.", reason="content_encoding", status=response.status_code)
         if self._max_bytes is not None and isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _CappedStream(response.stream, max_bytes=self._max_bytes, status=response.status_code)
         return response
+
+    def _outgoing(self, request: httpx2.Request) -> httpx2.Request:
+        # A copy: the client reads its own marks from the headers of the request afterwards
+        names = self._header_names
+        raw = request.headers.raw
+        headers = httpx2.Headers([pair for pair in raw if names is None or pair[0].decode("ascii").lower() in names])
+        headers["Accept-Encoding"] = "identity"
+        return httpx2.Request(
+            request.method, request.url, headers=headers, stream=request.stream, extensions=request.extensions
+        )

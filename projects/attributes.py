@@ -56,9 +56,19 @@ def set_attribute(project: Project, key: str, value: Any, *, type: AttributeType
     kind = type or (standing.type if standing else type_of(key, value))
     row = Attribute.objects.filter(project=project, key=key).first() or Attribute(project=project, key=key)
     row.type = kind
-    row.value, row.secret = _stored(project, key, value, kind)
+    fill(row, value)
     row.save()
     return _resolved(row)
+
+
+def fill(row: Attribute, value: Any) -> None:
+    """Put a value into a row that is saved afterwards, as its type says; a secret is encrypted. Raises WrongValue."""
+    kind = AttributeType(row.type)
+    value = checked(row.key, value, kind)
+    row.value, row.secret = value, ""
+    if kind is AttributeType.SECRET:
+        row.value = None
+        row.secret = crypto.encrypt(value, organization_id=row.organization_id, field=row.key)
 
 
 def unset_attribute(project: Project, key: str) -> bool:
@@ -131,13 +141,6 @@ def _choice(key: str, value: Any) -> str:
     if not isinstance(value, str) or (allowed is not None and value not in allowed):
         raise WrongValue(f"{key} must be one of {', '.join(allowed or ())}, not {value!r}.")
     return value
-
-
-def _stored(project: Project, key: str, value: Any, kind: AttributeType) -> tuple[Any, str]:
-    value = checked(key, value, kind)
-    if kind is AttributeType.SECRET:
-        return None, crypto.encrypt(value, organization_id=current_organization_id(), field=key)
-    return value, ""
 
 
 def _resolved(row: Attribute) -> Resolved:

@@ -31,6 +31,18 @@ def organization_table(table: str) -> RunSQL:
     return RunSQL(lines, reverse_sql=RunSQL.noop)
 
 
+def borrowed_table(table: str) -> RunSQL:
+    """Row-level security for another package's table, whose model knows no tenant: the database says whose a row is.
+
+    A row that is written outside a tenant's transaction, by the platform's people, is nobody's and seen by mg_ops only.
+    """
+    column = f"organization_id uuid default {TENANT} references projects_organization (id) on delete cascade"
+    lines: list[Any] = [f"alter table {table} add column {column}", *_policies(table, owner_column="organization_id")]
+    undo = ["drop policy tenant on {0}", "drop policy ops on {0}", "alter table {0} drop column organization_id"]
+    calm = ["alter table {0} no force row level security", "alter table {0} disable row level security"]
+    return RunSQL(lines, reverse_sql=[line.format(table) for line in (*undo, *calm)])
+
+
 def foreign_key(table: str, column: str, parent: str) -> RunSQL:
     """One composite key, for a reference that points to a table made later or by a higher floor."""
     return RunSQL([_composite_key(table, column, parent)], reverse_sql=RunSQL.noop)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Max
+from django.db.models.functions import Now
 
 from projects.agent import AgentConfig
 from projects.models import AgentVersion, ApiKey, Member, Organization, Project, Role, User
@@ -72,3 +73,8 @@ def create_key(
         created_by=created_by,
     )
     return NewKey(key=key, secret=secret)
+
+
+def revoke_key(key: ApiKey) -> bool:
+    """Stop an API key, from the next request on. False when it was revoked before."""
+    return ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()) == 1

@@ -43,7 +43,7 @@ def is_platform() -> bool:
 def tenant_tx(organization_id: UUID, *, using: str = "default") -> Iterator[None]:
     """One transaction of one tenant. Inside it, managers and row-level security show that tenant's rows only.
 
-    Nesting the same tenant makes a savepoint. Raises OtherTenant when a transaction of another tenant is open.
+    It leaves the platform's scope, so that a service does the same for whoever calls it. Nesting the same tenant makes a savepoint. Raises OtherTenant when a transaction of another tenant is open.
     """
     outer = _organization.get()
     if outer is not None and outer != organization_id:
@@ -51,11 +51,12 @@ def tenant_tx(organization_id: UUID, *, using: str = "default") -> Iterator[None
     with transaction.atomic(using=using):
         if outer is None:
             set_organization(organization_id, using=using)
-        token = _organization.set(organization_id)
+        tenant, platform = _organization.set(organization_id), _platform.set(False)
         try:
             yield
         finally:
-            _organization.reset(token)
+            _platform.reset(platform)
+            _organization.reset(tenant)
 
 
 def set_organization(organization_id: UUID, *, using: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 from django.test import AsyncClient, Client
@@ -18,8 +19,11 @@ from projects.models import Member, Organization, Project, Role, User
 from projects.models.key import Scope
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
+from tests.processes import ScriptedModel, Zygote, offline_model
 from tests.services import services
 
+# Hashing that is meant to be slow would be most of what the tests do.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "restaurant.json"
 PASSWORD = "correct horse battery"
 
@@ -116,3 +120,37 @@ def async_api(tenant: Tenant) -> AsyncClient:
 def servers():
     """This run's PostgreSQL and Redis, to crash and restart."""
     return services
+
+
+@pytest.fixture(scope="session")
+def _model_process() -> Iterator[ScriptedModel]:
+    with offline_model() as model:
+        yield model
+
+
+@pytest.fixture
+def model(_model_process: ScriptedModel) -> Iterator[ScriptedModel]:
+    """The offline model, unscripted at the start of each test."""
+    _model_process.reset()
+    yield _model_process
+    _model_process.reset()
+
+
+@pytest.fixture(scope="session")
+def _zygote(_schema: None, _model_process: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+    env = {
+        "OPENAI_BASE_URL": _model_process.base_url,
+        "MAKEGOOD_LEASE_SECONDS": "1",
+        "MAKEGOOD_SWEEP_SECONDS": "0.25",
+        "MAKEGOOD_DB_THREADS": "4",
+    }
+    zygote = Zygote(tmp_path_factory.mktemp("processes"), env=env)
+    yield zygote
+    zygote.stop()
+
+
+@pytest.fixture
+def processes(_zygote: Zygote, database: None, model: ScriptedModel) -> Iterator[Zygote]:
+    """Real workers and web processes, with leases of one second. All are gone after the test."""
+    yield _zygote
+    _zygote.kill_children()

@@ -1,4 +1,4 @@
-"""Whether the database has to be prepared again, and the file that says how to enter the demo."""
+"""Whether the database has to be prepared again, and the files that say how to enter the demo."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Self
 from config.runner.errors import StartError
 from config.runner.keys import write_private
 
-# Nothing in these shapes the database or the demo organization.
-ELSEWHERE = {"tests", "bench", "docs", "static", "staticfiles", "templates", "bin", "runner", "__pycache__"}
-CODE = {".py", ".json", ".sql", ".yaml"}
+# What shapes the database and the demo organization: these folders of every app, and the version of the whole.
+FOLDERS = ("migrations", "demo", "management")
+VERSION_FILES = ("pyproject.toml", "requirements.txt")
 
 
 @dataclass(frozen=True)
@@ -37,48 +37,52 @@ class DemoLogin:
 
 
 class Preparation:
-    """`prepared` and `demo.json` of a data directory."""
+    """`prepared` of a data directory: which code prepared which database, and the login that came out of it."""
 
     def __init__(self, data_dir: Path, *, root: Path, database_url: str) -> None:
-        self._stamp = data_dir / "prepared"
-        self._demo = data_dir / "demo.json"
+        self._file = data_dir / "prepared"
         self._fingerprint = fingerprint(root, database_url=database_url)
 
-    def is_done(self) -> bool:
-        """Whether this code has prepared this database already and its demo login is known."""
-        return self._stamp.exists() and self._stamp.read_text() == self._fingerprint and self.login() is not None
-
     def login(self) -> DemoLogin | None:
-        """The demo login of the last preparation."""
+        """The demo login, if this code has prepared this database already."""
         try:
-            return DemoLogin.parse(self._demo.read_text())
-        except (FileNotFoundError, StartError):
+            known, login = self._file.read_text().split("\n", 1)
+        except (FileNotFoundError, ValueError):
             return None
+        return DemoLogin.parse(login) if known == self._fingerprint else None
 
-    def mark_done(self) -> None:
-        """Remember that this code has prepared this database. To be called once the demo file is written."""
-        self._stamp.write_text(self._fingerprint)
+    def mark_done(self, login: DemoLogin) -> None:
+        """Remember that this code has prepared this database."""
+        write_private(self._file, f"{self._fingerprint}\n{json.dumps(asdict(login))}\n")
 
-    def write_demo(self, login: DemoLogin, *, base_url: str, model_url: str | None) -> None:
-        """Write demo.json, for its owner only. `model_url` is the offline model's, if it runs."""
+
+class DemoFile:
+    """`demo.json`: there while the web process answers, so that a program may wait for it. For its owner only."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._file = data_dir / "demo.json"
+
+    def remove(self) -> None:
+        """Take away what an earlier start left."""
+        self._file.unlink(missing_ok=True)
+
+    def write(self, login: DemoLogin, *, base_url: str, model_url: str | None) -> None:
+        """Say how to enter. `model_url` is the offline model's, if it runs."""
         content = {"base_url": base_url, **asdict(login), **({"model_url": model_url} if model_url else {})}
-        write_private(self._demo, json.dumps(content, indent=1) + "\n")
+        write_private(self._file, json.dumps(content, indent=1) + "\n")
 
 
 def fingerprint(root: Path, *, database_url: str) -> str:
-    """A hash of the code below `root` (migrations and demo data are part of it) and of the database it is for."""
+    """A hash of the migrations, the demo and the version of the code below `root`, and of the database it is for."""
     digest = hashlib.sha256(database_url.encode())
-    for file in sorted(_code(root)):
+    for file in sorted(_shaping_files(root)):
         content = file.read_bytes()
         digest.update(f"\n{file.relative_to(root)} {len(content)}\n".encode() + content)
     return digest.hexdigest()
 
 
-def _code(folder: Path) -> Iterator[Path]:
-    for entry in folder.iterdir():
-        if entry.name.startswith(".") or entry.name in ELSEWHERE:
-            continue
-        if entry.is_dir():
-            yield from _code(entry)
-        elif entry.suffix in CODE:
-            yield entry
+def _shaping_files(root: Path) -> Iterator[Path]:
+    yield from (root / name for name in VERSION_FILES if (root / name).exists())
+    for folder in FOLDERS:
+        for found in root.glob(f"[!.]*/{folder}"):
+            yield from (file for file in found.rglob("*") if file.is_file() and file.suffix != ".pyc")

@@ -21,7 +21,7 @@ from config.runner.manage import run_manage
 from config.runner.ports import LOOPBACK, PortBook, is_open
 from config.runner.postgres import prepare_postgres
 from config.runner.preflight import check_servers
-from config.runner.preparation import DemoLogin, Preparation
+from config.runner.preparation import DemoFile, DemoLogin, Preparation
 from config.runner.redis import prepare_redis
 from config.runner.supervisor import Supervisor, Tier
 
@@ -65,17 +65,19 @@ class Serve:
     async def start(self) -> None:
         """Bring everything up and say how to enter. Raises StartError."""
         began = time.monotonic()
+        demo_file = DemoFile(self._data_dir)
+        demo_file.remove()
         await asyncio.to_thread(check_servers, self._env)
         await self._start_services()
         self._env = key_env(self._keys) | self._env
         preparation = Preparation(self._data_dir, root=programs.ROOT, database_url=self._env["MIGRATE_DATABASE_URL"])
-        login = preparation.login() if preparation.is_done() else None
+        login = preparation.login()
         if login is None:
             login = await self._prepare()
-        preparation.write_demo(login, base_url=self._options.base_url, model_url=self._model_url)
-        preparation.mark_done()
+            preparation.mark_done(login)
         await self._start_web()
         self._start_workers()
+        demo_file.write(login, base_url=self._options.base_url, model_url=self._model_url)
         self._welcome(login, seconds=time.monotonic() - began)
 
     async def _start_services(self) -> None:

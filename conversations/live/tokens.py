@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from functools import cache
@@ -30,7 +31,8 @@ class TokenWriter:
         self._pieces: list[str] = []
         self._sent = 0
         self._more = asyncio.Event()
-        self._task = asyncio.get_running_loop().create_task(self._flush_forever())
+        self._closed = asyncio.Event()
+        self._task = asyncio.get_running_loop().create_task(self._flush_until_closed())
 
     @property
     def text(self) -> str:
@@ -42,17 +44,19 @@ class TokenWriter:
         self._more.set()
 
     async def close(self) -> None:
-        """Send what is left."""
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        """Send what is left. Nothing is cancelled: a command cut in the middle would spoil its connection."""
+        self._closed.set()
+        self._more.set()
+        await asyncio.wait({self._task})
         await self._flush()
 
-    async def _flush_forever(self) -> None:
-        while True:
+    async def _flush_until_closed(self) -> None:
+        while not self._closed.is_set():
             await self._more.wait()
             self._more.clear()
             await self._flush()
-            await asyncio.sleep(GATHER_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closed.wait(), GATHER_SECONDS)
 
     async def _flush(self) -> None:
         text = self.text

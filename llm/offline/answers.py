@@ -4,24 +4,83 @@ from __future__ import annotations
 
 import re
 
-from llm.offline.business import Item, all_hours, asked_items, best_sentences, content_words, diet_items, items, opening_hours
+from llm.offline.business import (
+    Item,
+    asked_items,
+    best_sentences,
+    diet_items,
+    items,
+    opening_hours,
+    week_groups,
+)
 from llm.offline.contact import DAY_NAMES, WEEKDAYS, find_day
-from llm.offline.phrases import day_word, hours_in, phrase
+from llm.offline.phrases import day_word, days_in, hours_in, phrase
 from llm.offline.scene import Scene
 
-HOURS = re.compile(r"\b(?:open|opening|hours|close[sd]?|closing|aperti|aperto|orari\w*|chius\w+|geöffnet|öffnungszeiten|offen|ouvert\w*|horaires|ferm\w+|abiert\w+|abren|horario\w*|abrís|how late|what time do you)\b", re.I)
-HOLIDAY = re.compile(r"\b(?:christmas|holidays?|new year\S*|easter|natale|capodanno|weihnachten|silvester|noël|navidad)\b", re.I)
-MENU = re.compile(r"\b(?:menu|menù|carte|speisekarte|carta|dishes|serve|what (?:can|do) (?:we|i|you) (?:eat|have)|prices|price list|services|treatments)\b", re.I)
-QUESTION = re.compile(r"\?|^\W*(?:what|when|where|who|how|which|why|is|are|do|does|can|could|have|has|will|would|tell me|i(?:'d| would) like to know|any)\b|\b(?:do you|are you|is there|can (?:i|we)|what(?:'s| is)|where|how much|quanto|dove|wo|où|dónde|was kostet|combien|cuánto)\b", re.I)
+HOURS = re.compile(
+    r"\b(?:open|opening|hours|close[sd]?|closing|aperti|aperto|orari\w*|chius\w+|geöffnet|öffnungszeiten|"
+    r"offen|ouvert\w*|horaires|ferm\w+|abiert\w+|abren|horario\w*|abrís|how late|what time "
+    r"do you)\b",
+    re.IGNORECASE,
+)
+HOLIDAY = re.compile(
+    r"\b(?:christmas|holidays?|new year\S*|easter|natale|capodanno|weihnachten|silvester|noël|"
+    r"navidad)\b",
+    re.IGNORECASE,
+)
+MENU = re.compile(
+    r"\b(?:menu|menù|carte|speisekarte|carta|dishes|serve|what (?:can|do) (?:we|i|you) (?:eat|"
+    r"have)|prices|price list|services|treatments)\b",
+    re.IGNORECASE,
+)
+QUESTION = re.compile(
+    r"\?|^\W*(?:what|when|where|who|how|which|why|is|are|do|does|can|could|have|has|will|would|"
+    r"tell me|i(?:'d| would) like to know|any)\b|\b(?:do you|are you|is there|can (?:i|we)|"
+    r"what(?:'s| is)|where|how much|quanto|dove|wo|où|dónde|was kostet|combien|cuánto)\b",
+    re.IGNORECASE,
+)
 WORD_LISTS = {
-    "starters": "starter", "pasta": "pasta", "mains": "main", "desserts": "dessert", "dolci": "dessert", "drinks": "drink", "wine": "wine",
-}  # fmt: skip
+    "starters": "starter",
+    "pasta": "pasta",
+    "mains": "main",
+    "desserts": "dessert",
+    "dolci": "dessert",
+    "drinks": "drink",
+    "wine": "wine",
+}
 TRANSLATED = {
-    "dove": "address", "indirizzo": "address", "wo": "address", "adresse": "address", "où": "address", "dónde": "address", "dirección": "address",
-    "parcheggio": "parking", "parken": "parking", "parkplatz": "parking", "aparcamiento": "parking", "cani": "dog", "hund": "dog", "hunde": "dog", "chien": "dog", "perro": "dog", "perros": "dog",
-    "bambini": "children", "kinder": "children", "enfants": "children", "niños": "children", "terrazza": "terrace", "terrasse": "terrace", "terraza": "terrace",
-    "carte": "card", "karte": "card", "tarjeta": "card", "telefono": "phone", "telefon": "phone", "téléphone": "phone", "teléfono": "phone",
-}  # fmt: skip
+    "dove": "address",
+    "indirizzo": "address",
+    "wo": "address",
+    "adresse": "address",
+    "où": "address",
+    "dónde": "address",
+    "dirección": "address",
+    "parcheggio": "parking",
+    "parken": "parking",
+    "parkplatz": "parking",
+    "aparcamiento": "parking",
+    "cani": "dog",
+    "hund": "dog",
+    "hunde": "dog",
+    "chien": "dog",
+    "perro": "dog",
+    "perros": "dog",
+    "bambini": "children",
+    "kinder": "children",
+    "enfants": "children",
+    "niños": "children",
+    "terrazza": "terrace",
+    "terrasse": "terrace",
+    "terraza": "terrace",
+    "carte": "card",
+    "karte": "card",
+    "tarjeta": "card",
+    "telefono": "phone",
+    "telefon": "phone",
+    "téléphone": "phone",
+    "teléfono": "phone",
+}
 
 
 def answer_question(scene: Scene) -> str:
@@ -52,12 +111,11 @@ def _hours(scene: Scene, text: str) -> str:
 
 
 def _week(scene: Scene) -> str:
-    text = all_hours(scene.context)
-    if scene.language == "en":
-        return text
-    for day in WEEKDAYS:
-        text = text.replace(day.title(), day_word(day.title(), scene.language))
-    return hours_in(text, scene.language)
+    parts = (
+        days_in(first, last, scene.language) + " " + hours_in(said, scene.language)
+        for first, last, said in week_groups(scene.context)
+    )
+    return ", ".join(parts)
 
 
 def _day_of(text: str, today: str) -> int | None:
@@ -121,14 +179,12 @@ def _menu(scene: Scene, text: str) -> str:
 def _listed(found: list[Item], language: str) -> str:
     lines = [f"{item.name.split(',')[0]} ({item.price})" for item in found]
     if len(lines) == 1:
-        return f"{found[0].line}"
+        return found[0].line if language == "en" else f"{found[0].name}: {found[0].price}"
     return ", ".join(lines[:-1]) + phrase("and", language) + lines[-1]
 
 
 def _from_context(scene: Scene, text: str) -> str:
     """The sentences of the business that answer best; said as they stand, in the business's language."""
     words = " ".join(TRANSLATED.get(word.lower(), word) for word in re.findall(r"[\w'’-]+", text))
-    if not content_words(words):
-        return ""
     found = best_sentences(scene.sources, words)
     return " ".join(sentence if sentence.endswith((".", "!")) else f"{sentence}." for sentence in found)

@@ -7,51 +7,81 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from llm.offline.contact import DAY_NAMES, WEEKDAYS
+from llm.offline.contact import DAY_NAMES
+from llm.offline.wordlist import words
 
 DAY_PATTERN = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"
 DAY_SPAN = re.compile(rf"\b({DAY_PATTERN})(?:\s*(to|through|until|[-–—])\s*({DAY_PATTERN}))?\b", re.IGNORECASE)
-HOUR_RANGE = re.compile(r"\b(\d{1,2}(?:[:.]\d{2})?\s*(?:am|pm)?)\s*(?:to|until|[-–—])\s*(\d{1,2}(?:[:.]\d{2})?\s*(?:am|pm)?|midnight)", re.IGNORECASE)
+HOUR_RANGE = re.compile(
+    r"\b(\d{1,2}(?:[:.]\d{2})?\s*(?:am|pm)?)\s*(?:to|until|[-–—])\s*(\d{1,2}(?:[:.]\d{2})?\s*(?:am|"
+    r"pm)?|midnight)",
+    re.IGNORECASE,
+)
 EVERY_DAY = re.compile(r"\b(?:daily|every day|seven days|7 days)\b", re.IGNORECASE)
 PRICE = r"(?:[€$£]\s?\d+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?\s?(?:€|EUR|euros?|dollars?|USD|CHF))"
-ITEM = re.compile(rf"^\s*[-*•]?\s*(?P<name>[^:\n€$£]{{3,90}}?)\s*(?::|–|—|\.\.+|-)\s*(?P<price>{PRICE})\s*(?:\((?P<notes>[^)]*)\))?", re.MULTILINE)
-SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\d)[^.!?\n]+)*[.!?]?")
-STOP = set(
-    "the a an is are was do does did you your i my me we our it its this that there have has had can could would will may of to in on at for from with and or but "
-    "what when where who how which why please tell know like want need get any some much many about hi hello hey good evening morning afternoon thanks thank just also "
-    "if be so not no yes ok okay them they he she one by as up out let us am i'm i'd it's what's where's there's today tonight tomorrow guys place restaurant".split()
+ITEM = re.compile(
+    rf"^\s*[-*•]?\s*(?P<name>[^:\n€$£]{{3,90}}?)\s*(?::|–|—|\.\.+|-)\s*(?P<price>{PRICE})\s*(?:\((?P<notes>[^)]*)\))?",
+    re.MULTILINE,
 )
-TOPICS: tuple[set[str], ...] = (
-    set("address located location where find directions street via metro station get reach map".split()),
-    set("park parking garage car".split()),
-    set("phone call telephone number".split()),
-    set("email mail e-mail write".split()),
-    set("price cost costs charge fee pay how expensive €".split()),
-    set("card cards cash cheque visa mastercard payment pay bancomat amex contactless".split()),
-    set("dog dogs pet pets animal cat".split()),
-    set("child children kid kids baby babies high chair stroller".split()),
-    set("wheelchair accessible accessibility step ramp disabled stairs".split()),
-    set("deliver delivery takeaway take away takeout".split()),
-    set("gift voucher vouchers card".split()),
-    set("deposit group groups large party".split()),
-    set("cancel cancellation change late free".split()),
-    set("terrace outside outdoor outdoors garden".split()),
-    set("holiday holidays christmas closed new year december".split()),
-    set("seat seats capacity many big size".split()),
-    set("insurance insurances covered".split()),
-    set("appointment appointments visit".split()),
-    set("return returns refund exchange".split()),
-    set("shipping ship delivery days".split()),
-    set("wifi internet wi-fi".split()),
-    set("split bill".split()),
-    set("wine wines drink drinks bottle beer".split()),
-    set("allergy allergies allergic traces nuts nut".split()),
-)  # fmt: skip
+SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\d)[^.!?\n]+)*[.!?]?")
+STOP = words(
+    """
+    the a an is are was do does did you your i my me we our it its this that there have has had can could would
+    will may of to in on at for from with and or but what when where who how which why please tell know like want
+    need get any some much many about hi hello hey good evening morning afternoon thanks thank just also if be so
+    not no yes ok okay them they he she one by as up out let us am i'm i'd it's what's where's there's today
+    tonight tomorrow guys place restaurant
+    """
+)
+TOPICS: tuple[frozenset[str], ...] = (
+    words(
+        """
+    address located location where find directions street via metro station get reach map
+    """
+    ),
+    words("park parking garage car"),
+    words("phone call telephone number"),
+    words("email mail e-mail write"),
+    words("price cost costs charge fee pay how expensive €"),
+    words("card cards cash cheque visa mastercard payment pay bancomat amex contactless"),
+    words("dog dogs pet pets animal cat"),
+    words("child children kid kids baby babies high chair stroller"),
+    words("wheelchair accessible accessibility step ramp disabled stairs"),
+    words("deliver delivery takeaway take away takeout"),
+    words("gift voucher vouchers card"),
+    words("deposit group groups large party"),
+    words("cancel cancellation change late free"),
+    words("terrace outside outdoor outdoors garden"),
+    words("holiday holidays christmas closed new year december"),
+    words("seat seats capacity many big size"),
+    words("insurance insurances covered"),
+    words("appointment appointments visit"),
+    words("return returns refund exchange"),
+    words("shipping ship delivery days"),
+    words("wifi internet wi-fi"),
+    words("split bill"),
+    words("wine wines drink drinks bottle beer"),
+    words("allergy allergies allergic traces nuts nut"),
+)
 DIETS = {
-    "vegan": ("vegan",), "vegano": ("vegan",), "vegana": ("vegan",), "vegani": ("vegan",), "végan": ("vegan",), "vegetarian": ("vegetarian", "vegan"),
-    "vegetariano": ("vegetarian", "vegan"), "vegetarisch": ("vegetarian", "vegan"), "végétarien": ("vegetarian", "vegan"), "gluten": ("gluten",), "glutenfrei": ("gluten",), "glutine": ("gluten",),
-    "celiac": ("gluten",), "coeliac": ("gluten",), "celiaco": ("gluten",), "lactose": ("lactose",), "halal": ("halal",),
-}  # fmt: skip
+    "vegan": ("vegan",),
+    "vegano": ("vegan",),
+    "vegana": ("vegan",),
+    "vegani": ("vegan",),
+    "végan": ("vegan",),
+    "vegetarian": ("vegetarian", "vegan"),
+    "vegetariano": ("vegetarian", "vegan"),
+    "vegetarisch": ("vegetarian", "vegan"),
+    "végétarien": ("vegetarian", "vegan"),
+    "gluten": ("gluten",),
+    "glutenfrei": ("gluten",),
+    "glutine": ("gluten",),
+    "celiac": ("gluten",),
+    "coeliac": ("gluten",),
+    "celiaco": ("gluten",),
+    "lactose": ("lactose",),
+    "halal": ("halal",),
+}
 
 
 @dataclass(frozen=True)
@@ -121,8 +151,8 @@ def _hours_in(text: str) -> str:
     return "closed" if re.search(r"\bclosed\b", text, re.IGNORECASE) else ""
 
 
-def all_hours(context: str) -> str:
-    """The week in one sentence, days with the same hours together."""
+def week_groups(context: str) -> list[tuple[int, int, str]]:
+    """The week as (first day, last day, hours), days with the same hours together."""
     hours = opening_hours(context)
     groups: list[tuple[int, int, str]] = []
     for day in sorted(hours):
@@ -130,12 +160,7 @@ def all_hours(context: str) -> str:
             groups[-1] = (groups[-1][0], day, hours[day])
         else:
             groups.append((day, day, hours[day]))
-    return ", ".join(f"{_day_range(first, last)} {said}" for first, last, said in groups)
-
-
-def _day_range(first: int, last: int) -> str:
-    start, end = WEEKDAYS[first].title(), WEEKDAYS[last].title()
-    return start if first == last else f"{start} {'and' if last - first == 1 else 'to'} {end}"
+    return groups
 
 
 def content_words(text: str) -> set[str]:

@@ -5,27 +5,76 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from llm.offline.matter import EMPTY, words
+from llm.offline.matters.vocabulary import EMPTY
 from llm.offline.prompt_reader import Condition, Line, last_of
 from llm.offline.tool_profile import COMMON, stem
+from llm.offline.wordlist import words
 
-COMMITTING = re.compile(r"promis|commit|explicit|agent\w* (?:itself|states?|says?|will|confirms?|tells?|announces?|offers?|is about|intends?)|the agent\b.*\b(?:now|will|perform|going to)|agentsa|agentstates|agentwill", re.IGNORECASE)
-EXISTING = re.compile(r"existing|manag\w+ (?:an? |the |their )?(?:existing )?(?:booking|reservation)|notrelated", re.IGNORECASE)
-CONFIRMING = re.compile(r"confirm|agree|accept|consent|approv|said yes|wants? (?:it|this|that)|asked for|requested|customerwants", re.IGNORECASE)
-ASKING_NOTHING = re.compile(r"(?:asks?|question).*(?:nothing|no\b|not)|(?:nothing|no\b|not)\w* ?.*(?:asks?|question)|asksnothing", re.IGNORECASE)
+COMMITTING = re.compile(
+    r"promis|commit|explicit|agent\w* (?:itself|states?|says?|will|confirms?|tells?|announces?|"
+    r"offers?|is about|intends?)|the agent\b.*\b(?:now|will|perform|going to)|agentsa|agentstates|"
+    r"agentwill",
+    re.IGNORECASE,
+)
+EXISTING = re.compile(
+    r"existing|manag\w+ (?:an? |the |their )?(?:existing )?(?:booking|reservation)|notrelated", re.IGNORECASE
+)
+CONFIRMING = re.compile(
+    r"confirm|agree|accept|consent|approv|said yes|wants? (?:it|this|that)|asked for|requested|"
+    r"customerwants",
+    re.IGNORECASE,
+)
+ASKING_NOTHING = re.compile(
+    r"(?:asks?|question).*(?:nothing|no\b|not)|(?:nothing|no\b|not)\w* ?.*(?:asks?|question)|"
+    r"asksnothing",
+    re.IGNORECASE,
+)
 FAREWELL = re.compile(r"goodbye|good-bye|farewell|says? bye|last thing|closing", re.IGNORECASE)
-NEGATED = re.compile(r"^(?:not|no|isnot|doesnot)[A-Z_]|\b(?:does not|is not|did not|no |has not|never|nothing|isn't|doesn't)\b")
-MANAGING = re.compile(r"\b(?:manag|chang|modif|cancel|edit|updat|reschedul|amend|mov)\w*\b.{0,40}\b(?:booking|reservation|appointment|it|table)|\b(?:your|the|an) existing (?:booking|reservation|appointment)|(?:booking|reservation) management|manage-booking", re.IGNORECASE)
-YES = re.compile(r"\b(?:yes|yeah|yep|sure|please|okay|ok|perfect|great|sounds good|go ahead|that works|works for me|correct|exactly|fine|lovely|absolutely|definitely|book it|do it|i'd love|let's do|confirm\w*|right|s[iì]|ja|oui|gerne|claro|certo|va bene|that'd be|that would be|thank)\b", re.IGNORECASE)
-NO = re.compile(r"\b(?:no|nope|not yet|don't|do not|wait|hold on|maybe|not sure|let me think|instead|rather not|nein|non|i'll think|changed my mind)\b", re.IGNORECASE)
-WANTS = re.compile(r"\b(?:i(?:'d| would) like|i want|i need|can (?:you|i|we)|could (?:you|i|we)|please|book|reserve|vorrei|ich möchte|je voudrais|quisiera)\b", re.IGNORECASE)
+NEGATED = re.compile(
+    r"^(?:not|no|isnot|doesnot)[A-Z_]|\b(?:does not|is not|did not|no |has not|never|nothing|"
+    r"isn't|doesn't)\b"
+)
+MANAGING = re.compile(
+    r"\b(?:manag|chang|modif|cancel|edit|updat|reschedul|amend|mov)\w*\b.{0,40}\b(?:booking|"
+    r"reservation|appointment|it|table)|\b(?:your|the|an) existing (?:booking|reservation|appointment)|"
+    r"(?:booking|reservation) management|manage-booking",
+    re.IGNORECASE,
+)
+YES = re.compile(
+    r"\b(?:yes|yeah|yep|sure|please|okay|ok|perfect|great|sounds good|go ahead|that works|works "
+    r"for me|correct|exactly|fine|lovely|absolutely|definitely|book it|do it|i'd love|let's "
+    r"do|confirm\w*|right|s[iì]|ja|oui|gerne|claro|certo|va bene|that'd be|that would be|thank)\b",
+    re.IGNORECASE,
+)
+NO = re.compile(
+    r"\b(?:no|nope|not yet|don't|do not|wait|hold on|maybe|not sure|let me think|instead|rather "
+    r"not|nein|non|i'll think|changed my mind)\b",
+    re.IGNORECASE,
+)
+WANTS = re.compile(
+    r"\b(?:i(?:'d| would) like|i want|i need|can (?:you|i|we)|could (?:you|i|we)|please|book|"
+    r"reserve|vorrei|ich möchte|je voudrais|quisiera)\b",
+    re.IGNORECASE,
+)
 SYNONYMS = {
-    "allergy": words("allergy allergies allergic nut nuts gluten lactose peanut shellfish celiac coeliac intolerant intolerance"),
-    "diet": words("diet dietary vegan vegetarian halal kosher pescatarian gluten-free gluten lactose"),
+    "allergy": words(
+        """
+    allergy allergies allergic nut nuts gluten lactose peanut shellfish celiac coeliac intolerant intolerance
+    """
+    ),
+    "diet": words(
+        """
+    diet dietary vegan vegetarian halal kosher pescatarian gluten-free gluten lactose
+    """
+    ),
     "phone": words("phone number mobile +"),
     "email": words("email e-mail mail @"),
     "zip": words("zip postcode postal"),
-    "date": words("today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday date"),
+    "date": words(
+        """
+    today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday date
+    """
+    ),
     "human": words("human person someone manager colleague representative operator agent"),
 }
 
@@ -52,9 +101,8 @@ def is_met(condition: Condition, scene: Scene) -> bool:
         return "?" not in scene.answer
     if FAREWELL.search(text):
         return scene.is_last_goodbye or scene.is_committed
-    if EXISTING.search(text):
-        related = bool(MANAGING.search(scene.quote))
-        return related is not _is_negative(condition)
+    if EXISTING.search(text) and _is_negative(condition):
+        return not MANAGING.search(scene.quote)
     if _is_about_customer(condition):
         return _has_confirmed(scene)
     if COMMITTING.search(text):
@@ -71,12 +119,14 @@ def _is_negative(condition: Condition) -> bool:
 def is_commitment(condition: Condition) -> bool:
     """True for a condition that is nothing but the commitment ("agentPromised")."""
     text = f"{condition.name} {condition.description}"
-    others = ASKING_NOTHING.search(text) or FAREWELL.search(text) or EXISTING.search(text)
+    others = ASKING_NOTHING.search(text) or FAREWELL.search(text) or (EXISTING.search(text) and _is_negative(condition))
     return bool(COMMITTING.search(text)) and not others and not _is_about_customer(condition)
 
 
 def _is_about_customer(condition: Condition) -> bool:
-    subject = re.match(r"(?:the )?(?:customer|guest|caller|user|client|visitor|they)\b", condition.description, re.IGNORECASE)
+    subject = re.match(
+        r"(?:the )?(?:customer|guest|caller|user|client|visitor|they)\b", condition.description, re.IGNORECASE
+    )
     named = re.match(r"(?:customer|guest|caller|user|client)", condition.name, re.IGNORECASE)
     return bool((subject or named) and CONFIRMING.search(f"{condition.name} {condition.description}"))
 
@@ -95,7 +145,11 @@ def _is_named(condition: Condition, scene: Scene) -> bool:
     """Whether what the condition speaks of occurs in the conversation."""
     said = set(re.findall(r"[\w'+@-]+", scene.everything.lower()))
     stems = {stem(word) for word in said}
-    wanted = [w for w in re.findall(r"[a-z]+", condition.description.lower()) if w not in EMPTY | COMMON | FILLERS and len(w) > 2]
+    wanted = [
+        w
+        for w in re.findall(r"[a-z]+", condition.description.lower())
+        if w not in EMPTY | COMMON | FILLERS and len(w) > 2
+    ]
     if not wanted:
         return scene.is_committed
     for word in wanted:
@@ -106,8 +160,18 @@ def _is_named(condition: Condition, scene: Scene) -> bool:
 
 
 def _has_pattern(key: str, text: str) -> bool:
-    patterns = {"phone": r"\+?\d[\d ()-]{6,}", "email": r"\S+@\S+", "zip": r"\b\d{4,5}\b", "date": r"\b\d{1,2}[./:]\d{1,2}\b|\b\d ?[ap]m\b"}
+    patterns = {
+        "phone": r"\+?\d[\d ()-]{6,}",
+        "email": r"\S+@\S+",
+        "zip": r"\b\d{4,5}\b",
+        "date": r"\b\d{1,2}[./:]\d{1,2}\b|\b\d ?[ap]m\b",
+    }
     return key in patterns and bool(re.search(patterns[key], text))
 
 
-FILLERS = words("named mentioned given provided known present true condition words whether must conversation answer message latest made been about")
+FILLERS = words(
+    """
+    named mentioned given provided known present true condition words whether must conversation answer message
+    latest made been about
+    """
+)

@@ -15,9 +15,12 @@ from llm.offline.contact import (
     find_phone,
     find_time,
 )
-from llm.offline.guest import Guest, spoken_time
+from llm.offline.guest import Guest, clock_time
 
-ORDER = re.compile(r"\b(?:order|booking|reference|ticket)?\s*(?:number|no\.?|id|#|code)?\s*[#:]?\s*([A-Z]{0,4}-?\d{3,12}|[A-Z]{2,}\d+)\b")
+ORDER = re.compile(
+    r"\b(?:order|booking|reference|ticket)?\s*(?:number|no\.?|id|#|code)?\s*[#:]?\s*([A-Z]{0,4}-?\d{3,12}|"
+    r"[A-Z]{2,}\d+)\b"
+)
 ZIP = re.compile(r"\b\d{4,5}(?:-\d{4})?\b|\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b")
 SLUG = re.compile(r"\b[a-z0-9]+(?:-[a-z0-9]+)+\b")
 
@@ -44,7 +47,9 @@ class FieldFinder:
 
     def _chosen(self, options: list[Any]) -> Any:
         low = self.everything.lower()
-        return next((one for one in options if isinstance(one, str) and re.search(rf"\b{re.escape(one.lower())}\b", low)), None)
+        return next(
+            (one for one in options if isinstance(one, str) and re.search(rf"\b{re.escape(one.lower())}\b", low)), None
+        )
 
     def _text_for(self, about: str, schema: dict[str, Any], name: str) -> str | None:
         if schema.get("format") == "email" or re.search(r"\be-?mail\b|recipient|\bto address", about):
@@ -52,10 +57,15 @@ class FieldFinder:
             return self.guest.get("email") or (found.value if found else None)
         for pattern, value in self._simple():
             if re.search(pattern, about):
-                return value()
+                found_text: str | None = value()
+                return found_text
         if re.search(r"\b(?:subject|title|headline)\b", about):
             return _headline(self.newest or self.everything)
-        if re.search(r"\b(?:message|text|body|content|note|notes|reason|query|question|summary|details|description|request|comment|why|what)\b", f"{name.replace('_', ' ')} {about}"):
+        if re.search(
+            r"\b(?:message|text|body|content|note|notes|reason|query|question|summary|details|description|"
+            r"request|comment|why|what)\b",
+            f"{name.replace('_', ' ')} {about}",
+        ):
             return self.newest or self.everything[-300:]
         return None
 
@@ -63,15 +73,24 @@ class FieldFinder:
         g, newest, all_text = self.guest, self.newest, self.everything
         return (
             (r"phone|mobile|telephone|msisdn", lambda: g.get("phone") or _value(find_phone(all_text))),
-            (r"\bparty\b|guests|people|persons|covers|party size|group size|seats", lambda: g.get("party_size") or _value(find_party(all_text))),
+            (
+                r"\bparty\b|guests|people|persons|covers|party size|group size|seats",
+                lambda: g.get("party_size") or _value(find_party(all_text)),
+            ),
             (r"allerg|diet", lambda: g.get("diet") or _value(find_diet(all_text))),
             (r"\btime\b(?!zone)|\bhour\b", lambda: _time(g.get("time") or _value(find_time(all_text)))),
             (r"\bdate\b|\bday\b", lambda: g.get("date") or _value(find_day(all_text))),
             (r"zip|post ?code|postal", lambda: _match(ZIP, newest) or _match(ZIP, all_text)),
             (r"slug", lambda: _match(SLUG, newest) or _match(SLUG, all_text)),
-            (r"order (?:number|id|no)|reference|booking code|ticket (?:number|id)", lambda: _match(ORDER, newest) or _match(ORDER, all_text)),
+            (
+                r"order (?:number|id|no)|reference|booking code|ticket (?:number|id)",
+                lambda: _match(ORDER, newest) or _match(ORDER, all_text),
+            ),
             (r"language", lambda: g.get("language")),
-            (r"\bname\b(?! of the (?:product|item|service))", lambda: g.get("name") or _value(find_name(all_text, asked=False))),
+            (
+                r"\bname\b(?! of the (?:product|item|service))",
+                lambda: g.get("name") or _value(find_name(all_text, asked=False)),
+            ),
         )
 
 
@@ -85,14 +104,7 @@ def _match(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def _time(text: str | None) -> str | None:
-    """A time of day as HH:MM."""
-    if not text:
-        return None
-    match = re.fullmatch(r"(\d{1,2})(?::(\d{2}))? (AM|PM)", spoken_time(text))
-    if not match:
-        return text
-    hour = int(match[1]) % 12 + (12 if match[3] == "PM" else 0)
-    return f"{hour:02d}:{match[2] or '00'}"
+    return clock_time(text) if text else None
 
 
 def _headline(text: str) -> str:
@@ -119,6 +131,10 @@ def _cast(text: str, kinds: list[str], schema: dict[str, Any]) -> Any:
 
 
 def _wrong_format(text: str, schema: dict[str, Any]) -> bool:
-    patterns = {"date": r"\d{4}-\d\d-\d\d", "time": r"\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?", "date-time": r"\d{4}-\d\d-\d\dT.*"}
+    patterns = {
+        "date": r"\d{4}-\d\d-\d\d",
+        "time": r"\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?",
+        "date-time": r"\d{4}-\d\d-\d\dT.*",
+    }
     wanted = patterns.get(schema.get("format", ""))
     return wanted is not None and not re.fullmatch(wanted, text)

@@ -4,19 +4,70 @@ from __future__ import annotations
 
 import re
 
-SMALL_WORDS: dict[str, set[str]] = {
-    "en": set("the a is are you i to for and of what do can have my at in it would like please hello hi thanks thank we on with your yes table tonight tomorrow book how when where could this that name it's i'd i'm am".split()),
-    "it": set("il lo la i gli le un una di che è e per con sono vorrei avete ciao buongiorno buonasera grazie prego tavolo siete aperti quando dove come mi chiamo domani stasera alle persone si sì no posso prenotare quanto costa del della ho non salve".split()),
-    "de": set("der die das ein eine ist und ich sie wir für mit haben hallo guten tag abend danke bitte tisch möchte wann wo wie sind geöffnet heute morgen um uhr personen nicht ja nein zu auf am kann können reservieren mein meine heiße".split()),
-    "fr": set("le la les un une des est et je vous nous pour avec bonjour bonsoir merci voudrais avez table quand où comment ce soir demain à heures personnes oui non s'il plaît pouvez réserver mon ma suis du de que êtes ouvert salut".split()),
-    "es": set("el la los las un una es y yo para con hola buenas buenos días tardes noches gracias quisiera quiero tienen mesa cuándo cuando dónde donde cómo hoy mañana a personas sí no por favor puedo reservar mi del que son está abierto me llamo".split()),
-    "pt": set("o a os as um uma é e eu para com olá bom boa dia tarde noite obrigado obrigada queria gostaria têm mesa quando onde como hoje amanhã às pessoas sim não por favor posso reservar meu minha do da que são está aberto você".split()),
-    "nl": set("de het een is en ik u wij voor met hallo goedendag goedemorgen goedenavond dank bedankt graag hebben tafel wanneer waar hoe vandaag morgen om uur personen ja nee niet kan kunnen reserveren mijn jullie open zijn wil op".split()),
-    "pl": set("i w na z do jest się nie tak proszę dzień dobry wieczór cześć dziękuję chciałbym chciałabym macie stolik kiedy gdzie jak dziś jutro osób osoby mam czy zarezerwować o godzinie moje mój dla".split()),
-}  # fmt: skip
+from llm.offline.wordlist import words
+
+SMALL_WORDS: dict[str, frozenset[str]] = {
+    "en": words(
+        """
+    the a is are you i to for and of what do can have my at in it would like please hello hi thanks thank we on
+    with your yes table tonight tomorrow book how when where could this that name it's i'd i'm am
+    """
+    ),
+    "it": words(
+        """
+    il lo la i gli le un una di che è e per con sono vorrei avete ciao buongiorno buonasera grazie prego tavolo
+    siete aperti quando dove come mi chiamo domani stasera alle persone si sì no posso prenotare quanto costa del
+    della ho non salve
+    """
+    ),
+    "de": words(
+        """
+    der die das ein eine ist und ich sie wir für mit haben hallo guten tag abend danke bitte tisch möchte wann wo
+    wie sind geöffnet heute morgen um uhr personen nicht ja nein zu auf am kann können reservieren mein meine
+    heiße
+    """
+    ),
+    "fr": words(
+        """
+    le la les un une des est et je vous nous pour avec bonjour bonsoir merci voudrais avez table quand où comment
+    ce soir demain à heures personnes oui non s'il plaît pouvez réserver mon ma suis du de que êtes ouvert salut
+    """
+    ),
+    "es": words(
+        """
+    el la los las un una es y yo para con hola buenas buenos días tardes noches gracias quisiera quiero tienen
+    mesa cuándo cuando dónde donde cómo hoy mañana a personas sí no por favor puedo reservar mi del que son está
+    abierto me llamo
+    """
+    ),
+    "pt": words(
+        """
+    o a os as um uma é e eu para com olá bom boa dia tarde noite obrigado obrigada queria gostaria têm mesa quando
+    onde como hoje amanhã às pessoas sim não por favor posso reservar meu minha do da que são está aberto você
+    """
+    ),
+    "nl": words(
+        """
+    de het een is en ik u wij voor met hallo goedendag goedemorgen goedenavond dank bedankt graag hebben tafel
+    wanneer waar hoe vandaag morgen om uur personen ja nee niet kan kunnen reserveren mijn jullie open zijn wil op
+    """
+    ),
+    "pl": words(
+        """
+    i w na z do jest się nie tak proszę dzień dobry wieczór cześć dziękuję chciałbym chciałabym macie stolik kiedy
+    gdzie jak dziś jutro osób osoby mam czy zarezerwować o godzinie moje mój dla
+    """
+    ),
+}
 SIGNS: dict[str, str] = {
-    "de": "äöüß", "fr": "çœêèàùîûë", "es": "ñ¿¡", "pt": "ãõ", "pl": "łśżźćńąę", "it": "ìò", "nl": "ĳ",
-}  # fmt: skip
+    "de": "äöüß",
+    "fr": "çœêèàùîûë",
+    "es": "ñ¿¡",
+    "pt": "ãõ",
+    "pl": "łśżźćńąę",
+    "it": "ìò",
+    "nl": "ĳ",
+}
 SCRIPTS = (
     ("uk", re.compile(r"[іїєґ]", re.IGNORECASE)),
     ("ru", re.compile(r"[а-яё]", re.IGNORECASE)),
@@ -28,7 +79,30 @@ SCRIPTS = (
     ("zh", re.compile(r"[一-鿿]")),
 )
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-GREETINGS = {"ciao": "it", "buonasera": "it", "buongiorno": "it", "salve": "it", "bonjour": "fr", "bonsoir": "fr", "hola": "es", "olá": "pt", "merci": "fr", "danke": "de", "grazie": "it", "gracias": "es", "servus": "de", "cześć": "pl", "moin": "de", "hello": "en", "hi": "en", "hey": "en", "thanks": "en", "obrigado": "pt", "dziękuję": "pl", "goedendag": "nl"}
+GREETINGS = {
+    "ciao": "it",
+    "buonasera": "it",
+    "buongiorno": "it",
+    "salve": "it",
+    "bonjour": "fr",
+    "bonsoir": "fr",
+    "hola": "es",
+    "olá": "pt",
+    "merci": "fr",
+    "danke": "de",
+    "grazie": "it",
+    "gracias": "es",
+    "servus": "de",
+    "cześć": "pl",
+    "moin": "de",
+    "hello": "en",
+    "hi": "en",
+    "hey": "en",
+    "thanks": "en",
+    "obrigado": "pt",
+    "dziękuję": "pl",
+    "goedendag": "nl",
+}
 
 
 def language_of(text: str) -> str | None:

@@ -14,7 +14,11 @@ GATEWAY_PAGE = b"<!doctype html><html><title>Sign in</title><body>Please sign in
 BROKEN_JSON = '{"verdicts": [{"quote": "'
 STATUS_TEXTS = {
     Fault.UNAUTHORIZED: ("Incorrect API key provided.", "invalid_api_key", "invalid_request_error"),
-    Fault.NOT_FOUND: ("The model does not exist or you do not have access to it.", "model_not_found", "invalid_request_error"),
+    Fault.NOT_FOUND: (
+        "The model does not exist or you do not have access to it.",
+        "model_not_found",
+        "invalid_request_error",
+    ),
     Fault.RATE_LIMIT: ("Rate limit reached for requests.", "rate_limit_exceeded", "requests"),
     Fault.SERVER_ERROR: ("The server had an error while processing your request.", "server_error", "server_error"),
 }

@@ -45,7 +45,9 @@ class Action:
 
     @property
     def is_pending(self) -> bool:
-        return self.state in ("pending", "planned", "sending", "queued", "running", "waiting") or self.state.startswith("being")
+        return self.state in ("pending", "planned", "sending", "queued", "running", "waiting") or self.state.startswith(
+            "being"
+        )
 
     @property
     def is_done(self) -> bool:

@@ -10,20 +10,65 @@ from llm.offline.guest import Guest, asked_fields, fields_in
 from llm.offline.prompt_reader import Action, Line, Scenario, Step
 
 CLASSES: tuple[tuple[str, re.Pattern[str], set[str]], ...] = (
-    ("change", re.compile(r"\b(?:cancel\w*|reschedul\w*|postpone|move (?:my|our|the)|change (?:my|our|the) (?:booking|reservation|table|appointment)|can(?:'t| ?not) make it|disdire|annullare|stornieren|annuler)\b", re.I), {"cancel", "change", "reschedule", "modify"}),
-    ("complaint", re.compile(r"\b(?:complain\w*|lost (?:my|a)|left my|forgot my|was (?:cold|rude|terrible|awful)|disappoint\w*|food poisoning|overcharged|wrong bill|dissatisfied)\b", re.I), {"complaint", "lost", "problem", "support"}),
-    ("group", re.compile(r"\b(?:wedding|hochzeit|matrimonio|company (?:dinner|party)|private (?:event|party)|corporate|(?:[2-9]\d|1[5-9]|\d{3}) (?:people|guests|persons))\b", re.I), {"wedding", "group", "event", "party", "large"}),
-    ("booking", re.compile(r"\b(?:book(?:ing)?|table|reserv\w*|appointment|slot|tavolo|tisch|prenot\w*|mesa|reservier\w*|r[ée]serv\w*|termin|rendez-vous|schedule|check-?up|consultation)\b", re.I), {"book", "booking", "table", "appointment", "reserve", "reservation", "visit", "schedule"}),
-    ("info", re.compile(r"\b(?:open|hours|close|menu|price|cost|how much|vegan|vegetarian|gluten|where|address|park\w*|aperti|orari|geöffnet|ouvert|abierto|carte|do you (?:have|serve|sell|deliver|take|accept))\b", re.I), {"hours", "menu", "price", "opening", "information", "question", "info"}),
-)  # fmt: skip
-GREETING = re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|ciao|buon\w+|salve|hallo|guten \w+|moin|servus|bonjour|bonsoir|salut|hola|buen[oa]s? \w+|olá)\b[\s,!.]*", re.I)
+    (
+        "change",
+        re.compile(
+            r"\b(?:cancel\w*|reschedul\w*|postpone|move (?:my|our|the)|change (?:my|our|the) (?:booking|"
+            r"reservation|table|appointment)|can(?:'t| ?not) make it|disdire|annullare|stornieren|annuler)\b",
+            re.IGNORECASE,
+        ),
+        {"cancel", "change", "reschedule", "modify"},
+    ),
+    (
+        "complaint",
+        re.compile(
+            r"\b(?:complain\w*|lost (?:my|a)|left my|forgot my|was (?:cold|rude|terrible|awful)|disappoint\w*|"
+            r"food poisoning|overcharged|wrong bill|dissatisfied)\b",
+            re.IGNORECASE,
+        ),
+        {"complaint", "lost", "problem", "support"},
+    ),
+    (
+        "group",
+        re.compile(
+            r"\b(?:wedding|hochzeit|matrimonio|company (?:dinner|party)|private (?:event|party)|corporate|"
+            r"(?:[2-9]\d|1[5-9]|\d{3}) (?:people|guests|persons))\b",
+            re.IGNORECASE,
+        ),
+        {"wedding", "group", "event", "party", "large"},
+    ),
+    (
+        "booking",
+        re.compile(
+            r"\b(?:book(?:ing)?|table|reserv\w*|appointment|slot|tavolo|tisch|prenot\w*|mesa|reservier\w*|"
+            r"r[ée]serv\w*|termin|rendez-vous|schedule|check-?up|consultation)\b",
+            re.IGNORECASE,
+        ),
+        {"book", "booking", "table", "appointment", "reserve", "reservation", "visit", "schedule"},
+    ),
+    (
+        "info",
+        re.compile(
+            r"\b(?:open|hours|close|menu|price|cost|how much|vegan|vegetarian|gluten|where|address|"
+            r"park\w*|aperti|orari|geöffnet|ouvert|abierto|carte|do you (?:have|serve|sell|deliver|"
+            r"take|accept))\b",
+            re.IGNORECASE,
+        ),
+        {"hours", "menu", "price", "opening", "information", "question", "info"},
+    ),
+)
+GREETING = re.compile(
+    r"^\W*(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|ciao|buon\w+|salve|hallo|guten "
+    r"\w+|moin|servus|bonjour|bonsoir|salut|hola|buen[oa]s? \w+|olá)\b[\s,!.]*",
+    re.IGNORECASE,
+)
 STEP_TOOLS: tuple[tuple[str, str], ...] = (
     ("create_booking_tool", r"will book|\bbook (?:the|a|it)\b|\bmake the (?:booking|reservation)"),
     ("check_availability_tool", r"availab|is free|free (?:slot|table)"),
     ("search_booking_tool", r"look up|find (?:the|their|your) booking"),
     ("cancel_booking_tool", r"\bcancel"),
     ("send_sms_tool", r"\btext\b|\bsms\b"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +89,10 @@ def intent_of(text: str) -> str:
 def scenario_for(intent: str, scenarios: tuple[Scenario, ...]) -> Scenario | None:
     """The scenario whose title speaks of the intent."""
     keys = next((keys for name, _, keys in CLASSES if name == intent), set())
-    scored = [(len(content_words(s.title) & {k.rstrip("s") for k in keys} | content_words(s.title) & keys), s) for s in scenarios]
+    scored = [
+        (len(content_words(s.title) & {k.rstrip("s") for k in keys} | content_words(s.title) & keys), s)
+        for s in scenarios
+    ]
     best = max(scored, key=lambda pair: pair[0], default=(0, None))
     return best[1] if best[0] else None
 
@@ -94,13 +142,17 @@ def tool_of(step: Step) -> str:
     return next((name for name, pattern in STEP_TOOLS if re.search(pattern, step.text, re.IGNORECASE)), "")
 
 
-def next_place(scenario: Scenario, *, guest: Guest, lines: list[Line], actions: list[Action], asked_counts: bool) -> Place:
+def next_place(
+    scenario: Scenario, *, guest: Guest, lines: list[Line], actions: list[Action], asked_counts: bool
+) -> Place:
     """The first step that isn't behind us. With `asked_counts`, a field the agent has just asked for counts as given."""
     last_agent = next((line.content for line in reversed(lines) if line.role == "agent"), "")
     just_asked = asked_fields(last_agent) if asked_counts and lines and lines[-1].role == "agent" else []
     for step in scenario.steps:
         fields = step.collects or tuple(fields_in(step.text))
-        missing = tuple(f for f in guest.missing(list(fields)) if f not in just_asked and not _was_answered(step, f, lines))
+        missing = tuple(
+            f for f in guest.missing(list(fields)) if f not in just_asked and not _was_answered(step, f, lines)
+        )
         if missing:
             return Place(scenario, step, missing, "")
         tool = tool_of(step)

@@ -14,7 +14,9 @@ from llm.offline.prompt_reader import Action, Directives, Line, Scenario, sectio
 from llm.offline.route import choose_scenario
 from llm.offline.wire import ChatCall
 
-OPENING = re.compile(r"^You are (?P<agent>.+?), the assistant of (?P<business>.+?)\. You talk with .*`(?P<channel>\w+)`", re.MULTILINE)
+OPENING = re.compile(
+    r"^You are (?P<agent>.+?), the assistant of (?P<business>.+?)\. You talk with .*`(?P<channel>\w+)`", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ class Scene:
     @cached_property
     def sources(self) -> list[str]:
         """Texts that answer questions, the nearest first."""
-        procedures = [f"{title}: {text}" for title, text in prompt_reader.entries(section(self.call.system, "Procedures"))]
+        procedures = [
+            f"{title}: {text}" for title, text in prompt_reader.entries(section(self.call.system, "Procedures"))
+        ]
         knowledge = prompt_reader.bullets(section(self.user, "Knowledge"))
         return [*knowledge, self.context, *procedures]
 

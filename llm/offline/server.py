@@ -16,7 +16,18 @@ from llm.offline.journal import Journal, Record, named
 from llm.offline.plan import Plan, json_plan, plan_answer
 from llm.offline.player import ClientGone, Message, Player, Receive, Send
 from llm.offline.script import BadStep, Mode, Script, Step
-from llm.offline.wire import Answer, BadRequest, ChatCall, Envelope, ToolUse, Usage, dump, error_body, pieces_of, read_call
+from llm.offline.wire import (
+    Answer,
+    BadRequest,
+    ChatCall,
+    Envelope,
+    ToolUse,
+    Usage,
+    dump,
+    error_body,
+    pieces_of,
+    read_call,
+)
 
 MODELS = ("offline-large", "offline-fast")
 

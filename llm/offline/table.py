@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 
 from llm.offline.contact import find_day, find_party, find_time
-from llm.offline.guest import fields_in, spoken_day, spoken_time
+from llm.offline.guest import clock_time, fields_in, spoken_day, spoken_time
 from llm.offline.phrases import day_word, phrase
 from llm.offline.prompt_reader import Step
 from llm.offline.route import intent_of, next_place
 from llm.offline.scene import Scene
+from llm.offline.wordlist import listed
 
-YES = re.compile(r"^\W*(?:yes|yeah|yep|yup|sure|please|ok|okay|perfect|great|of course|go ahead|that works|sounds good|fine|lovely|wonderful|book it|do it|s[iì]|certo|va bene|perfetto|ja|gern\w*|oui|volontiers|d'accord|claro|vale|por favor)\b|\b(?:go ahead|book it|please do|that works|works for me|sounds good|let's do)\b", re.I)
-NO = re.compile(r"^\W*(?:no|nope|not|nein|non)\b", re.I)
+YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|sure|please|ok|okay|perfect|great|of course|go ahead|that works|"
+    r"sounds good|fine|lovely|wonderful|book it|do it|s[iì]|certo|va bene|perfetto|ja|gern\w*|"
+    r"oui|volontiers|d'accord|claro|vale|por favor)\b|\b(?:go ahead|book it|please do|that "
+    r"works|works for me|sounds good|let's do)\b",
+    re.IGNORECASE,
+)
+NO = re.compile(r"^\W*(?:no|nope|not|nein|non)\b", re.IGNORECASE)
 WHEN = ("date", "time", "party_size")
-REFUSING = re.compile(r"\b(?:rather not|prefer not|don't want to|no phone|don't have|won't give)\b", re.I)
-PATIENCE = 2
-"""How often a field is asked for before the agent goes on without it."""
+# The phrases that ask for two at once are named date_time, date_party and time_party.
+ASKED_TOGETHER = {"date": "date", "party_size": "party"}
 
 
 class Steps:
@@ -27,12 +33,26 @@ class Steps:
         self.guest = scene.guest
 
     def say(self, key: str) -> str:
-        day, time = spoken_day(self.guest.get("date")), spoken_time(self.guest.get("time")) if self.guest.get("time") else ""
         language = self.scene.language
+        day, time = spoken_day(self.guest.get("date")), self._time(language)
         size = self.guest.get("party_size")
         party = phrase("for", language, party=_count(size) if language == "en" else size) if size else ""
         name = f", {self.guest.first_name}" if self.guest.first_name else ""
-        return phrase(key, language, day=day_word(day, language), time=time, party=party, name=name, business=self.scene.business_name)
+        return phrase(
+            key,
+            language,
+            day=day_word(day, language),
+            time=time,
+            party=party,
+            name=name,
+            business=self.scene.business_name,
+        )
+
+    def _time(self, language: str) -> str:
+        time = self.guest.get("time")
+        if not time:
+            return ""
+        return spoken_time(time) if language == "en" else clock_time(time)
 
     def next(self) -> str:
         """The sentences that take the customer's matter forward; empty when there is none."""
@@ -42,41 +62,32 @@ class Steps:
         asked = self._ask_first()
         if asked:
             return asked
-        place = next_place(scenario, guest=self.guest, lines=self.scene.lines, actions=self.scene.actions, asked_counts=False)
-        missing = [name for name in place.missing if not self._gave_up(name)]
-        if missing:
-            return self.ask(missing)
-        tool = place.tool or next((t for t in (self._tool_after(place.step),) if t), "")
-        return self._act(tool, place.step)
+        place = next_place(
+            scenario, guest=self.guest, lines=self.scene.lines, actions=self.scene.actions, asked_counts=False
+        )
+        if place.missing:
+            return self.ask(list(place.missing))
+        return self._act(place.tool, place.step)
 
     def _ask_first(self) -> str:
         """Before any directive the greeting asks what is wanted: day, time and party, if they are part of it."""
         if self.scene.directives is not None or not self.scene.is_opening or intent_of(self.scene.said) != "booking":
             return ""
-        wanted = [f for step in self.scene.scenario.steps for f in (fields_in(step.text))] if self.scene.scenario else []
+        wanted = (
+            [f for step in self.scene.scenario.steps for f in (fields_in(step.text))] if self.scene.scenario else []
+        )
         missing = [name for name in self.guest.missing(wanted) if name in WHEN]
         return f"{self.say('glad')} {self.ask(missing)}" if missing else ""
 
     def ask(self, missing: list[str]) -> str:
         when = [name for name in missing if name in WHEN]
         if missing[0] in WHEN and len(when) > 1:
-            return self.say({("date", "time"): "date_time", ("date", "party_size"): "date_party", ("time", "party_size"): "time_party"}.get(tuple(when), "when"))
+            return self.say(
+                "when" if len(when) > len(ASKED_TOGETHER) else "_".join(ASKED_TOGETHER.get(name, name) for name in when)
+            )
         key = missing[0]
-        asking = self.say(key) if key in ("phone", "name", "email", "problem", "change", *WHEN) else f"May I ask for your {key.replace('_', ' ')}?"
-        return asking
-
-    def _gave_up(self, name: str) -> bool:
-        """True when the field was asked for twice, or the customer would rather not say."""
-        asked = [at for at, line in enumerate(self.scene.before) if line.role == "agent" and self.ask([name]) in line.content]
-        return len(asked) > PATIENCE or (bool(asked) and bool(REFUSING.search(self.scene.said)))
-
-    def _tool_after(self, step: Step) -> str:
-        """When a step's field was given up, the next tool of the scenario."""
-        return "check_availability_tool" if self.guest.get("date") and self.guest.get("time") and self._is_booking(step) else ""
-
-    def _is_booking(self, step: Step) -> bool:
-        scenario = self.scene.scenario
-        return scenario is not None and any("availab" in s.text.lower() for s in scenario.steps) and bool(step.text)
+        is_known = key in ("phone", "name", "email", "problem", "change", *WHEN)
+        return self.say(key) if is_known else f"May I ask for your {key.replace('_', ' ')}?"
 
     def _act(self, tool: str, step: Step) -> str:
         match tool:
@@ -95,7 +106,11 @@ class Steps:
 
     def _pending_or(self, tool: str, key: str) -> str:
         action = self.scene.state_of(tool)
-        return self.say("pending" if tool == "check_availability_tool" else "pending_other") if action and action.is_pending else self.say(key)
+        return (
+            self.say("pending" if tool == "check_availability_tool" else "pending_other")
+            if action and action.is_pending
+            else self.say(key)
+        )
 
     def _check(self) -> str:
         if not (self.guest.get("date") and self.guest.get("time")):
@@ -139,5 +154,5 @@ class Steps:
 
 
 def _count(size: str) -> str:
-    words = "one two three four five six seven eight nine ten eleven twelve".split()
+    words = listed("one two three four five six seven eight nine ten eleven twelve")
     return words[int(size) - 1] if size.isdigit() and 0 < int(size) <= len(words) else size

@@ -7,25 +7,53 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from llm.offline.grammar.verbs import verb_of
-from llm.offline.matter import EMPTY, Clause, Matter, words
+from llm.offline.matters.clause import Clause
+from llm.offline.matters.kinds import Matter
+from llm.offline.matters.vocabulary import EMPTY
 from llm.offline.prompt_reader import ToolText
+from llm.offline.wordlist import words
 
-IDLE = words("tool the a an of or and to for with by in on url info information details service services product when if that this is are be")
-KINDS: tuple[tuple[Matter, set[str], set[str]], ...] = (
+IDLE = words(
+    """
+    tool the a an of or and to for with by in on url info information details service services product when if
+    that this is are be
+    """
+)
+KINDS: tuple[tuple[Matter, frozenset[str], frozenset[str]], ...] = (
     (Matter.GOODBYE, words("end close finish hang goodbye"), words("conversation call chat up session")),
-    (Matter.ZIP, words("check verify lookup validate"), words("zip zipcode code postal postcode served area location coverage service")),
+    (
+        Matter.ZIP,
+        words("check verify lookup validate"),
+        words("zip zipcode code postal postcode served area location coverage service"),
+    ),
     (Matter.PRODUCT, words("check verify lookup"), words("product products stock item items inventory")),
-    (Matter.AVAILABILITY, words("check find lookup search get verify"), words("availability table slot slots calendar free times")),
-    (Matter.SEARCH, words("search find lookup look up get retrieve"), words("booking bookings reservation reservations appointment appointments")),
+    (
+        Matter.AVAILABILITY,
+        words("check find lookup search get verify"),
+        words("availability table slot slots calendar free times"),
+    ),
+    (
+        Matter.SEARCH,
+        words("search find lookup look up get retrieve"),
+        words("booking bookings reservation reservations appointment appointments"),
+    ),
     (Matter.CANCEL, words("cancel delete"), words("booking reservation appointment bookings")),
     (Matter.BOOKING, words("create book make add reserve new"), words("booking reservation appointment table")),
     (Matter.EMAIL, words("send"), words("email mail e caller customer")),
     (Matter.SMS, words("send text"), words("sms text message caller customer")),
-    (Matter.TRANSFER, words("transfer connect forward hand escalate handoff"), words("call human agent over caller operator person customer conversation")),
+    (
+        Matter.TRANSFER,
+        words("transfer connect forward hand escalate handoff"),
+        words("call human agent over caller operator person customer conversation"),
+    ),
     (Matter.MEETING, words("create schedule book make add"), words("meeting event calendar")),
-)  # fmt: skip
-ACTIONS: tuple[set[str], ...] = (
-    words("notify tell inform alert know mention pass flag warn relay report update forward aware message"),
+)
+ACTIONS: tuple[frozenset[str], ...] = (
+    words(
+        """
+    notify tell inform alert know mention pass flag warn relay report update forward aware message
+    """
+    ),
     words("send text email mail message share forward"),
     words("book reserve hold keep save secure block"),
     words("create open add register log file record submit raise make note enter issue"),
@@ -39,7 +67,7 @@ ACTIONS: tuple[set[str], ...] = (
     words("call ring phone contact dial"),
     words("prepare pack ship deliver dispatch bring"),
     words("print generate write"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -61,16 +89,32 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=512)
 def profile_of(tool: ToolText) -> ToolProfile:
-    name = [part for part in re.split(r"[^a-z0-9]+", tool.name.lower()) if part and part not in ("tool",)]
+    name = [part for part in re.split(r"[^a-z0-9]+", tool.name.lower()) if part and part != "tool"]
     kind = _kind(set(name))
     described = re.findall(r"[a-z]+", tool.description.lower())
     verbs = {lemma for word in (*name, *described[:8]) if (lemma := _lemma(word))}
-    nouns = {stem(w) for w in name if w not in IDLE and not _is_action(w)}
-    extra = {stem(w) for w in described if w not in IDLE | EMPTY and not _is_action(w) and len(w) > 3 and w not in COMMON}
+    first = next((at for at, word in enumerate(name) if _is_action(word)), -1)
+    nouns = {
+        stem(w) for at, w in enumerate(name) if w not in IDLE and at != first and (at > first or not _is_action(w))
+    }
+    extra = {
+        stem(w) for w in described if w not in IDLE | EMPTY and not _is_action(w) and len(w) > 3 and w not in COMMON
+    }
     return ToolProfile(kind, frozenset(verbs), frozenset(nouns), frozenset(extra))
 
 
-COMMON = words("agent customer guest caller client user business tells tell says said states state promises promise promised them their they will conversation explicitly action perform something anything tenant used uses when once")
+# "Issue a refund", "place an order": the deed is in the noun.
+LIGHT = words(
+    """
+    issue make process do give place submit file create raise request get receive put arrange have
+    """
+)
+COMMON = words(
+    """
+    agent customer guest caller client user business tells tell says said states state promises promise promised
+    them their they will conversation explicitly action perform something anything tenant used uses when once
+    """
+)
 
 
 def _kind(name: set[str]) -> Matter | None:
@@ -100,8 +144,12 @@ def _is_action(word: str) -> bool:
 
 def custom_score(profile: ToolProfile, clause: Clause) -> int:
     """How well a clause fits a tool of the tenant's own: 0 for not at all."""
-    lemma = "notify" if clause.lemma in ("let", "keep", "make") and clause.here & words("know posted aware informed") else clause.lemma
-    if not _same_action(lemma, profile.verbs):
+    lemma = (
+        "notify"
+        if clause.lemma in ("let", "keep", "make") and clause.here & words("know posted aware informed")
+        else clause.lemma
+    )
+    if not _same_action(lemma, profile.verbs) and not (lemma in LIGHT and clause.all & profile.verbs):
         return 0
     said = {stem(word) for word in clause.after}
     named, described = len(said & profile.nouns), len(said & profile.extra_nouns)

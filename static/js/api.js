@@ -11,11 +11,18 @@ export class ApiError extends Error {
 }
 
 const unreachable = () =>
-  new ApiError({ status: 0, code: "unreachable", message: "The server can’t be reached. Look at your connection, then try again." });
+  new ApiError({
+    status: 0,
+    code: "unreachable",
+    message: "The server can’t be reached. Look at your connection, then try again.",
+  });
 
 async function toError(response) {
   const body = await response.json().catch(() => ({}));
-  const fallback = { code: `http_${response.status}`, message: `The server answered with ${response.status}. Try again in a moment.` };
+  const fallback = {
+    code: `http_${response.status}`,
+    message: `The server answered with ${response.status}. Try again in a moment.`,
+  };
   return new ApiError({ status: response.status, ...fallback, ...body.error });
 }
 
@@ -31,13 +38,16 @@ export class Api {
   }
 
   post(path, body = {}, headers = {}) {
-    return this.request("POST", path, { body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...headers } });
+    return this.request("POST", path, {
+      body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json", ...headers },
+    });
   }
 
   /** Every row of a list, over all its pages. */
   async list(path) {
     const rows = [];
-    for (let next = this.base + path; next; ) {
+    for (let next = this.base + path; next;) {
       const page = await this.fetch("GET", next);
       rows.push(...page.results);
       const url = page.next && new URL(page.next, location.href);

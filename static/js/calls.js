@@ -16,17 +16,37 @@ export class Calls {
   }
 
   render(turn) {
-    turn = { ...turn, model_calls: [...turn.model_calls].sort((a, b) => new Date(a.started_at) - new Date(b.started_at)) };
+    turn = {
+      ...turn,
+      model_calls: [...turn.model_calls].sort((a, b) => new Date(a.started_at) - new Date(b.started_at)),
+    };
     if (this.prompt.turnId !== turn.id) this.prompt.close();
-    refill(this.table, JSON.stringify([turn.id, turn.model_calls, turn.status, this.prompt.callId]), () => this.build(turn));
+    refill(this.table, JSON.stringify([turn.id, turn.model_calls, turn.status, this.prompt.callId]), () =>
+      this.build(turn),
+    );
   }
 
   build(turn) {
     if (!turn.model_calls.length) return h("p", { class: "pg-none" }, "A call is listed here once it has ended.");
     const heads = HEADS.map((name, index) => h("th", { scope: "col", class: index ? "text-end" : null }, name));
     const names = nameCalls(turn.model_calls);
-    const head = h("tr", {}, h("th", { scope: "col" }, "Call"), heads, h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Prompt")));
-    return h("table", { class: "table pg-calls" }, h("thead", {}, head), h("tbody", { class: "tn" }, turn.model_calls.map((call, index) => this.row(turn, call, names[index]))));
+    const head = h(
+      "tr",
+      {},
+      h("th", { scope: "col" }, "Call"),
+      heads,
+      h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Prompt")),
+    );
+    return h(
+      "table",
+      { class: "table pg-calls" },
+      h("thead", {}, head),
+      h(
+        "tbody",
+        { class: "tn" },
+        turn.model_calls.map((call, index) => this.row(turn, call, names[index])),
+      ),
+    );
   }
 
   row(turn, call, name) {
@@ -35,15 +55,40 @@ export class Calls {
     return h(
       "tr",
       { class: call.error ? "t3" : null },
-      h("td", { class: "tb" }, call.error ? h("s", {}, name) : name, call.error && h("span", { class: WITHDRAWN.has(call.error) ? "pg-call-note" : "pg-call-note bad" }, format.words(call.error).toLowerCase()), call.attempts > 1 && h("span", { class: "pg-call-note" }, `${call.attempts} attempts`)),
+      h(
+        "td",
+        { class: "tb" },
+        call.error ? h("s", {}, name) : name,
+        call.error &&
+          h(
+            "span",
+            { class: WITHDRAWN.has(call.error) ? "pg-call-note" : "pg-call-note bad" },
+            format.words(call.error).toLowerCase(),
+          ),
+        call.attempts > 1 && h("span", { class: "pg-call-note" }, `${call.attempts} attempts`),
+      ),
       h("td", { class: "t2" }, call.model),
       number(format.count(call.input_tokens)),
       number(format.count(call.cached_tokens), { class: "text-end t3" }),
       number(format.count(call.output_tokens)),
       number(call.first_token_ms === null ? "" : format.length(call.first_token_ms)),
       number(format.length(call.total_ms)),
-      number(call.cost === null ? "–" : format.money(call.cost), { title: call.cost === null ? "No price is set for this model" : null }),
-      number(h("button", { type: "button", class: "pg-turn", "aria-expanded": String(isOpen), "aria-label": `Prompt of ${name}`, onclick: () => this.toggle(turn, call, name) }, isOpen ? "Close" : "Prompt")),
+      number(call.cost === null ? "–" : format.money(call.cost), {
+        title: call.cost === null ? "No price is set for this model" : null,
+      }),
+      number(
+        h(
+          "button",
+          {
+            type: "button",
+            class: "pg-turn",
+            "aria-expanded": String(isOpen),
+            "aria-label": `Prompt of ${name}`,
+            onclick: () => this.toggle(turn, call, name),
+          },
+          isOpen ? "Close" : "Prompt",
+        ),
+      ),
     );
   }
 

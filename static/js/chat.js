@@ -5,7 +5,14 @@ import { mark, marked, placeVerdicts } from "./marks.js";
 import { isReplying, reading } from "./turn.js";
 
 const NEAR_PX = 80;
-const CHANNELS = { chat: "chat", phone: "phone call", webcall: "call in the browser", sms: "text messages", whatsapp: "WhatsApp", telegram: "Telegram" };
+const CHANNELS = {
+  chat: "chat",
+  phone: "phone call",
+  webcall: "call in the browser",
+  sms: "text messages",
+  whatsapp: "WhatsApp",
+  telegram: "Telegram",
+};
 
 const agentFace = () => h("span", { class: "mg-av agent", "aria-hidden": "true" }, icon("feather"));
 const meta = (...children) => h("div", { class: "meta" }, ...children);
@@ -16,7 +23,9 @@ export class Chat {
     this.rows = new Map();
     this.stuck = true;
     scroll.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    new ResizeObserver(() => this.settle()).observe(log);
+    const observer = new ResizeObserver(() => this.settle());
+    observer.observe(log);
+    observer.observe(scroll);
     latest.addEventListener("click", () => this.toEnd());
   }
 
@@ -56,7 +65,8 @@ export class Chat {
     messages.forEach((message) => {
       rows.push(this.message(store, message));
       const turn = store.turns.get(message.turn);
-      if (messages.findLast((other) => other.turn === message.turn) === message) rows.push(...this.notesOf(store, message.turn));
+      if (messages.findLast((other) => other.turn === message.turn) === message)
+        rows.push(...this.notesOf(store, message.turn));
       if (message.role === "user" && turn?.status === "superseded") rows.push(this.superseded(store, turn));
     });
     rows.push(...this.notesOf(store, undefined), ...this.writing(store));
@@ -70,7 +80,12 @@ export class Chat {
 
   opening(conversation) {
     const channel = CHANNELS[conversation.channel] ?? conversation.channel;
-    const build = () => h("div", { class: "mg-sys", title: format.moment(conversation.created_at) }, `Conversation started ${format.time(conversation.created_at)}, ${channel}`);
+    const build = () =>
+      h(
+        "div",
+        { class: "mg-sys", title: format.moment(conversation.created_at) },
+        `Conversation started ${format.time(conversation.created_at)}, ${channel}`,
+      );
     return { key: "opening", signature: conversation.id, build };
   }
 
@@ -78,25 +93,47 @@ export class Chat {
     const turn = store.turns.get(message.turn);
     const key = `message:${message.id}`;
     if (message.role === "user") return { key, signature: message.content, build: () => this.fromCustomer(message) };
-    if (message.role === "system") return { key, signature: message.content, build: () => h("div", { class: "mg-sys pg-sys" }, h("span", {}, message.content)) };
+    if (message.role === "system")
+      return {
+        key,
+        signature: message.content,
+        build: () => h("div", { class: "mg-sys pg-sys" }, h("span", {}, message.content)),
+      };
     const isReply = turn?.reply?.id === message.id;
     const selected = isReply && turn.id === store.selected;
-    const signature = JSON.stringify([message, selected, isReply, turn && [turn.status, turn.verdicts, turn.freshness, turn.replied_at]]);
+    const signature = JSON.stringify([
+      message,
+      selected,
+      isReply,
+      turn && [turn.status, turn.verdicts, turn.freshness, turn.replied_at],
+    ]);
     return { key, signature, build: () => this.fromAgent(message, { turn, selected, isReply }) };
   }
 
   fromCustomer(message) {
-    return h("div", { class: "mg-msg me", title: format.moment(message.created_at) }, h("p", { dir: "auto" }, linked(message.content)));
+    return h(
+      "div",
+      { class: "mg-msg me", title: format.moment(message.created_at) },
+      h("p", { dir: "auto" }, linked(message.content)),
+    );
   }
 
   fromAgent(message, { turn, selected, isReply }) {
     const spans = isReply ? placeVerdicts(message.content, turn.verdicts, reading) : [];
-    const words = marked(message.content, spans, (span, text, after) => [mark({ tone: reading(span.rows[0]).tone, number: selected && span.number, words: text }), after]);
+    const words = marked(message.content, spans, (span, text, after) => [
+      mark({ tone: reading(span.rows[0]).tone, number: selected && span.number, words: text }),
+      after,
+    ]);
     const blocks = (message.blocks ?? []).map((block) => h("span", { class: "mg-tag" }, block.type ?? "block"));
-    const face = message.role === "operator" ? h("span", { class: "mg-av", "aria-hidden": "true" }, icon("user")) : agentFace();
+    const face =
+      message.role === "operator" ? h("span", { class: "mg-av", "aria-hidden": "true" }, icon("user")) : agentFace();
     return h(
       "div",
-      { class: selected ? "mg-msg sel" : "mg-msg", "aria-current": selected && "true", onclick: (event) => this.clicked(event, turn) },
+      {
+        class: selected ? "mg-msg sel" : "mg-msg",
+        "aria-current": selected && "true",
+        onclick: (event) => this.clicked(event, turn),
+      },
       face,
       h("p", { dir: "auto" }, words),
       meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), ...blocks),
@@ -125,7 +162,11 @@ export class Chat {
   }
 
   turnLink(turn, label) {
-    return h("button", { type: "button", class: "pg-turn", onclick: () => this.select(turn.id, { show: true }) }, label);
+    return h(
+      "button",
+      { type: "button", class: "pg-turn", onclick: () => this.select(turn.id, { show: true }) },
+      label,
+    );
   }
 
   clicked(event, turn) {
@@ -136,40 +177,75 @@ export class Chat {
   superseded(store, turn) {
     const next = store.turns.get(turn.superseded_by);
     const selected = turn.id === store.selected;
-    const build = () => h("div", { class: selected ? "mg-msg me pg-superseded sel" : "mg-msg me pg-superseded", "aria-current": selected && "true" }, meta(this.turnLink(turn, `Turn ${turn.seq}`), state("mute", "arrow-back-up", next ? `superseded by turn ${next.seq}` : "superseded")));
+    const build = () =>
+      h(
+        "div",
+        {
+          class: selected ? "mg-msg me pg-superseded sel" : "mg-msg me pg-superseded",
+          "aria-current": selected && "true",
+        },
+        meta(
+          this.turnLink(turn, `Turn ${turn.seq}`),
+          state("mute", "arrow-back-up", next ? `superseded by turn ${next.seq}` : "superseded"),
+        ),
+      );
     return { key: `superseded:${turn.id}`, signature: `${turn.seq}:${next?.seq}:${selected}`, build };
   }
 
   staffNote({ key, code, message }) {
-    const build = () => h("div", { class: "pg-note", role: "alert" }, note("bad", "alert-triangle", message, `Only staff sees this note. Code: ${code}.`));
+    const build = () =>
+      h(
+        "div",
+        { class: "pg-note", role: "alert" },
+        note("bad", "alert-triangle", message, `Only staff sees this note. Code: ${code}.`),
+      );
     return { key: `note:${key}`, signature: message, build };
   }
 
   /** Replies that are being written, or about to be. */
   writing(store) {
-    const writing = [...store.drafts].filter(([, draft]) => draft.text).map(([turnId, draft]) => this.draft(turnId, draft));
+    const writing = [...store.drafts]
+      .filter(([, draft]) => draft.text)
+      .map(([turnId, draft]) => this.draft(turnId, draft));
     const newest = store.orderedTurns().at(-1);
     if (!writing.length && newest && isReplying(newest)) writing.push(this.expected(newest));
     return writing;
   }
 
   draft(turnId, draft) {
-    const build = () => h("div", { class: "mg-msg", "aria-busy": "true" }, agentFace(), h("p", { dir: "auto" }, "", h("span", { class: "mg-caret" })));
+    const build = () =>
+      h(
+        "div",
+        { class: "mg-msg", "aria-busy": "true" },
+        agentFace(),
+        h("p", { dir: "auto" }, "", h("span", { class: "mg-caret" })),
+      );
     const update = (element) => (element.querySelector("p").firstChild.data = draft.text);
     return { key: `draft:${turnId}`, signature: "draft", build, update };
   }
 
   expected(turn) {
-    const build = () => h("div", { class: "mg-msg", "aria-busy": "true" }, agentFace(), h("p", { class: "t3 pg-expected" }, h("span", { class: "mg-live", "data-s": "act" }), "Writing the reply"));
+    const build = () =>
+      h(
+        "div",
+        { class: "mg-msg", "aria-busy": "true" },
+        agentFace(),
+        h("p", { class: "t3 pg-expected" }, h("span", { class: "mg-live", "data-s": "act" }), "Writing the reply"),
+      );
     return { key: `draft:${turn.id}`, signature: "expected", build };
   }
 
   pending(item) {
     const failed = item.state === "failed";
     const status = failed
-      ? [h("span", { class: "pg-unsent", role: "alert" }, icon("alert-triangle"), `Not sent. ${item.error.message}`), h("button", { type: "button", class: "pg-turn", onclick: () => this.retry(item) }, "Try again"), h("button", { type: "button", class: "pg-turn", onclick: () => this.edit(item) }, "Edit")]
+      ? [
+          h("span", { class: "pg-unsent", role: "alert" }, icon("alert-triangle"), `Not sent. ${item.error.message}`),
+          h("button", { type: "button", class: "pg-turn", onclick: () => this.retry(item) }, "Try again"),
+          h("button", { type: "button", class: "pg-turn", onclick: () => this.edit(item) }, "Edit"),
+        ]
       : [h("span", {}, "Sending")];
-    const build = () => h("div", { class: "mg-msg me pg-pending" }, h("p", { dir: "auto" }, linked(item.content)), meta(...status));
+    const build = () =>
+      h("div", { class: "mg-msg me pg-pending" }, h("p", { dir: "auto" }, linked(item.content)), meta(...status));
     return { key: `outbox:${item.key}`, signature: item.state, build };
   }
 

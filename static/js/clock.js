@@ -2,10 +2,11 @@
 const TOLERATED_MS = 1_500;
 let skew = 0;
 
-/** Learns from something that the server made a moment ago. */
-export function learn(iso) {
-  const apart = Date.now() - new Date(iso);
-  skew = Math.abs(apart) > TOLERATED_MS ? apart : 0;
+/** Learns from something that the server made after `sentAt`, in milliseconds, and before now. */
+export function learn(iso, { sentAt }) {
+  const made = new Date(iso).getTime();
+  const isBetween = made >= sentAt - TOLERATED_MS && made <= Date.now() + TOLERATED_MS;
+  skew = isBetween ? 0 : Date.now() - made;
 }
 
 export const now = () => Date.now() - skew;

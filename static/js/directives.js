@@ -21,20 +21,54 @@ export class Directives {
   render(turn, store) {
     this.shown = [turn, store];
     const source = turn.directives_used && store.turns.get(turn.directives_used.turn);
-    refill(this.element, JSON.stringify([turn.id, turn.directives_used, turn.directives_written, turn.freshness, this.asPrompt, source?.seq, turn.jobs.map((job) => [job.lane, job.state])]), () => this.build(turn, source));
+    refill(
+      this.element,
+      JSON.stringify([
+        turn.id,
+        turn.directives_used,
+        turn.directives_written,
+        turn.freshness,
+        this.asPrompt,
+        source?.seq,
+        turn.jobs.map((job) => [job.lane, job.state]),
+      ]),
+      () => this.build(turn, source),
+    );
   }
 
   build(turn, source) {
     const { directives_used: used, directives_written: written } = turn;
     if (!used && !written) return h("p", { class: "pg-none" }, nothing(turn));
     const head = h("div", { class: "mg-flow ts" }, h("span", { class: "t3" }, sentence(turn, source)), this.switch());
-    const body = this.asPrompt ? h("pre", { class: "pg-block" }, asPrompt(written ?? used)) : h("dl", { class: "mg-fields" }, FIELDS.map(([name, of, isCode]) => field(name, { before: used ? of(used) : [], after: written ? of(written) : null, isCode })));
+    const body = this.asPrompt
+      ? h("pre", { class: "pg-block" }, asPrompt(written ?? used))
+      : h(
+          "dl",
+          { class: "mg-fields" },
+          FIELDS.map(([name, of, isCode]) =>
+            field(name, { before: used ? of(used) : [], after: written ? of(written) : null, isCode }),
+          ),
+        );
     return h("div", { class: "pg-pad" }, head, body);
   }
 
   switch() {
-    const button = (label, asPrompt) => h("button", { type: "button", "aria-pressed": String(this.asPrompt === asPrompt), onclick: (event) => this.choose(asPrompt, event) }, label);
-    return h("div", { class: "mg-seg ml", role: "group", "aria-label": "View" }, button("Changes", false), button("As prompt", true));
+    const button = (label, asPrompt) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": String(this.asPrompt === asPrompt),
+          onclick: (event) => this.choose(asPrompt, event),
+        },
+        label,
+      );
+    return h(
+      "div",
+      { class: "mg-seg ml", role: "group", "aria-label": "View" },
+      button("Changes", false),
+      button("As prompt", true),
+    );
   }
 
   choose(asPrompt, event) {
@@ -54,7 +88,8 @@ function sentence({ seq, directives_used: used, directives_written: written, fre
 
 function nothing(turn) {
   const thoughts = turn.jobs.filter((job) => job.lane === "thoughts");
-  if (thoughts.some((job) => job.state === "queued" || job.state === "running")) return h("span", { class: "mg-flow" }, icon("hourglass"), "Directives appear here when thoughts has written them.");
+  if (thoughts.some((job) => job.state === "queued" || job.state === "running"))
+    return h("span", { class: "mg-flow" }, icon("hourglass"), "Directives appear here when thoughts has written them.");
   const last = thoughts.at(-1);
   if (last?.state === "skipped") return `Thoughts was skipped: ${last.error || "something is awaited"}.`;
   return "This turn used no directives and wrote none.";
@@ -70,7 +105,29 @@ function field(name, { before, after, isCode }) {
     ...old.filter((line) => !fresh.includes(line)).map((line) => ["del", line]),
     ...fresh.filter((line) => !old.includes(line)).map((line) => ["add", line]),
   ];
-  return [h("dt", {}, name), h("dd", {}, h("ul", { class: "mg-diff" }, lines.map(([kind, line]) => h("li", { class: kind }, h("span", { dir: "auto" }, kind && h("span", { class: "visually-hidden" }, kind === "del" ? "Removed: " : "Added: "), isCode ? h("code", {}, line) : line)))))];
+  return [
+    h("dt", {}, name),
+    h(
+      "dd",
+      {},
+      h(
+        "ul",
+        { class: "mg-diff" },
+        lines.map(([kind, line]) =>
+          h(
+            "li",
+            { class: kind },
+            h(
+              "span",
+              { dir: "auto" },
+              kind && h("span", { class: "visually-hidden" }, kind === "del" ? "Removed: " : "Added: "),
+              isCode ? h("code", {}, line) : line,
+            ),
+          ),
+        ),
+      ),
+    ),
+  ];
 }
 
 function asPrompt(d) {

@@ -19,14 +19,20 @@ export const h = (tag, attributes, ...children) => assemble(document.createEleme
 /** An SVG element, with the same rules. */
 export const s = (tag, attributes, ...children) => assemble(document.createElementNS(SVG, tag), attributes, children);
 
-export const icon = (name) => s("svg", { class: "mg-i", "aria-hidden": "true" }, s("use", { href: `${sprite}#${name}` }));
+export const icon = (name) =>
+  s("svg", { class: "mg-i", "aria-hidden": "true" }, s("use", { href: `${sprite}#${name}` }));
 
 /** A state: icon, word and colour together, never colour alone. */
 export const state = (tone, name, word, { fill = false } = {}) =>
   h("span", { class: fill ? "mg-st fill" : "mg-st", "data-s": tone }, icon(name), word);
 
 export const note = (tone, name, title, ...sentence) =>
-  h("div", { class: "mg-note", "data-s": tone }, icon(name), h("div", {}, h("b", { class: "tb" }, title), h("p", { class: "ts t2" }, ...sentence)));
+  h(
+    "div",
+    { class: "mg-note", "data-s": tone },
+    icon(name),
+    h("div", {}, h("b", { class: "tb" }, title), h("p", { class: "ts t2" }, ...sentence)),
+  );
 
 /** Text as nodes, with http(s) addresses as links that open elsewhere. */
 export function linked(text) {

@@ -54,14 +54,22 @@ export class Inspector {
   }
 
   head(turn, store) {
-    refill(at("turn-title"), JSON.stringify([turn.seq, progress(turn, store)]), () => [h("span", {}, `Turn ${turn.seq}`), state(...progress(turn, store), { fill: true })]);
-    refill(at("turn-nums"), JSON.stringify(numbers(turn)), () => numbers(turn).map(([name, value, title]) => h("div", { title }, h("dt", {}, name), h("dd", {}, value))));
+    refill(at("turn-title"), JSON.stringify([turn.seq, progress(turn, store)]), () => [
+      h("span", {}, `Turn ${turn.seq}`),
+      state(...progress(turn, store), { fill: true }),
+    ]);
+    refill(at("turn-nums"), JSON.stringify(numbers(turn)), () =>
+      numbers(turn).map(([name, value, title]) => h("div", { title }, h("dt", {}, name), h("dd", {}, value))),
+    );
   }
 
   counts(turn) {
     const { directives_used: used, directives_written: written } = turn;
     this.tabs.count("verdicts", turn.verdicts.length || "");
-    this.tabs.count("directives", written ? `${used ? `v${used.version} → ` : ""}v${written.version}` : used ? `v${used.version}` : "");
+    this.tabs.count(
+      "directives",
+      written ? `${used ? `v${used.version} → ` : ""}v${written.version}` : used ? `v${used.version}` : "",
+    );
     this.tabs.count("effects", turn.effects.length || "");
     this.tabs.count("calls", turn.model_calls.length || "");
   }
@@ -74,7 +82,17 @@ export class Inspector {
 
   failure(turn, job) {
     const title = `${format.words(job.lane)} failed after ${format.plural(job.attempts, "attempt")}.`;
-    const button = this.runAgain && h("button", { type: "button", class: "btn btn-quiet btn-sm", onclick: (event) => this.again(event.currentTarget, job, turn) }, "Run again");
+    const button =
+      this.runAgain &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "btn btn-quiet btn-sm",
+          onclick: (event) => this.again(event.currentTarget, job, turn),
+        },
+        "Run again",
+      );
     const box = note("bad", "alert-triangle", title, job.error || "No reason was given.");
     if (button) box.append(button);
     return box;
@@ -90,7 +108,9 @@ export class Inspector {
 /** Tool → number of its words, for the lanes of effects. */
 function numberByTool(turn) {
   const numbers = numbersOf(placeVerdicts(replyText(turn), turn.verdicts, reading));
-  const fired = new Map([...numbers].filter(([verdict]) => verdict.fired).map(([verdict, number]) => [verdict.tool, number]));
+  const fired = new Map(
+    [...numbers].filter(([verdict]) => verdict.fired).map(([verdict, number]) => [verdict.tool, number]),
+  );
   return (tool) => fired.get(tool) ?? null;
 }
 
@@ -122,6 +142,10 @@ function numbers(turn) {
     ["First token", first || "–", "From the customer’s message to the first word of the reply"],
     ["Model calls", format.count(calls.length), null],
     ["Tokens", format.count(tokens), "In and out, over all model calls"],
-    ["Cost", priced.length ? format.money(cost) : "–", priced.length < calls.length ? "No price is set for some of the models" : null],
+    [
+      "Cost",
+      priced.length ? format.money(cost) : "–",
+      priced.length < calls.length ? "No price is set for some of the models" : null,
+    ],
   ];
 }

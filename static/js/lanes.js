@@ -5,8 +5,29 @@ import { observedWords, properEnd } from "./turn.js";
 const SLACK_MS = 60;
 const HOUR_MS = 3_600_000;
 const WAITED_MS = 40;
-const AXES = [0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 1800, 3600].map((value) => value * 1000);
-const TICKS = { 0.1: 0.02, 0.2: 0.05, 0.5: 0.1, 1: 0.2, 2: 0.5, 3: 1, 5: 1, 10: 2, 15: 5, 20: 5, 30: 5, 60: 10, 120: 30, 180: 30, 300: 60, 600: 120, 1800: 300, 3600: 600 };
+const AXES = [0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 1800, 3600].map(
+  (value) => value * 1000,
+);
+const TICKS = {
+  0.1: 0.02,
+  0.2: 0.05,
+  0.5: 0.1,
+  1: 0.2,
+  2: 0.5,
+  3: 1,
+  5: 1,
+  10: 2,
+  15: 5,
+  20: 5,
+  30: 5,
+  60: 10,
+  120: 30,
+  180: 30,
+  300: 60,
+  600: 120,
+  1800: 300,
+  3600: 600,
+};
 const NAMES = {
   reply: ["message-2", "Reply"],
   observer: ["eye", "Observer"],
@@ -15,7 +36,15 @@ const NAMES = {
   follow_up: ["history", "Follow-up"],
 };
 const RANK = ["reply", "observer", "thoughts", "tool_caller", "effect", "result", "other"];
-const KINDS = [["availab", "calendar-search"], ["book", "calendar-time"], ["meeting", "calendar-time"], ["sms", "device-mobile-message"], ["mail", "mail"], ["transfer", "phone"], ["webhook", "webhook"]];
+const KINDS = [
+  ["availab", "calendar-search"],
+  ["book", "calendar-time"],
+  ["meeting", "calendar-time"],
+  ["sms", "device-mobile-message"],
+  ["mail", "mail"],
+  ["transfer", "phone"],
+  ["webhook", "webhook"],
+];
 
 /** A picture for an effect, by the words of its kind and tool. */
 export const effectIcon = ({ kind, tool }) => KINDS.find(([word]) => `${kind} ${tool}`.includes(word))?.[1] ?? "bolt";
@@ -27,8 +56,16 @@ export const effectIcon = ({ kind, tool }) => KINDS.find(([word]) => `${kind} ${
 export function layOut(turn, { now, firstAt, numberOf }) {
   const zero = new Date(turn.created_at).getTime();
   const at = (iso) => (iso ? new Date(iso) - zero : null);
-  const context = { turn, at, now: now - zero, firstToken: at(turn.first_token_at) ?? (firstAt && firstAt - zero), numberOf };
-  const lanes = [...jobLanes(context), ...effectLanes(context)].sort((a, b) => RANK.indexOf(rankOf(a)) - RANK.indexOf(rankOf(b)) || a.start - b.start);
+  const context = {
+    turn,
+    at,
+    now: now - zero,
+    firstToken: at(turn.first_token_at) ?? (firstAt && firstAt - zero),
+    numberOf,
+  };
+  const lanes = [...jobLanes(context), ...effectLanes(context)].sort(
+    (a, b) => RANK.indexOf(rankOf(a)) - RANK.indexOf(rankOf(b)) || a.start - b.start,
+  );
   const end = properEnd([...lanes, { start: 0, end: at(turn.replied_at) ?? 0 }]);
   for (const lane of lanes) lane.isLater = lane.start > end;
   const axis = AXES.find((value) => value >= end * 1.01) ?? Math.ceil(end / HOUR_MS) * HOUR_MS;
@@ -61,12 +98,23 @@ function jobLane(context, job, nth) {
   const start = context.at(job.started_at) ?? context.at(job.created_at);
   const end = Math.max(start, context.at(job.finished_at) ?? (isOpen ? context.now : start));
   const isResult = nth > 0 && job.lane === "reply";
-  const lane = { key: job.id, kind: job.lane, icon, name: isResult ? `${name}, result` : name, isResult, start, end, bars: [], ...endings(job, end - start) };
+  const lane = {
+    key: job.id,
+    kind: job.lane,
+    icon,
+    name: isResult ? `${name}, result` : name,
+    isResult,
+    start,
+    end,
+    bars: [],
+    ...endings(job, end - start),
+  };
   const calls = callsWithin(context, job.lane, { start, end });
   if (job.state === "superseded") lane.isCut = true;
   else if (job.state === "failed") lane.bars.push({ from: start, to: end, tone: "fb" });
   else if (job.started_at) fill(context, lane, { job, calls, nth });
   addQueueing(context, lane, job);
+  lane.detail = `${lane.detail}${lane.again}`.replace(/^, /, "");
   return lane;
 }
 
@@ -80,14 +128,21 @@ function endings(job, length) {
     superseded: [null, job.error || "superseded by a newer message"],
     skipped: [null, `skipped: ${job.error || "nothing to do"}`],
   }[job.state];
-  return { strong: words?.[0] ?? null, detail: words?.[1] ?? job.state, tone: job.state };
+  const again =
+    job.attempts > 1 && (job.state === "running" || job.state === "done") ? `, attempt ${job.attempts}` : "";
+  return { strong: words?.[0] ?? null, detail: words?.[1] ?? job.state, brief: job.state, again };
 }
 
 function callsWithin({ turn, at }, laneName, { start, end }) {
   const skills = { reply: ["reply"], tool_caller: ["detect"] }[laneName] ?? [laneName];
   return turn.model_calls
     .filter((call) => skills.includes(call.skill))
-    .map((call) => ({ from: at(call.started_at), first: at(call.started_at) + (call.first_token_ms ?? call.total_ms), to: at(call.started_at) + call.total_ms, hasFirst: call.first_token_ms !== null }))
+    .map((call) => ({
+      from: at(call.started_at),
+      first: at(call.started_at) + (call.first_token_ms ?? call.total_ms),
+      to: at(call.started_at) + call.total_ms,
+      hasFirst: call.first_token_ms !== null,
+    }))
     .filter((call) => call.from >= start - SLACK_MS && call.to <= end + SLACK_MS)
     .sort((a, b) => a.from - b.from);
 }
@@ -112,15 +167,32 @@ function fillReply({ firstToken }, lane, { job, calls, nth }) {
   }
   if (token !== null && token <= lane.end) {
     lane.ring = token;
-    lane.detail = [`first token ${format.duration(nth ? token - lane.start : token)}`, lane.detail].filter(Boolean).join(", ");
+    lane.detail = [`first token ${format.duration(nth ? token - lane.start : token)}`, lane.detail]
+      .filter(Boolean)
+      .join(", ");
   }
 }
 
 /** The detections side by side as thin bars, then what the tool caller itself took. */
 function fillToolCaller({ turn }, lane, { job, calls }) {
-  if (calls.length) lane.bars.push({ from: lane.start, to: Math.min(...calls.map((call) => call.from)), tone: "fkl", top: 7, height: 10.5 });
+  if (calls.length)
+    lane.bars.push({
+      from: lane.start,
+      to: Math.min(...calls.map((call) => call.from)),
+      tone: "fkl",
+      top: 7,
+      height: 10.5,
+    });
   const height = calls.length > 1 ? Math.min(4.5, 11 / calls.length - 1) : 9;
-  calls.forEach((call, index) => lane.bars.push({ from: call.from, to: call.to, tone: "fk", top: calls.length > 1 ? 7 + index * (height + 1.5) : 8, height }));
+  calls.forEach((call, index) =>
+    lane.bars.push({
+      from: call.from,
+      to: call.to,
+      tone: "fk",
+      top: calls.length > 1 ? 7 + index * (height + 1.5) : 8,
+      height,
+    }),
+  );
   const drawn = Math.max(lane.start, ...calls.map((call) => call.to));
   lane.bars.push({ from: drawn, to: lane.end, tone: calls.length ? "fkl" : "fk", top: 7, height: 10.5 });
   if (job.state !== "done") return;
@@ -132,14 +204,16 @@ function fillFlow({ turn }, lane, { job }) {
   lane.bars.push({ from: lane.start, to: lane.end, tone: "fk" });
   if (job.state !== "done") return;
   if (job.lane === "observer") lane.detail = observedWords(turn).join(", ") || "nothing new";
-  if (job.lane === "thoughts") lane.detail = turn.directives_written ? `directives v${turn.directives_written.version}` : "no directives";
+  if (job.lane === "thoughts")
+    lane.detail = turn.directives_written ? `directives v${turn.directives_written.version}` : "no directives";
 }
 
 /** A thin line for the time a job stood in the queue. */
 function addQueueing({ turn, at, now }, lane, job) {
   const from = Math.max(0, at(job.created_at));
   const to = at(job.started_at) ?? (job.state === "queued" ? now : from);
-  if (to - from > WAITED_MS && job.state !== "skipped") lane.bars.unshift({ from, to, tone: "fkl", top: 11.5, height: 2 });
+  if (to - from > WAITED_MS && job.state !== "skipped")
+    lane.bars.unshift({ from, to, tone: "fkl", top: 11.5, height: 2 });
   if (job.lane === "reply" && turn.status === "queued") lane.detail = "waiting for a worker";
 }
 
@@ -147,14 +221,32 @@ function effectLanes(context) {
   return context.turn.effects.map((effect) => {
     const { at, now, numberOf } = context;
     const start = at(effect.started_at ?? effect.created_at);
-    const end = Math.max(start, at(effect.finished_at) ?? (["planned", "sending"].includes(effect.state) ? now : start));
+    const end = Math.max(
+      start,
+      at(effect.finished_at) ?? (["planned", "sending"].includes(effect.state) ? now : start),
+    );
     const tone = { planned: "fkl", sending: "fol", done: "fo", failed: "fb", unknown: "fwn" }[effect.state];
     const isCut = effect.state === "held" || effect.state === "cancelled";
     const strong = isCut || effect.state === "planned" ? null : format.length(end - start);
     const number = numberOf(effect.tool);
     const detail = [effect.state, effect.waited && "waited", !number && effect.tool].filter(Boolean).join(", ");
     const bars = tone ? [{ from: start, to: end, tone }] : [];
-    return { key: effect.id, kind: "effect", icon: effectIcon(effect), name: "Effect", title: effect.tool, number, start, end, bars, strong, detail, tone: effect.state, isCut, isFramed: effect.waited };
+    return {
+      key: effect.id,
+      kind: "effect",
+      icon: effectIcon(effect),
+      name: "Effect",
+      title: effect.tool,
+      number,
+      start,
+      end,
+      bars,
+      strong,
+      detail,
+      brief: effect.state,
+      isCut,
+      isFramed: effect.waited,
+    };
   });
 }
 
@@ -166,7 +258,7 @@ function joints(lanes) {
     const caller = lanes.findLast((lane) => lane.kind === "tool_caller" && lane.start <= effect.start);
     if (caller) found.push({ at: effect.start, from: lanes.indexOf(caller), to: lanes.indexOf(effect) });
   }
-  const done = effects.filter((lane) => lane.tone === "done");
+  const done = effects.filter((lane) => lane.brief === "done");
   const result = lanes.find((lane) => lane.isResult && done.some((effect) => effect.end <= lane.start + SLACK_MS));
   const cause = result && done.findLast((effect) => effect.end <= result.start + SLACK_MS);
   if (cause) found.push({ at: Math.max(cause.end, 0), from: lanes.indexOf(cause), to: lanes.indexOf(result) });

@@ -1,7 +1,19 @@
 // Where in a text the words of a quote stand, and which number they get.
 import { h, linked } from "./dom.js";
 
-const SAME = { "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‛": "'", "–": "-", "—": "-", "…": "..." };
+const SAME = {
+  "“": '"',
+  "”": '"',
+  "„": '"',
+  "«": '"',
+  "»": '"',
+  "‘": "'",
+  "’": "'",
+  "‛": "'",
+  "–": "-",
+  "—": "-",
+  "…": "...",
+};
 const EDGES = /^[\s"'.,;:!?-]+|[\s"'.,;:!?-]+$/g;
 
 /** The text in one spelling, with the place each character came from. */
@@ -72,4 +84,9 @@ export function marked(text, spans, mark) {
 
 /** One mark. With a number it can be pointed at, and lights up with its lane and its verdict. */
 export const mark = ({ tone, number, words }) =>
-  h("mark", { class: "mg-mark", "data-s": tone === "mute" ? "off" : tone, "data-w": number }, words, number && h("sup", {}, String(number)));
+  h(
+    "mark",
+    { class: "mg-mark", "data-s": tone === "mute" ? "off" : tone, "data-w": number },
+    words,
+    number && h("sup", {}, String(number)),
+  );

@@ -47,19 +47,29 @@ class Playground {
     });
     this.views();
     const writing = this.canWrite ? this.buildWriting(project) : {};
-    new Keys({ dialog: at("keys"), opener: document.querySelector("[data-keys-open]"), bindings: { j: () => step(1), k: () => step(-1), ...writing } });
+    new Keys({
+      dialog: at("keys"),
+      opener: document.querySelector("[data-keys-open]"),
+      bindings: { j: () => step(1), k: () => step(-1), ...writing },
+    });
   }
 
   buildWriting(project) {
     this.suggestions = new Suggestions(at("suggestions"));
-    this.persona = new Persona({ project, dialog: at("persona"), button: at("persona-open"), onSave: () => this.anew() });
+    this.persona = new Persona({
+      project,
+      dialog: at("persona"),
+      button: at("persona-open"),
+      onSave: () => this.anew(),
+    });
     this.composer = new Composer({
       form: at("compose"),
       suggest: at("suggest"),
       onSend: (content) => this.send(content),
       onSuggest: () => this.suggestions.next(this.store, this.persona.value),
     });
-    for (const button of at("openers").children) button.addEventListener("click", () => this.send(button.textContent.trim()));
+    for (const button of at("openers").children)
+      button.addEventListener("click", () => this.send(button.textContent.trim()));
     for (const button of at("channels").children) button.addEventListener("click", () => this.setChannel(button.value));
     at("new").addEventListener("click", () => this.anew());
     return { n: () => this.anew() };
@@ -108,7 +118,10 @@ class Playground {
       this.channel = this.store.conversation?.channel ?? this.channel;
     } catch (error) {
       this.store.loading = false;
-      const message = error.status === 404 ? "This conversation doesn’t exist in this project." : `The conversation couldn’t be opened. ${error.message}`;
+      const message =
+        error.status === 404
+          ? "This conversation doesn’t exist in this project."
+          : `The conversation couldn’t be opened. ${error.message}`;
       this.store.addNote({ key: "open", code: error.code, message });
     }
   }
@@ -145,18 +158,26 @@ class Playground {
   renderWaiting(waiting) {
     at("waiting").hidden = !waiting;
     const until = waiting?.until ? `, until ${format.seconds(waiting.until)} at the latest` : "";
-    refill(at("waiting"), JSON.stringify(waiting), () => waiting && state("warn", "clock-pause", `The agent waits for a result${until}`));
+    refill(
+      at("waiting"),
+      JSON.stringify(waiting),
+      () => waiting && state("warn", "clock-pause", `The agent waits for a result${until}`),
+    );
   }
 
   renderPhone(turn) {
     const fired = turn?.verdicts.filter((verdict) => verdict.fired).length ?? 0;
     const held = turn?.verdicts.filter((verdict) => reading(verdict).tone === "warn").length ?? 0;
     at("views").querySelector("[value=turn]").textContent = turn ? `Turn ${turn.seq}` : "Turn";
-    refill(at("view-counts"), `${fired}:${held}`, () => [fired > 0 && state("ok", "bolt", `${fired} fired`), held > 0 && state("warn", "hand-stop", `${held} held back`)]);
+    refill(at("view-counts"), `${fired}:${held}`, () => [
+      fired > 0 && state("ok", "bolt", `${fired} fired`),
+      held > 0 && state("warn", "hand-stop", `${held} held back`),
+    ]);
   }
 
   renderTop(conversation) {
-    for (const button of at("channels").children) button.setAttribute("aria-pressed", String(button.value === this.channel));
+    for (const button of at("channels").children)
+      button.setAttribute("aria-pressed", String(button.value === this.channel));
     const name = conversation ? conversation.persona?.name : this.persona.value.name;
     at("persona-open").querySelector("span").textContent = name || "Test customer";
     this.composer.address(name ?? "");

@@ -18,20 +18,38 @@ export class Prompt {
 
   async open({ turnId, call, name, onChange }) {
     Object.assign(this, { turnId, callId: call.id });
-    this.element.replaceChildren(h("div", { class: "pg-prompt cp-sk mg-stack", role: "status", "aria-busy": "true", "aria-label": "Loading the prompt" }, h("i", {}), h("i", {}), h("i", {})));
+    this.element.replaceChildren(
+      h(
+        "div",
+        { class: "pg-prompt cp-sk mg-stack", role: "status", "aria-busy": "true", "aria-label": "Loading the prompt" },
+        h("i", {}),
+        h("i", {}),
+        h("i", {}),
+      ),
+    );
     onChange();
     try {
       const whole = await this.api.get(`/model-calls/${call.id}`);
       if (this.callId === call.id) this.show(whole, name);
     } catch (error) {
-      if (this.callId === call.id) this.element.replaceChildren(h("div", { class: "pg-pad" }, note("bad", "alert-triangle", "The prompt couldn’t be loaded.", error.message)));
+      if (this.callId === call.id)
+        this.element.replaceChildren(
+          h("div", { class: "pg-pad" }, note("bad", "alert-triangle", "The prompt couldn’t be loaded.", error.message)),
+        );
     }
   }
 
   show(call, name) {
     const parts = partsOf(call);
     const body = h("pre", { tabindex: "0", dir: "auto" });
-    const links = parts.map((part) => h("button", { type: "button", onclick: (event) => choose(event.currentTarget, part) }, part.name, h("span", { class: "mg-n", title: `${format.count(part.text.length)} characters` }, size(part.text.length))));
+    const links = parts.map((part) =>
+      h(
+        "button",
+        { type: "button", onclick: (event) => choose(event.currentTarget, part) },
+        part.name,
+        h("span", { class: "mg-n", title: `${format.count(part.text.length)} characters` }, size(part.text.length)),
+      ),
+    );
     const choose = (link, part) => {
       for (const other of links) other.toggleAttribute("aria-current", false);
       link.setAttribute("aria-current", "true");
@@ -39,9 +57,19 @@ export class Prompt {
     };
     choose(links[0], parts[0]);
     const title = `Prompt of ${name.charAt(0).toLowerCase()}${name.slice(1)}`;
-    const copy = h("button", { type: "button", class: "btn btn-bare btn-sm ml", onclick: () => this.copy(call) }, icon("copy"), "Copy");
+    const copy = h(
+      "button",
+      { type: "button", class: "btn btn-bare btn-sm ml", onclick: () => this.copy(call) },
+      icon("copy"),
+      "Copy",
+    );
     this.element.replaceChildren(
-      h("section", { class: "pg-prompt", "aria-label": title }, h("header", {}, h("b", { class: "tb" }, title), h("span", { class: "t3" }, facts(call)), copy), h("div", { class: "pg-parts" }, h("nav", { "aria-label": "Parts of the prompt" }, links), body)),
+      h(
+        "section",
+        { class: "pg-prompt", "aria-label": title },
+        h("header", {}, h("b", { class: "tb" }, title), h("span", { class: "t3" }, facts(call)), copy),
+        h("div", { class: "pg-parts" }, h("nav", { "aria-label": "Parts of the prompt" }, links), body),
+      ),
     );
     this.element.scrollIntoView({ block: "nearest" });
   }
@@ -58,12 +86,19 @@ export class Prompt {
 }
 
 function facts({ input_tokens: input, cached_tokens: cached, template_hash: hash }) {
-  return [`${format.plural(input, "token")}${cached ? `, ${format.count(cached)} of them from the cache` : ""}`, hash && `template ${hash.slice(0, 8)}`].filter(Boolean).join(", ");
+  return [
+    `${format.plural(input, "token")}${cached ? `, ${format.count(cached)} of them from the cache` : ""}`,
+    hash && `template ${hash.slice(0, 8)}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /** [{name, text}]: what stands outside of tags under its role, each tag by its name, the answer last. */
 function partsOf({ messages, output }) {
-  const parts = messages.filter(({ role }) => role === "system").flatMap(({ role, content }) => cut(role, content ?? ""));
+  const parts = messages
+    .filter(({ role }) => role === "system")
+    .flatMap(({ role, content }) => cut(role, content ?? ""));
   const spoken = messages.filter(({ role }) => role !== "system");
   const history = spoken.slice(0, -1).map(({ role, content }) => `${role}: ${content ?? ""}`);
   if (history.length) parts.push({ name: "Conversation", text: history.join("\n\n") });
@@ -74,7 +109,9 @@ function partsOf({ messages, output }) {
 function cut(role, content) {
   const parts = [];
   let from = 0;
-  const outside = (text) => text.trim() && parts.push({ name: { system: "Instructions", user: "Request" }[role] ?? format.words(role), text: text.trim() });
+  const outside = (text) =>
+    text.trim() &&
+    parts.push({ name: { system: "Instructions", user: "Request" }[role] ?? format.words(role), text: text.trim() });
   for (const match of content.matchAll(TAG)) {
     outside(content.slice(from, match.index));
     parts.push({ name: match[1].replace(/(?<=[a-z])(?=[A-Z])/g, " "), text: match[0] });

@@ -17,7 +17,9 @@ export class Reading {
     refill(this.said, JSON.stringify([turn.id, asked, turn.observed]), () => customer(asked, turn.observed));
     const draft = store.drafts.get(turn.id)?.text ?? "";
     const { status, partial, verdicts } = turn;
-    refill(this.answer, JSON.stringify([turn.id, status, partial, replyText(turn), verdicts, draft]), () => answer(turn, draft));
+    refill(this.answer, JSON.stringify([turn.id, status, partial, replyText(turn), verdicts, draft]), () =>
+      answer(turn, draft),
+    );
   }
 }
 
@@ -26,12 +28,24 @@ function customer(asked, observed) {
   const spans = place(asked.content, observed);
   const found = new Set(spans.flatMap((span) => span.rows));
   const words = marked(asked.content, spans, (span, text, after) => [
-    h("span", { class: "mg-gl" }, mark({ tone: "act", words: text }), after, gloss("act", "eye", span.rows.map((row) => noticed(row, asked.content)).join(", "))),
+    h(
+      "span",
+      { class: "mg-gl" },
+      mark({ tone: "act", words: text }),
+      after,
+      gloss("act", "eye", span.rows.map((row) => noticed(row, asked.content)).join(", ")),
+    ),
   ]);
   const others = observed.filter((row) => !found.has(row));
   return [
     h("p", { class: "pg-asked", dir: "auto" }, words),
-    others.length > 0 && h("p", { class: "mg-flow ts" }, state("act", "eye", "Noticed"), others.map((row) => h("span", { class: "mg-tag", title: row.quote }, `${row.field}: ${row.value}`))),
+    others.length > 0 &&
+      h(
+        "p",
+        { class: "mg-flow ts" },
+        state("act", "eye", "Noticed"),
+        others.map((row) => h("span", { class: "mg-tag", title: row.quote }, `${row.field}: ${row.value}`)),
+      ),
   ];
 }
 
@@ -42,26 +56,43 @@ function answer(turn, draft) {
   if (turn.status === "failed" && turn.reply) return apology(turn);
   if (turn.reply) return h("p", { class: "mg-reading", dir: "auto" }, glossed(turn));
   if (draft) return h("p", { class: "mg-reading", dir: "auto" }, linked(draft), h("span", { class: "mg-caret" }));
-  if (isReplying(turn)) return h("p", { class: "mg-reading t3 pg-expected" }, h("span", { class: "mg-live", "data-s": "act" }), "Waiting for the first token");
+  if (isReplying(turn))
+    return h(
+      "p",
+      { class: "mg-reading t3 pg-expected" },
+      h("span", { class: "mg-live", "data-s": "act" }),
+      "Waiting for the first token",
+    );
   return h("p", { class: "mg-reading t3" }, "No reply was sent.");
 }
 
 function withdrawn(turn) {
   return [
-    turn.partial ? h("p", { class: "mg-reading pg-withdrawn", dir: "auto" }, h("s", {}, turn.partial)) : h("p", { class: "mg-reading t3" }, "Nothing was written yet."),
+    turn.partial
+      ? h("p", { class: "mg-reading pg-withdrawn", dir: "auto" }, h("s", {}, turn.partial))
+      : h("p", { class: "mg-reading t3" }, "Nothing was written yet."),
     h("p", { class: "ts t3" }, "Withdrawn before it was complete: a newer message came. The customer doesn’t see it."),
   ];
 }
 
 function apology({ reply }) {
-  return [h("p", { class: "mg-reading t2", dir: "auto" }, reply.content), h("p", { class: "ts t3" }, "No reply could be written. The customer was told so with these words.")];
+  return [
+    h("p", { class: "mg-reading t2", dir: "auto" }, reply.content),
+    h("p", { class: "ts t3" }, "No reply could be written. The customer was told so with these words."),
+  ];
 }
 
 function glossed(turn) {
   const spans = placeVerdicts(turn.reply.content, turn.verdicts, reading);
   return marked(turn.reply.content, spans, (span, text, after) => {
     const tone = reading(span.rows[0]).tone;
-    return h("span", { class: "mg-gl" }, mark({ tone, number: span.number, words: text }), after, span.rows.slice(0, 3).map(verdictGloss));
+    return h(
+      "span",
+      { class: "mg-gl" },
+      mark({ tone, number: span.number, words: text }),
+      after,
+      span.rows.slice(0, 3).map(verdictGloss),
+    );
   });
 }
 

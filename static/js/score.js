@@ -43,7 +43,12 @@ export class Score {
 
   paint(turn, score) {
     this.width = this.laneWidth();
-    const list = h("ol", { class: "mg-score", "aria-label": `Timeline of turn ${turn.seq}, ${format.duration(score.end)}` }, this.axis(score), score.lanes.map((lane, index) => this.lane(score, lane, index)));
+    const list = h(
+      "ol",
+      { class: "mg-score", "aria-label": `Timeline of turn ${turn.seq}, ${format.duration(score.end)}` },
+      this.axis(score),
+      score.lanes.map((lane, index) => this.lane(score, lane, index)),
+    );
     this.element.replaceChildren(list);
   }
 
@@ -54,8 +59,14 @@ export class Score {
 
   axis(score) {
     const labels = score.ticks.map((tick, index) => this.tick(score, tick, index));
-    const sent = score.sent !== null && s("text", { x: percent(score.sent, score), y: 12, ...this.sentPlace(score) }, "sent");
-    return h("li", { class: "axis", "aria-hidden": "true" }, h("span", { class: "nm" }), s("svg", { role: "presentation" }, labels, sent));
+    const sent =
+      score.sent !== null && s("text", { x: percent(score.sent, score), y: 12, ...this.sentPlace(score) }, "sent");
+    return h(
+      "li",
+      { class: "axis", "aria-hidden": "true" },
+      h("span", { class: "nm" }),
+      s("svg", { role: "presentation" }, labels, sent),
+    );
   }
 
   tick(score, tick, index) {
@@ -65,7 +76,11 @@ export class Score {
     if (isTaken) return null;
     const isLast = tick === score.axis;
     const label = tick === 0 ? "0" : axisLabel(tick, score.axis);
-    return s("text", { x: percent(tick, score), y: 12, "text-anchor": isLast ? "end" : index ? "middle" : null }, label);
+    return s(
+      "text",
+      { x: percent(tick, score), y: 12, "text-anchor": isLast ? "end" : index ? "middle" : null },
+      label,
+    );
   }
 
   sentPlace(score) {
@@ -74,8 +89,21 @@ export class Score {
   }
 
   lane(score, lane, index) {
-    const name = h("span", { class: "nm", title: lane.title }, icon(lane.icon), lane.name, lane.number ? h("span", { class: "mg-n" }, lane.number) : null);
-    const drawing = s("svg", { role: "img", "aria-label": spoken(lane) }, this.grid(score), this.bars(score, lane), this.joints(score, index), this.text(score, { lane, index, name }));
+    const name = h(
+      "span",
+      { class: "nm", title: lane.title },
+      icon(lane.icon),
+      lane.name,
+      lane.number ? h("span", { class: "mg-n" }, lane.number) : null,
+    );
+    const drawing = s(
+      "svg",
+      { role: "img", "aria-label": spoken(lane) },
+      this.grid(score),
+      this.bars(score, lane),
+      this.joints(score, index),
+      this.text(score, { lane, index, name }),
+    );
     return h("li", { class: lane.isCut ? "sup" : null, "data-w": lane.number, "data-lane": lane.kind }, name, drawing);
   }
 
@@ -86,9 +114,22 @@ export class Score {
 
   bars(score, lane) {
     if (lane.isLater) return [];
-    const bars = lane.bars.map(({ from, to, tone, top = 8, height = 9 }) => box(score, { from, to, top, height, class: tone, rx: Math.min(2, height / 2) }));
-    if (lane.isFramed) bars.unshift(box(score, { from: lane.start, to: lane.end, top: 2.5, height: 20, class: "fw", rx: 3 }));
-    if (lane.isCut) bars.push(box(score, { from: lane.start, to: lane.end, top: 8.5, height: 8, class: "fx", rx: 2 }), s("line", { class: "cut", x1: percent(lane.start - score.axis * 0.006, score), x2: percent(lane.end + score.axis * 0.006, score), y1: 12.5, y2: 12.5 }));
+    const bars = lane.bars.map(({ from, to, tone, top = 8, height = 9 }) =>
+      box(score, { from, to, top, height, class: tone, rx: Math.min(2, height / 2) }),
+    );
+    if (lane.isFramed)
+      bars.unshift(box(score, { from: lane.start, to: lane.end, top: 2.5, height: 20, class: "fw", rx: 3 }));
+    if (lane.isCut)
+      bars.push(
+        box(score, { from: lane.start, to: lane.end, top: 8.5, height: 8, class: "fx", rx: 2 }),
+        s("line", {
+          class: "cut",
+          x1: percent(lane.start - score.axis * 0.006, score),
+          x2: percent(lane.end + score.axis * 0.006, score),
+          y1: 12.5,
+          y2: 12.5,
+        }),
+      );
     if (lane.ring !== undefined) bars.push(s("circle", { class: "tk", cx: percent(lane.ring, score), cy: 12.5, r: 4 }));
     return bars;
   }
@@ -96,24 +137,38 @@ export class Score {
   joints(score, index) {
     return score.joints
       .filter((joint) => joint.from <= index && index <= joint.to)
-      .map((joint) => vertical(percent(joint.at, score), { class: "lk", y1: joint.from === index ? 18 : 0, y2: joint.to === index ? 8 : HEIGHT }));
+      .map((joint) =>
+        vertical(percent(joint.at, score), {
+          class: "lk",
+          y1: joint.from === index ? 18 : 0,
+          y2: joint.to === index ? 8 : HEIGHT,
+        }),
+      );
   }
 
   /** Right of the bar, else left of it, else only the length, else beside the lane's name. */
   text(score, { lane, index, name }) {
-    if (lane.isLater) return label({ x: 0, strong: `${format.duration(lane.start)} later`, detail: [lane.strong, lane.detail].filter(Boolean).join(", ") });
+    if (lane.isLater)
+      return label({
+        x: 0,
+        strong: `${format.duration(lane.start)} later`,
+        detail: [lane.strong, lane.detail].filter(Boolean).join(", "),
+      });
     const start = (Math.max(0, lane.bars[0]?.from ?? lane.start) / score.axis) * this.width;
-    const joints = score.joints.filter((joint) => joint.from === index && joint.at < lane.end + score.axis * 0.05).map((joint) => joint.at);
+    const joints = score.joints
+      .filter((joint) => joint.from === index && joint.at < lane.end + score.axis * 0.05)
+      .map((joint) => joint.at);
     const edge = Math.max(lane.end, ...joints);
     const end = (edge / score.axis) * this.width;
-    const details = [lane.detail, shorten(lane.detail), lane.detail.split(/[:,]/)[0], ...(lane.strong ? [""] : [])];
+    const details = [lane.detail, shorten(lane.detail), lane.detail.split(/[:,]/)[0], lane.strong ? "" : lane.brief];
     for (const detail of details) {
       const one = { strong: lane.strong, detail };
       const needs = GAP_PX + ruler.measureText(`${one.strong ?? ""}  ${one.detail}`).width + 4;
       if (end + needs <= this.width) return label({ x: percent(edge, score), dx: GAP_PX, ...one });
-      if (start - needs >= 0) return label({ x: percent((start / this.width) * score.axis, score), dx: -GAP_PX, anchor: "end", ...one });
+      if (start - needs >= 0)
+        return label({ x: percent((start / this.width) * score.axis, score), dx: -GAP_PX, anchor: "end", ...one });
     }
-    name.append(h("span", { class: "mg-n" }, lane.strong ?? lane.detail));
+    name.append(h("span", { class: "mg-n" }, lane.strong ?? lane.brief));
     return null;
   }
 }
@@ -122,10 +177,22 @@ const percent = (ms, { axis }) => `${((ms / axis) * 100).toFixed(2)}%`;
 
 const vertical = (x, attributes = {}) => s("line", { x1: x, x2: x, y1: 0, y2: HEIGHT, ...attributes });
 
-const box = (score, { from, to, top, height, ...rest }) => s("rect", { x: percent(from, score), y: top, width: percent(Math.max(to - from, score.axis * 0.003), score), height, ...rest });
+const box = (score, { from, to, top, height, ...rest }) =>
+  s("rect", {
+    x: percent(from, score),
+    y: top,
+    width: percent(Math.max(to - from, score.axis * 0.003), score),
+    height,
+    ...rest,
+  });
 
 const label = ({ x, dx = 0, anchor = null, strong, detail }) =>
-  s("text", { x, y: 16.5, dx, "text-anchor": anchor }, strong && s("tspan", { class: "k" }, strong), detail && s("tspan", { dx: strong ? 9 : null }, detail));
+  s(
+    "text",
+    { x, y: 16.5, dx, "text-anchor": anchor },
+    strong && s("tspan", { class: "k" }, strong),
+    detail && s("tspan", { dx: strong ? 9 : null }, detail),
+  );
 
 const shorten = (detail) => (detail.length > 34 ? `${detail.slice(0, 33).trimEnd()}…` : detail);
 

@@ -72,7 +72,7 @@ export class Session {
     this.stream?.close();
     this.stream = new Stream({
       url: this.api.streamUrl(`/conversations/${this.id}/events`),
-      onEvent: (type, data, id) => this.received(type, data, id),
+      onEvent: (type, data) => this.received(type, data),
       onLost: () => this.connection(false),
       onOpen: () => this.connection(true),
     });
@@ -85,7 +85,7 @@ export class Session {
 
   /** Sends what the customer says. One after the other, so that they arrive as typed; the same key on every try, so that none counts twice. */
   send(content, { start }) {
-    const item = { key: crypto.randomUUID(), content, state: "sending", error: null };
+    const item = { key: crypto.randomUUID(), content, state: "sending", wasTried: false, error: null };
     this.store.outbox.push(item);
     this.store.follow();
     this.store.touch();
@@ -93,26 +93,37 @@ export class Session {
   }
 
   deliver(item, { start }) {
-    const { store } = this;
+    const { store, visit } = this;
     Object.assign(item, { state: "sending", error: null });
     store.touch();
     this.queue = this.queue.then(async () => {
       if (!store.outbox.includes(item)) return;
       try {
         if (!this.id) await start();
-        if (!store.outbox.includes(item)) return;
-        const { message } = await this.api.post(`/conversations/${this.id}/messages`, { content: item.content }, { "Idempotency-Key": item.key });
-        if (!store.outbox.includes(item)) return;
-        learn(message.created_at);
+        if (visit !== this.visit) return;
+        const message = await this.post(item);
+        if (visit !== this.visit) return;
         this.discard(item);
         store.putMessage(message);
         this.refresh(message.turn);
       } catch (error) {
-        Object.assign(item, { state: "failed", error });
+        Object.assign(item, { state: "failed", wasTried: true, error });
         store.touch();
       }
     });
     return this.queue;
+  }
+
+  async post(item) {
+    const sentAt = Date.now();
+    const { message } = await this.api.post(
+      `/conversations/${this.id}/messages`,
+      { content: item.content },
+      { "Idempotency-Key": item.key },
+    );
+    // The answer to a second try may be that of the first.
+    if (!item.wasTried) learn(message.created_at, { sentAt });
+    return message;
   }
 
   discard(item) {
@@ -120,18 +131,27 @@ export class Session {
     this.store.touch();
   }
 
-  received(type, data, id) {
+  received(type, data) {
     const handler = {
-      message: () => this.store.putMessage(data),
+      message: () => this.messageCame(data),
       token: () => this.tokenCame(data),
       turn: () => this.turnChanged(data),
       waiting: () => this.waitingChanged(data),
-      error: () => this.store.addNote({ key: `error:${id}`, ...data }),
+      error: () => this.store.addNote({ key: `${data.turn}:${data.message}`, ...data }),
       reset: () => this.wasReset(data),
     }[type];
     handler?.();
     const turn = type === "turn" ? data.turn : (data.turn ?? this.store.orderedTurns().at(-1)?.id);
     if (type !== "token" && turn) this.refresh(turn);
+  }
+
+  /** The stream is often faster than the answer to the request: what it brings is no longer on its way. */
+  messageCame(message) {
+    const sent = this.store.outbox.find(
+      (item) => message.role === "user" && item.state === "sending" && item.content === message.content,
+    );
+    if (sent && !this.store.messages.has(message.id)) this.discard(sent);
+    this.store.putMessage(message);
   }
 
   tokenCame(token) {

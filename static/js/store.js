@@ -1,7 +1,15 @@
 // What the page knows of one conversation. Changes are told once per animation frame, however many tokens came in between.
 import { Draft } from "./draft.js";
 
-const WITHOUT_PARTS = { jobs: [], verdicts: [], effects: [], observed: [], model_calls: [], directives_used: null, directives_written: null };
+const WITHOUT_PARTS = {
+  jobs: [],
+  verdicts: [],
+  effects: [],
+  observed: [],
+  model_calls: [],
+  directives_used: null,
+  directives_written: null,
+};
 
 export class Store {
   constructor() {

@@ -1,10 +1,22 @@
 // The live stream of one conversation. EventSource resumes by itself with Last-Event-ID; when the server ends it for good, we ask anew from the last event on.
-const TYPES = ["message", "token", "tool_call", "block", "directives", "effect", "turn", "waiting", "error", "reset", "done"];
+const TYPES = [
+  "message",
+  "token",
+  "tool_call",
+  "block",
+  "directives",
+  "effect",
+  "turn",
+  "waiting",
+  "error",
+  "reset",
+  "done",
+];
 const FIRST_DELAY_MS = 1_000;
 const LAST_DELAY_MS = 15_000;
 
 export class Stream {
-  /** `onEvent(type, data, id)`; `onLost()` and `onOpen()` as the connection breaks and stands again. */
+  /** `onEvent(type, data)`; `onLost()` and `onOpen()` as the connection breaks and stands again. */
   constructor({ url, onEvent, onLost, onOpen }) {
     Object.assign(this, { url, onEvent, onLost, onOpen });
     this.delay = FIRST_DELAY_MS;
@@ -28,7 +40,7 @@ export class Stream {
     if (event.data === undefined) this.broken();
     else {
       this.lastId = event.lastEventId || this.lastId;
-      this.onEvent(type, JSON.parse(event.data), event.lastEventId);
+      this.onEvent(type, JSON.parse(event.data));
     }
   }
 

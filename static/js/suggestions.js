@@ -1,7 +1,11 @@
 // A plausible next thing that the customer says: an answer to what was asked, else the next line of a short list.
 export class Suggestions {
   constructor(list) {
-    const lines = [...list.children].map((line) => ({ text: line.textContent, asks: line.dataset.asks, persona: line.dataset.persona }));
+    const lines = [...list.children].map((line) => ({
+      text: line.textContent,
+      asks: line.dataset.asks,
+      persona: line.dataset.persona,
+    }));
     this.answers = lines.filter((line) => line.asks);
     this.script = lines.filter((line) => !line.asks);
   }
@@ -15,9 +19,14 @@ export class Suggestions {
   }
 
   answer(said, toCollect) {
-    const question = said.findLast((message) => message.role === "agent")?.content.match(/[^.!?]*\?/g)?.join(" ") ?? "";
+    const question =
+      said
+        .findLast((message) => message.role === "agent")
+        ?.content.match(/[^.!?]*\?/g)
+        ?.join(" ") ?? "";
     const mine = new Set(said.filter((message) => message.role === "user").map((message) => message.content));
-    const asked = (text) => this.answers.find((line) => new RegExp(`\\b(${line.asks})`, "i").test(text) && !mine.has(line.text));
+    const asked = (text) =>
+      this.answers.find((line) => new RegExp(`\\b(${line.asks})`, "i").test(text) && !mine.has(line.text));
     return asked(question) ?? asked(toCollect.join(", "));
   }
 }

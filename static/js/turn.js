@@ -7,14 +7,16 @@ export const isReplying = (turn) => turn.status === "queued" || turn.status === 
 
 export const openJobs = (turn) => turn.jobs.filter((job) => OPEN_JOB.has(job.state));
 
-export const isRunning = (turn) => isReplying(turn) || openJobs(turn).length > 0 || turn.effects.some((effect) => OPEN_EFFECT.has(effect.state));
+export const isRunning = (turn) =>
+  isReplying(turn) || openJobs(turn).length > 0 || turn.effects.some((effect) => OPEN_EFFECT.has(effect.state));
 
 export const failedJobs = (turn) => turn.jobs.filter((job) => job.state === "failed");
 
 /** Where the turn proper ends, in the unit of `spans` [{start, end}]: what begins long after everything else, such as a follow-up, is not counted. */
 export function properEnd(spans) {
   let end = 1;
-  for (const span of [...spans].sort((a, b) => a.start - b.start)) if (span.start <= end + LATER_MS) end = Math.max(end, span.end);
+  for (const span of [...spans].sort((a, b) => a.start - b.start))
+    if (span.start <= end + LATER_MS) end = Math.max(end, span.end);
   return end;
 }
 
@@ -22,18 +24,29 @@ export function properEnd(spans) {
 export function tookOf(turn) {
   const zero = new Date(turn.created_at);
   const span = (from, to) => ({ start: new Date(from ?? to) - zero, end: new Date(to) - zero });
-  const works = [...turn.jobs, ...turn.effects].filter((work) => work.finished_at).map((work) => span(work.started_at, work.finished_at));
+  const works = [...turn.jobs, ...turn.effects]
+    .filter((work) => work.finished_at)
+    .map((work) => span(work.started_at, work.finished_at));
   return properEnd(turn.replied_at ? [...works, span(turn.created_at, turn.replied_at)] : works);
 }
 
 export const replyText = (turn) => turn.reply?.content ?? "";
 
-export const observedWords = (turn) => turn.observed.map(({ field, value, quote }) => (quote.includes(value) ? field : `${field}: ${value}`));
+export const observedWords = (turn) =>
+  turn.observed.map(({ field, value, quote }) => (quote.includes(value) ? field : `${field}: ${value}`));
 
 const RULES = {
-  in_progress: { rule: 1, gloss: "already under way", says: "Something that is already under way is not started again." },
+  in_progress: {
+    rule: 1,
+    gloss: "already under way",
+    says: "Something that is already under way is not started again.",
+  },
   completed: { rule: 2, gloss: "said as done", says: "Something said as done is not done again." },
-  future_step: { rule: 3, gloss: "a later step", says: "A later step of a sequence. It becomes due when the agent gets there." },
+  future_step: {
+    rule: 3,
+    gloss: "a later step",
+    says: "A later step of a sequence. It becomes due when the agent gets there.",
+  },
   offer: { rule: 4, gloss: "an offer", says: "An offer or a question is not a promise yet." },
   subject: { rule: 5, gloss: "someone else does it", says: "The agent is not the one who acts in this sentence." },
   negation: { gloss: "said not to", says: "The agent says that it will not do it." },

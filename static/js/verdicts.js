@@ -14,17 +14,31 @@ export class Verdicts {
   }
 
   render(turn) {
-    refill(this.element, JSON.stringify([turn.id, turn.verdicts, turn.effects.map(({ id, state: now }) => [id, now]), turn.status, turn.jobs.map((job) => job.state)]), () => this.build(turn));
+    refill(
+      this.element,
+      JSON.stringify([
+        turn.id,
+        turn.verdicts,
+        turn.effects.map(({ id, state: now }) => [id, now]),
+        turn.status,
+        turn.jobs.map((job) => job.state),
+      ]),
+      () => this.build(turn),
+    );
   }
 
   build(turn) {
     if (!turn.verdicts.length) return h("p", { class: "pg-none" }, nothing(turn));
     const numbers = numbersOf(placeVerdicts(replyText(turn), turn.verdicts, reading));
     const isSilent = (verdict) => !verdict.fired && !verdict.rule && !verdict.quote;
-    const spoken = turn.verdicts.filter((verdict) => !isSilent(verdict)).sort((a, b) => rank(a, numbers) - rank(b, numbers));
+    const spoken = turn.verdicts
+      .filter((verdict) => !isSilent(verdict))
+      .sort((a, b) => rank(a, numbers) - rank(b, numbers));
     const silent = turn.verdicts.filter(isSilent);
     const firstHeld = spoken.find((verdict) => !verdict.fired && verdict.rule);
-    const rows = spoken.map((verdict) => this.row(turn, verdict, { number: numbers.get(verdict), isOpen: verdict.fired || verdict === firstHeld }));
+    const rows = spoken.map((verdict) =>
+      this.row(turn, verdict, { number: numbers.get(verdict), isOpen: verdict.fired || verdict === firstHeld }),
+    );
     return h("div", { class: "mg-rows first vd" }, rows, silent.length > 0 && this.silent(turn, silent));
   }
 
@@ -35,12 +49,26 @@ export class Verdicts {
       {},
       state(tone, name, word),
       h("code", {}, verdict.tool),
-      h("span", { class: "t2 ell", dir: "auto", title: verdict.quote }, verdict.quote ? `“${verdict.quote}”` : verdict.reason),
+      h(
+        "span",
+        { class: "t2 ell", dir: "auto", title: verdict.quote },
+        verdict.quote ? `“${verdict.quote}”` : verdict.reason,
+      ),
       gloss && h("span", { class: "t3 nw vd-gloss" }, gloss),
       h("span", { class: "mg-n" }, number ? String(number) : ""),
     );
-    const facts = h("dl", { class: "mg-kv ts" }, this.facts(turn, verdict).flatMap(([term, ...value]) => [h("dt", {}, term), h("dd", {}, ...value)]));
-    return this.details(`${turn.id}:${verdict.tool}:${verdict.quote}`, isOpen, { "data-w": number, "data-verdict": verdict.tool }, summary, facts);
+    const facts = h(
+      "dl",
+      { class: "mg-kv ts" },
+      this.facts(turn, verdict).flatMap(([term, ...value]) => [h("dt", {}, term), h("dd", {}, ...value)]),
+    );
+    return this.details(
+      `${turn.id}:${verdict.tool}:${verdict.quote}`,
+      isOpen,
+      { "data-w": number, "data-verdict": verdict.tool },
+      summary,
+      facts,
+    );
   }
 
   facts(turn, verdict) {
@@ -50,26 +78,54 @@ export class Verdicts {
     return [
       says && [rule ? `Rule ${rule}` : "Why", says],
       verdict.reason && ["Reason", verdict.reason],
-      conditions.length > 0 && ["Conditions", h("span", { class: "mg-flow" }, conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", name)))],
+      conditions.length > 0 && [
+        "Conditions",
+        h(
+          "span",
+          { class: "mg-flow" },
+          conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", name)),
+        ),
+      ],
       verdict.fired && ["Then", effects.length ? this.effectLink(effects) : "Sent as a system event."],
     ].filter(Boolean);
   }
 
   effectLink(effects) {
     const states = [...new Set(effects.map((effect) => effect.state))].join(", ");
-    return h("button", { type: "button", class: "pg-turn", onclick: this.showEffects }, `${plural(effects.length, "effect")}, ${states}`);
+    return h(
+      "button",
+      { type: "button", class: "pg-turn", onclick: this.showEffects },
+      `${plural(effects.length, "effect")}, ${states}`,
+    );
   }
 
   silent(turn, verdicts) {
-    const summary = h("summary", {}, state("mute", "circle-dotted", "Not mentioned"), h("span", { class: "t2" }, `${plural(verdicts.length, "tool")}, no words in this reply`), h("span", { class: "mg-n" }));
-    const list = h("dl", { class: "mg-kv ts" }, verdicts.flatMap(({ tool, reason }) => [h("dt", {}, h("code", {}, tool)), h("dd", {}, reason || "No words of this reply speak of it.")]));
+    const summary = h(
+      "summary",
+      {},
+      state("mute", "circle-dotted", "Not mentioned"),
+      h("span", { class: "t2" }, `${plural(verdicts.length, "tool")}, no words in this reply`),
+      h("span", { class: "mg-n" }),
+    );
+    const list = h(
+      "dl",
+      { class: "mg-kv ts" },
+      verdicts.flatMap(({ tool, reason }) => [
+        h("dt", {}, h("code", {}, tool)),
+        h("dd", {}, reason || "No words of this reply speak of it."),
+      ]),
+    );
     return this.details(`${turn.id}:silent`, false, {}, summary, list);
   }
 
   /** A row that stays as the reader left it, though the turn is fetched again. */
   details(key, isOpen, attributes, ...children) {
     const open = this.opened.get(key) ?? isOpen;
-    return h("details", { ...attributes, open, ontoggle: (event) => this.opened.set(key, event.target.open) }, ...children);
+    return h(
+      "details",
+      { ...attributes, open, ontoggle: (event) => this.opened.set(key, event.target.open) },
+      ...children,
+    );
   }
 }
 
@@ -81,5 +137,10 @@ function nothing(turn) {
   const caller = turn.jobs.find((job) => job.lane === "tool_caller");
   if (caller?.state === "done") return "No words of this reply speak of a tool.";
   if (caller?.state === "failed") return "The tool caller failed, so there are no verdicts yet.";
-  return h("span", { class: "mg-flow" }, icon("hourglass"), "Verdicts appear here when the tool caller has read the reply.");
+  return h(
+    "span",
+    { class: "mg-flow" },
+    icon("hourglass"),
+    "Verdicts appear here when the tool caller has read the reply.",
+  );
 }

@@ -6,25 +6,20 @@ import asyncio
 import json
 import select
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
 import pytest
-import uvicorn
 
 from projects.api.body_limit import BodyLimit
+from tests.api.live import Address, serve
 
 KB = 1024
-Address = tuple[str, int]
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
     """Answers what it was told of the body, and the body."""
-    if scope["type"] == "lifespan":
-        return
     body, more = b"", True
     while more:
         message = await receive()
@@ -39,15 +34,8 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture(scope="module", params=["httptools", "h11"])
 def server(request: pytest.FixtureRequest) -> Iterator[Address]:
-    config = uvicorn.Config(BodyLimit(echo), port=0, http=request.param, log_level="critical", ws="none")
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run)
-    thread.start()
-    while not running.started:
-        time.sleep(0.005)
-    yield running.servers[0].sockets[0].getsockname()[:2]
-    running.should_exit = True
-    thread.join()
+    with serve(BodyLimit(echo), http=request.param) as address:
+        yield address
 
 
 class Answer:

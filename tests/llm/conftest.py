@@ -39,7 +39,9 @@ def records() -> list[CallRecord]:
 def ask() -> Callable[..., ChatRequest]:
     """Makes a request to a base URL of the fault server."""
 
-    def make(url: str, *, model: str = "test-model", trusted: bool = True, key: str = KEY, **fields: Any) -> ChatRequest:
+    def make(
+        url: str, *, model: str = "test-model", trusted: bool = True, key: str = KEY, **fields: Any
+    ) -> ChatRequest:
         request: dict[str, Any] = {
             "skill": "reply",
             "template_hash": "0123456789abcdef",

@@ -37,18 +37,25 @@ class FaultServer:
         self.connections = 0
         self.departures: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._behaviours: dict[str, list[Behaviour]] = {}
+        self._visits: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._visit, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         self._server.close()
+        for visit in self._visits:
+            visit.cancel()
+        await asyncio.gather(*self._visits, return_exceptions=True)
 
     def script(self, case: str, *behaviours: Behaviour) -> str:
         """Set what a case does, and return its base URL."""
         self._behaviours[case] = list(behaviours)
         return f"http://127.0.0.1:{self.port}/{case}/v1"
+
+    def _visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._visits.add(asyncio.create_task(self._serve(reader, writer)))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -63,9 +70,7 @@ class FaultServer:
             self.departures[case].set()
             writer.close()
 
-    async def _answer(
-        self, case: str, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _answer(self, case: str, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         lines = head.decode().strip().split("\r\n")[1:]
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
@@ -75,7 +80,9 @@ class FaultServer:
         await (steps.pop(0) if len(steps) > 1 else steps[0])(exchange)
 
 
-def answers(status: int, body: Any, *, kind: str = "application/json", headers: dict[str, str] | None = None) -> Behaviour:
+def answers(
+    status: int, body: Any, *, kind: str = "application/json", headers: dict[str, str] | None = None
+) -> Behaviour:
     """A whole response; anything but text is sent as JSON."""
     payload = (body if isinstance(body, str) else json.dumps(body)).encode()
     fields = {"Content-Type": kind, "Content-Length": str(len(payload)), **(headers or {})}
@@ -97,7 +104,9 @@ def message(content: Any, *, finish: str | None = "stop", **fields: Any) -> dict
     return {
         "id": "c",
         "object": "chat.completion",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": content, **fields}, "finish_reason": finish}],
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": content, **fields}, "finish_reason": finish}
+        ],
         "usage": {"prompt_tokens": 10, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 6}},
     }
 
@@ -137,3 +146,10 @@ async def hang(exchange: Exchange) -> None:
     """Say nothing more until the client leaves."""
     await exchange.until_client_leaves()
     raise ConnectionResetError
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait for the condition to hold, at most five seconds."""
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.005)

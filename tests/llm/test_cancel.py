@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from llm.client import Client
+from llm.loop import ModelLoop
 from llm.types import CallRecord, ChatRequest, Deadlines
-from tests.llm.fault_server import Behaviour, Exchange, FaultServer, chunk, chunked, error, hang, streams
+from tests.llm.fault_server import Behaviour, Exchange, FaultServer, chunk, chunked, error, hang, streams, until
 
 Ask = Callable[..., ChatRequest]
 
@@ -39,8 +40,7 @@ async def test_cancelling_closes_the_connection(
         task = asyncio.create_task(client.stream(request, on_text=heard.append, record=records.append))
     else:
         task = asyncio.create_task(client.complete(request, record=records.append))
-    while not server.requests["case"] or ("stream" in moment and method == "stream" and not heard):
-        await asyncio.sleep(0.005)
+    await until(lambda: server.requests["case"] and (heard or "stream" not in moment or method == "complete"))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -49,15 +49,29 @@ async def test_cancelling_closes_the_connection(
     assert records[0].output == "".join(heard)
 
 
+async def test_cancelling_from_another_thread_closes_the_connection(
+    server: FaultServer, ask: Ask, records: list[CallRecord]
+) -> None:
+    """The way of the workers: the client lives on the loop thread, and the future is cancelled elsewhere."""
+    loop, client, heard = ModelLoop(), Client(), []
+    request = ask(server.script("case", streams(chunk("Hel"), then=hang)), deadlines=Deadlines(60, 60))
+    future = loop.submit(client.stream(request, on_text=heard.append, record=records.append))
+    await until(lambda: heard)
+    future.cancel()
+    await asyncio.wait_for(server.departures["case"].wait(), 2)
+    await until(lambda: records)
+    assert [record.error_code for record in records] == ["cancelled"]
+    await asyncio.wrap_future(loop.submit(client.aclose()))
+    loop.stop()
+
+
 async def test_cancelling_between_two_attempts_sends_no_more(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     url = server.script("case", error(429, "slow down", headers={"Retry-After": "20"}))
     request = ask(url, deadlines=Deadlines(60, 60))
     task = asyncio.create_task(client.complete(request, record=records.append))
-    while not server.requests["case"]:
-        await asyncio.sleep(0.005)
-    await asyncio.sleep(0.05)
+    await until(lambda: server.requests["case"])
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -70,8 +84,7 @@ async def test_a_cancelled_call_leaves_the_other_calls_alone(
     stalled = ask(server.script("stalled", streams(chunk("Hel"), then=hang)))
     fine = ask(server.script("fine", streams(chunk("Hello"), chunk(finish="stop"))))
     task = asyncio.create_task(client.stream(stalled, on_text=str, record=records.append))
-    while not server.requests["stalled"]:
-        await asyncio.sleep(0.005)
+    await until(lambda: server.requests["stalled"])
     task.cancel()
     done = await client.stream(fine, on_text=str, record=records.append)
     assert done.text == "Hello"

@@ -31,7 +31,11 @@ HTML = "<html><body>Please log in</body></html>"
 BEFORE_TEXT: dict[str, tuple[Behaviour, type[errors.LlmError], int]] = {
     "429 short": (error(429, "slow down", headers={"Retry-After": "0.01"}), errors.RateLimited, 3),
     "429 long": (error(429, "come back", headers={"Retry-After": "120"}), errors.RateLimitedLong, 1),
-    "429 dated": (error(429, "later", headers={"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"}), errors.RateLimitedLong, 1),
+    "429 dated": (
+        error(429, "later", headers={"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"}),
+        errors.RateLimitedLong,
+        1,
+    ),
     "429 quota": (error(429, "You exceeded your quota", code="insufficient_quota"), errors.RateLimitedLong, 1),
     "500": (error(500, "oops"), errors.Unavailable, 3),
     "503": (error(503, "overloaded"), errors.Unavailable, 3),
@@ -138,6 +142,23 @@ async def test_unknown_host_is_unavailable(client: Client, ask: Ask, records: li
     with pytest.raises(errors.Unavailable):
         await client.complete(ask("http://no-such-host.invalid/v1"), record=records.append)
     assert records[0].error_code == "unavailable"
+
+
+@pytest.mark.parametrize("key", ["sk-line\nbreak-123", "sk-ключ-12345"])
+async def test_a_key_that_cannot_be_sent_is_rejected(
+    key: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    with pytest.raises(errors.Rejected, match="The API key holds"):
+        await client.complete(ask(server.script("case", hang), key=key), record=records.append)
+    assert (records[0].error_code, server.connections) == ("rejected", 0)
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "not a url", "http://x:port/v1"])
+async def test_a_base_url_that_is_none_fails_typed(
+    url: str, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    with pytest.raises((errors.Rejected, errors.Unavailable)):
+        await client.complete(ask(url), record=records.append)
 
 
 async def test_a_raising_listener_is_recorded_as_internal(

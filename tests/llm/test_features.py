@@ -37,7 +37,9 @@ async def test_max_tokens_replaces_max_completion_tokens(
     assert [record.attempts for record in records] == [2, 1]
 
 
-async def test_stream_options_are_dropped(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:
+async def test_stream_options_are_dropped(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
     refusal = answers(422, {"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]})
     url = server.script("case", refusal, STREAM)
     done = await client.stream(ask(url), on_text=str, record=records.append)
@@ -51,7 +53,9 @@ async def test_tools_are_dropped(server: FaultServer, client: Client, ask: Ask, 
     assert "tools" not in server.requests["case"][1].body
 
 
-async def test_a_schema_goes_into_the_prompt(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:
+async def test_a_schema_goes_into_the_prompt(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
     refusal = error(400, "json_schema is not supported by this model", param="response_format")
     url = server.script("case", refusal, answers(200, message('```json\n{"name": "red"}\n```')))
     assert await client.structured(ask(url), output=Colour, record=records.append) == Colour(name="red")
@@ -64,7 +68,10 @@ async def test_a_schema_goes_into_the_prompt(server: FaultServer, client: Client
 async def test_every_parameter_may_be_given_up_in_turn(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    refusals = [error(400, f"unknown parameter {name}") for name in ("max_completion_tokens", "tools", "stream_options", "max_tokens")]
+    refusals = [
+        error(400, f"unknown parameter {name}")
+        for name in ("max_completion_tokens", "tools", "stream_options", "max_tokens")
+    ]
     url = server.script("case", *refusals, STREAM)
     done = await client.stream(ask(url, tools=(TOOL,), max_output_tokens=9), on_text=str, record=records.append)
     assert (done.text, done.attempts) == ("Hello", 5)
@@ -92,11 +99,14 @@ async def test_a_refusal_that_names_no_parameter_is_final(
 @pytest.mark.parametrize(
     "complaint",
     [
-        Complaint(400, "Invalid 'tools[0].function.name': string does not match pattern", parameter="tools[0].function.name"),
+        Complaint(
+            400, "Invalid 'tools[0].function.name': string does not match pattern", parameter="tools[0].function.name"
+        ),
         Complaint(400, "max_completion_tokens is too large: 99999"),
         Complaint(400, "Invalid schema for response_format: context=('properties',)", parameter="x"),
         Complaint(500, "unknown parameter tools"),
         Complaint(404, "The model `gpt-tools` does not exist"),
+        Complaint(400, "Unknown tool 'book'"),
     ],
 )
 def test_a_complaint_about_a_value_gives_nothing_up(complaint: Complaint) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import pytest
+import pytest_asyncio
 
 from llm import errors
 from llm.client import Client
 from llm.types import CallRecord, ChatRequest
 from outbound.guard import Guard
-from tests.llm.fault_server import DONE, FaultServer, answers, chunk, error, hang, message, streams
+from tests.llm.fault_server import DONE, FaultServer, answers, chunk, error, hang, message, streams, until
 
 Ask = Callable[..., ChatRequest]
 HELLO = streams(chunk("Hello"), chunk(finish="stop"), DONE)
@@ -21,9 +22,11 @@ async def nothing_public(host: str, port: int) -> list[str]:
     return ["93.184.216.34", "10.0.0.7"]
 
 
-@pytest.fixture
-def allowed() -> Client:
-    return Client(outbound=Guard(["127.0.0.1"]))
+@pytest_asyncio.fixture
+async def allowed() -> AsyncIterator[Client]:
+    client = Client(outbound=Guard(["127.0.0.1"]))
+    yield client
+    await client.aclose()
 
 
 async def test_a_local_endpoint_of_a_project_is_blocked(
@@ -42,10 +45,11 @@ async def test_a_name_that_points_inside_is_blocked(ask: Ask, records: list[Call
     await client.aclose()
 
 
-async def test_an_allowed_endpoint_streams(server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]) -> None:
+async def test_an_allowed_endpoint_streams(
+    server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
+) -> None:
     done = await allowed.stream(ask(server.script("case", HELLO), trusted=False), on_text=str, record=records.append)
     assert done.text == "Hello"
-    await allowed.aclose()
 
 
 async def test_a_project_sees_nothing_of_the_operators_environment(
@@ -61,16 +65,16 @@ async def test_a_project_sees_nothing_of_the_operators_environment(
     headers = server.requests["case"][0].headers
     assert "operator" not in repr(headers)
     assert headers["authorization"] == "Bearer none"
-    await allowed.aclose()
 
 
-async def test_a_redirect_is_not_followed(server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]) -> None:
+async def test_a_redirect_is_not_followed(
+    server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
+) -> None:
     inside = server.script("inside", HELLO)
     url = server.script("case", answers(307, "", headers={"Location": f"{inside}/chat/completions"}))
     with pytest.raises(errors.Rejected):
         await allowed.complete(ask(url, trusted=False), record=records.append)
     assert not server.requests["inside"]
-    await allowed.aclose()
 
 
 async def test_cookies_of_an_endpoint_are_not_kept(
@@ -81,7 +85,6 @@ async def test_cookies_of_an_endpoint_are_not_kept(
         for _ in range(2):
             await each.complete(ask(url, trusted=is_trusted), record=records.append)
     assert ["cookie" in exchange.headers for exchange in server.requests["case"]] == [False] * 4
-    await allowed.aclose()
 
 
 async def test_a_compressed_answer_is_not_unpacked(
@@ -90,17 +93,20 @@ async def test_a_compressed_answer_is_not_unpacked(
     url = server.script("case", answers(200, "x", headers={"Content-Encoding": "gzip"}))
     with pytest.raises(errors.BadAnswer):
         await allowed.complete(ask(url, trusted=False), record=records.append)
-    await allowed.aclose()
 
 
-async def test_an_endless_error_page_is_not_read_to_its_end(
-    server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def small_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outbound.guard.MODEL_MAX_BYTES", 1000)
+
+
+@pytest.mark.usefixtures("small_answers")
+async def test_an_endless_error_page_is_not_read_to_its_end(
+    server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
+) -> None:
     url = server.script("case", error(403, "x" * 100_000))
     with pytest.raises(errors.BadAnswer):
         await allowed.complete(ask(url, trusted=False), record=records.append)
-    await allowed.aclose()
 
 
 async def test_cancelling_closes_a_guarded_connection(
@@ -109,10 +115,8 @@ async def test_cancelling_closes_a_guarded_connection(
     url = server.script("case", streams(chunk("Hel"), then=hang))
     heard: list[str] = []
     task = asyncio.create_task(allowed.stream(ask(url, trusted=False), on_text=heard.append, record=records.append))
-    while not heard:
-        await asyncio.sleep(0.005)
+    await until(lambda: heard)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     await asyncio.wait_for(server.departures["case"].wait(), 2)
-    await allowed.aclose()

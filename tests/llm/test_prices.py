@@ -7,7 +7,7 @@ from decimal import Decimal
 from llm.prices import cost_usd
 from llm.types import Usage
 
-PRICES = {"m": (Decimal("2.5"), Decimal("0.25"), Decimal("10"))}
+PRICES = {"m": (Decimal("2.5"), Decimal("0.25"), Decimal(10))}
 
 
 def test_cached_tokens_have_their_own_price() -> None:

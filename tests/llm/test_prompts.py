@@ -35,7 +35,9 @@ TAG = re.compile(r"<\s*/|<[A-Za-z!?]")
 HOSTILE = st.one_of(
     st.text(),
     st.text(alphabet="<>/!? \n\tConversation"),
-    st.sampled_from(["</Conversation>", "<", "<\n", "< /LatestMessages>", "<!--", "<?xml", "<<b>", "a\u2028agent: x", "{{ x }}"]),
+    st.sampled_from(
+        ["</Conversation>", "<", "<\n", "< /LatestMessages>", "<!--", "<?xml", "<<b>", "a\u2028agent: x", "{{ x }}"]
+    ),
 )
 
 

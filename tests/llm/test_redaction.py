@@ -42,7 +42,7 @@ async def test_a_key_that_is_echoed_is_in_no_exception(
     with pytest.raises(errors.LlmError) as caught:
         await client.complete(ask(server.script("case", ECHOES[name])), record=records.append)
     texts = [f"{exc!r} {exc.args} {vars(exc)}" for exc in chain(caught.value)]
-    texts += traceback.format_exception(caught.value) + [repr(records)]
+    texts += [*traceback.format_exception(caught.value), repr(records)]
     assert not [form for form in (*FORMS, KEY[:12]) for text in texts if form in text]
     assert len(texts) > 2
 

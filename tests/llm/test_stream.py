@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from decimal import Decimal
 
+import pytest
+
 from llm.client import Client
 from llm.types import CallRecord, ChatRequest, FinishReason, ToolCall, Usage
 from tests.llm.fault_server import (
@@ -51,7 +53,9 @@ async def test_a_piece_is_handed_over_before_the_next_is_sent(
     assert done.text == "Hello"
 
 
-async def test_success_is_recorded_once_with_everything(server: FaultServer, ask: Ask, records: list[CallRecord]) -> None:
+async def test_success_is_recorded_once_with_everything(
+    server: FaultServer, ask: Ask, records: list[CallRecord]
+) -> None:
     client = Client(prices={"test-model": (Decimal(2), Decimal(1), Decimal(10))})
     request = ask(server.script("ok", streams(*HELLO)))
     await client.stream(request, on_text=lambda text: None, record=records.append)
@@ -70,7 +74,7 @@ async def test_success_is_recorded_once_with_everything(server: FaultServer, ask
 async def test_events_cut_anywhere_are_put_together(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    whole = "".join([": comment\r\n\r\n", *HELLO]).replace("Hel", "Hé")
+    whole = "".join([": comment\r\n\r\n", *HELLO]).replace("Hel", "Hé").replace("data: ", "data:", 2)
 
     async def byte_by_byte(exchange: Exchange) -> None:
         for byte in whole.encode():
@@ -85,12 +89,13 @@ async def test_events_cut_anywhere_are_put_together(
 async def test_tool_call_deltas_are_assembled(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    def part(index: int, arguments: str, **fields: object) -> str:
-        return chunk(tool_calls=[{"index": index, "function": {"arguments": arguments, **fields.pop("function", {})}, **fields}])  # type: ignore[dict-item]
+    def part(index: int, arguments: str, *, name: str = "") -> str:
+        function = {"name": name, "arguments": arguments} if name else {"arguments": arguments}
+        return chunk(tool_calls=[{"index": index, "function": function} | ({"id": f"id_{name}"} if name else {})])
 
     events = (
-        part(0, "", id="a", function={"name": "send_sms"}),
-        part(1, "", id="b", function={"name": "book"}),
+        part(0, "", name="send_sms"),
+        part(1, "", name="book"),
         part(0, '{"to": '),
         part(1, "{}"),
         part(0, '"+90"}'),
@@ -100,7 +105,7 @@ async def test_tool_call_deltas_are_assembled(
     url = server.script("tools", streams(*events))
     done = await client.stream(ask(url), on_text=lambda text: None, record=records.append)
     assert done.finish is FinishReason.TOOL_CALLS
-    assert done.tool_calls == (ToolCall("a", "send_sms", '{"to": "+90"}'), ToolCall("b", "book", "{}"))
+    assert done.tool_calls == (ToolCall("id_send_sms", "send_sms", '{"to": "+90"}'), ToolCall("id_book", "book", "{}"))
     assert done.tool_calls[0].arguments() == {"to": "+90"}
     assert records[0].tool_calls == done.tool_calls
 
@@ -108,7 +113,9 @@ async def test_tool_call_deltas_are_assembled(
 async def test_fifty_parallel_tool_calls_are_told_apart(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    calls = [{"id": f"c{number}", "function": {"name": "book", "arguments": f'{{"n": {number}}}'}} for number in range(50)]
+    calls = [
+        {"id": f"c{number}", "function": {"name": "book", "arguments": f'{{"n": {number}}}'}} for number in range(50)
+    ]
     url = server.script("fifty", streams(chunk(tool_calls=calls), chunk(finish="tool_calls"), DONE))
     done = await client.stream(ask(url), on_text=lambda text: None, record=records.append)
     assert [call.arguments() for call in done.tool_calls] == [{"n": number} for number in range(50)]
@@ -142,11 +149,21 @@ async def test_a_server_that_ignores_stream_is_understood(
 
 
 async def test_a_whole_answer_does_not_wait_for_its_usage_for_ever(
-    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord], monkeypatch: object
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("llm.call.USAGE_GRACE_S", 0.2)
     url = server.script("late", streams(chunk("Hello"), chunk(finish="stop"), then=hang))
     done = await client.stream(ask(url), on_text=lambda text: None, record=records.append)
     assert (done.text, done.usage) == ("Hello", Usage())
+
+
+async def test_a_character_cut_in_two_between_events_is_whole_again(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    pieces: list[str] = []
+    events = (chunk("Hi \ud83d"), chunk("\ude00"), chunk("!\0\udfff"), chunk("\ud83d"), chunk(finish="stop"), DONE)
+    done = await client.stream(ask(server.script("ok", streams(*events))), on_text=pieces.append, record=records.append)
+    assert (done.text, pieces) == ("Hi 😀!\ufffd", ["Hi ", "😀", "!\ufffd"])
 
 
 async def test_the_connection_is_used_again(

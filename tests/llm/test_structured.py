@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from llm import errors
 from llm.client import Client
 from llm.structured import Misfit, parse, schema_of
-from llm.types import CallRecord, ChatRequest, Usage
-from tests.llm.fault_server import Behaviour, FaultServer, answers, message
+from llm.types import CallRecord, ChatRequest, Deadlines, Usage
+from tests.llm.fault_server import Behaviour, FaultServer, answers, hang, message
 
 Ask = Callable[..., ChatRequest]
 
@@ -69,6 +69,8 @@ MISFITS: dict[str, Any] = {
     "no JSON": "Sure! Here is the report.",
     "JSON cut off": json.dumps(GOOD)[:-5],
     "two objects": json.dumps(GOOD) * 2,
+    "a NUL character": with_reading(quote="a\0b"),
+    "half a character": with_reading(quote="a\ud800b"),
 }
 
 
@@ -162,6 +164,15 @@ async def test_a_second_misfit_is_the_end(
     assert [(record.error_code, record.output) for record in records] == [("schema_mismatch", "no")]
 
 
+async def test_the_deadline_holds_for_the_repair_too(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", says("no"), hang)
+    with pytest.raises(errors.TotalDeadline):
+        await client.structured(ask(url, deadlines=Deadlines(0.4, 0.4)), output=Report, record=records.append)
+    assert [(record.error_code, record.attempts) for record in records] == [("deadline_total", 2)]
+
+
 async def test_an_answer_cut_by_length_is_never_repaired(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
@@ -172,9 +183,7 @@ async def test_an_answer_cut_by_length_is_never_repaired(
     assert records[0].error_code == "length"
 
 
-async def test_a_refusal_is_no_misfit(
-    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
-) -> None:
+async def test_a_refusal_is_no_misfit(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:
     url = server.script("case", answers(200, message(None, refusal="I can't help with that.")))
     with pytest.raises(errors.Refused):
         await client.structured(ask(url), output=Report, record=records.append)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.runner.preparation import DemoLogin, Preparation
+from config.runner.preparation import DemoFile, DemoLogin, Preparation
 
 LOGIN = DemoLogin(api_key="key", email="demo@example.org", password="word", project="demo")
 
@@ -22,39 +22,49 @@ def root(tmp_path: Path) -> Path:
 
 def prepare(data_dir: Path, *, root: Path, database_url: str = "postgresql://here") -> Preparation:
     preparation = Preparation(data_dir, root=root, database_url=database_url)
-    preparation.write_demo(LOGIN, base_url="http://127.0.0.1:8000", model_url=None)
-    preparation.mark_done()
+    preparation.mark_done(LOGIN)
     return preparation
 
 
 def test_the_second_start_has_nothing_to_prepare(tmp_path: Path, root: Path) -> None:
     prepare(tmp_path, root=root)
-    again = Preparation(tmp_path, root=root, database_url="postgresql://here")
-    assert again.is_done()
-    assert again.login() == LOGIN
+    assert Preparation(tmp_path, root=root, database_url="postgresql://here").login() == LOGIN
 
 
 def test_a_new_migration_is_prepared(tmp_path: Path, root: Path) -> None:
     prepare(tmp_path, root=root)
     (root / "projects" / "migrations" / "0002_more.py").write_text("operations = []")
-    assert not Preparation(tmp_path, root=root, database_url="postgresql://here").is_done()
+    assert Preparation(tmp_path, root=root, database_url="postgresql://here").login() is None
+
+
+def test_changed_demo_data_are_prepared(tmp_path: Path, root: Path) -> None:
+    prepare(tmp_path, root=root)
+    (root / "projects" / "demo").mkdir()
+    (root / "projects" / "demo" / "shop.json").write_text("{}")
+    assert Preparation(tmp_path, root=root, database_url="postgresql://here").login() is None
+
+
+def test_other_code_is_not_prepared_again(tmp_path: Path, root: Path) -> None:
+    prepare(tmp_path, root=root)
+    (root / "projects" / "views.py").write_text("# a page")
+    assert Preparation(tmp_path, root=root, database_url="postgresql://here").login() == LOGIN
 
 
 def test_another_database_is_prepared(tmp_path: Path, root: Path) -> None:
     prepare(tmp_path, root=root)
-    assert not Preparation(tmp_path, root=root, database_url="postgresql://there").is_done()
+    assert Preparation(tmp_path, root=root, database_url="postgresql://there").login() is None
 
 
-def test_a_lost_demo_file_is_made_again(tmp_path: Path, root: Path) -> None:
+@pytest.mark.parametrize("name", ["prepared", "demo.json"])
+def test_files_with_the_login_are_for_their_owner(tmp_path: Path, root: Path, name: str) -> None:
     prepare(tmp_path, root=root)
-    (tmp_path / "demo.json").unlink()
-    assert not Preparation(tmp_path, root=root, database_url="postgresql://here").is_done()
+    DemoFile(tmp_path).write(LOGIN, base_url="http://127.0.0.1:8000", model_url=None)
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
 
 
-def test_the_demo_file_is_for_its_owner_and_names_the_offline_model_only_if_it_runs(tmp_path: Path, root: Path) -> None:
-    preparation = prepare(tmp_path, root=root)
+def test_the_demo_file_names_the_offline_model_only_if_it_runs(tmp_path: Path) -> None:
     demo = tmp_path / "demo.json"
-    assert demo.stat().st_mode & 0o777 == 0o600
+    DemoFile(tmp_path).write(LOGIN, base_url="http://127.0.0.1:8000", model_url=None)
     assert set(json.loads(demo.read_text())) == {"base_url", "api_key", "email", "password", "project"}
-    preparation.write_demo(LOGIN, base_url="http://127.0.0.1:8000", model_url="http://127.0.0.1:9")
+    DemoFile(tmp_path).write(LOGIN, base_url="http://127.0.0.1:8000", model_url="http://127.0.0.1:9")
     assert json.loads(demo.read_text())["model_url"] == "http://127.0.0.1:9"

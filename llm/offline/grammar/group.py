@@ -21,11 +21,13 @@ from llm.offline.grammar.lexicon import (
 from llm.offline.grammar.predicate import Mood
 from llm.offline.grammar.verbs import Form, guess_verb, verb_of
 from llm.offline.grammar.words import Word
+from llm.offline.wordlist import words
 
 LONGEST_PHRASE = 4
 # After these the next -ing form goes on with the same group: "keep checking", "in the middle of booking".
-ONGOING = {"keep", "keeps", "keeping", "continue", "continuing", "busy", "working", "process", "middle", "midst"}
+ONGOING = words("keep keeps keeping continue continuing busy working process middle midst")
 BRIDGES = {"on", "in", "of", "the", "with"}
+NO_VERBS = words("on in at with for the a an your our under from out up off about")
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Group:
     @property
     def is_perfect(self) -> bool:
         had = self.has_would and self.form is Form.PAST
-        return (self.has_have and not self.is_passive or self.has_have and self.has_been) or had
+        return ((self.has_have and not self.is_passive) or (self.has_have and self.has_been)) or had
 
     @property
     def is_past_tense(self) -> bool:
@@ -166,7 +168,7 @@ def _is_auxiliary_have(words: Sequence[Word], i: int) -> bool:
         else:
             known = verb_of(words[j].text)
             return words[j].text in ("been", "had", "put", "set", "let", "read") or (
-                known is not None and known[1] is Form.PAST or words[j].text.endswith("ed")
+                (known is not None and known[1] is Form.PAST) or words[j].text.endswith("ed")
             )
     return False
 
@@ -225,8 +227,9 @@ def _with_verb(words: Sequence[Word], i: int, group: Group) -> Group | None:
     known = verb_of(text)
     if known is None and not group.has_auxiliary:
         return None
+    if known is None and group.has_be and text in NO_VERBS:
+        group.lemma, group.form, group.verb_at = "be", Form.BASE, i - 1
+        return group
     group.lemma, group.form = known or guess_verb(text)
     group.verb_at = i
     return group
-
-

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from llm.offline.grammar.clauses import find_predicates
-from llm.offline.grammar.lexicon import INFO_REQUESTS, MOMENTS, WAITING
+from llm.offline.grammar.consent import Consent
+from llm.offline.grammar.lexicon import MOMENTS
 from llm.offline.grammar.predicate import Marker, Mood, Predicate, Subject
+from llm.offline.grammar.surroundings import Clauses
 from llm.offline.grammar.verbs import SPEECH, Form, verb_of
 from llm.offline.grammar.words import Sentence, read_sentences
 
@@ -24,14 +26,6 @@ class Rule(StrEnum):
     QUOTATION = "quotation"
 
 
-CHECKING = {"check", "see", "look", "find", "ask", "verify", "confirm", "know", "search", "tell", "inquire", "enquire", "review", "consult", "double-check"}
-TAGS = ("okay", "all right", "alright", "right", "yes", "deal", "does that", "is that", "sound", "sounds", "would that", "if that", "is it okay", "will that", "agreed", "good", "shall i", "should i", "fine", "are you okay", "do you agree", "can i", "may i")
-DELIVERING = {"send", "text", "message", "email", "forward", "share", "mail", "transfer", "call", "notify", "sms", "drop", "pop", "shoot", "connect"}
-DAY_WORDS = {"tomorrow", "tonight", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
-LATER = ("next week", "next month", "this evening", "this afternoon", "in an hour", "in a few hours", "in a few days", "in the morning", "in the evening", "later", "at the end of", "the day before", "the night before", "on the day", "afterwards", "after the call", "after our call", "nearer the time", "closer to")
-AFTER_NOUNS = ("upon your", "upon confirmation", "after your", "after the payment", "after payment", "after confirmation", "on receipt", "once confirmed", "once done", "after our", "after this", "once that", "upon receipt", "following your")
-
-
 @dataclass(frozen=True)
 class Reading:
     """One predicate with its place and its rule; `rule` None means that the agent commits to it now."""
@@ -40,15 +34,6 @@ class Reading:
     index: int
     predicate: Predicate
     rule: Rule | None
-
-
-@dataclass(frozen=True)
-class Clauses:
-    """One sentence of the answer with its predicates and its neighbours."""
-
-    sentence: Sentence
-    predicates: list[Predicate]
-    index: int
 
 
 def read_answer(text: str) -> list[Reading]:
@@ -61,15 +46,8 @@ def read_answer(text: str) -> list[Reading]:
     ]
 
 
-class _Judge:
+class _Judge(Consent):
     """Applies the rules to one predicate, the most telling first."""
-
-    def __init__(self, parts: list[Clauses], part: Clauses, at: int) -> None:
-        self.parts = parts
-        self.part = part
-        self.at = at
-        self.p = part.predicates[at]
-        self.words = part.sentence.words
 
     def rule(self) -> Rule | None:
         if self.is_quotation():
@@ -79,20 +57,28 @@ class _Judge:
         if self.p.subject is not Subject.AGENT:
             return self._of_others()
         if self.p.marker not in (Marker.NONE, Marker.TO):
-            rule = self._of_subordinate()
-            return rule
+            return self._of_subordinate()
         if self.p.marker is Marker.TO:
             return self._of_infinitive()
         return self._of_agent()
-
-    # Quotation
 
     def is_quotation(self) -> bool:
         if self.words[self.p.verb_at].is_quoted:
             return True
         before = self.text(0, self.p.start)
         own = self.text(self.p.start, self.p.verb_at)
-        if any(phrase in f"{before} {own} " for phrase in ("for example ", "for instance ", "as you said ", "as you put it ", "you said ", "e.g. ", "you wrote ")):
+        if any(
+            phrase in f"{before} {own} "
+            for phrase in (
+                "for example ",
+                "for instance ",
+                "as you said ",
+                "as you put it ",
+                "you said ",
+                "e.g. ",
+                "you wrote ",
+            )
+        ):
             return True
         return self._is_reported()
 
@@ -120,8 +106,6 @@ class _Judge:
         """ "Why don't I check": negative in form only."""
         return self.p.marker is Marker.HOW_ABOUT or (self.p.is_question and self.p.subject is Subject.AGENT)
 
-    # Somebody else's deed
-
     def _of_others(self) -> Rule | None:
         if self._is_made_sure():
             governor = self.part.predicates[self.at - 1]
@@ -130,6 +114,8 @@ class _Judge:
             return self._of_passive()
         is_wish = self.p.lemma in ("like", "want", "prefer", "need", "love") and self.p.subject is Subject.YOU
         if is_wish and (self.p.is_question or self.p.marker is Marker.IF):
+            return Rule.OFFER
+        if self.p.marker is Marker.IF and self.p.subject is Subject.YOU:
             return Rule.OFFER
         wished = self.at > 0 and self.part.predicates[self.at - 1].lemma in ("like", "want", "care")
         if self.p.is_question and self.p.mood is Mood.OFFER and (wished or self.p.subject is Subject.YOU):
@@ -144,16 +130,23 @@ class _Judge:
         if governor.subject is not Subject.AGENT or governor.lemma not in ("make", "ensure", "see", "guarantee"):
             return False
         between = self.text(governor.verb_at, self.p.verb_at)
-        return governor.lemma == "ensure" or governor.lemma == "guarantee" or "make sure" in between or "see to it" in between
+        return (
+            governor.lemma == "ensure"
+            or governor.lemma == "guarantee"
+            or "make sure" in between
+            or "see to it" in between
+        )
 
     def _of_passive(self) -> Rule:
         if self.p.is_progressive or "being" in self.text(self.p.start, self.p.verb_at).split():
             return Rule.IN_PROGRESS
-        if self.p.mood is Mood.PLAIN and self.p.marker is Marker.NONE:
+        subject = set(self.text(self.p.start, self.p.verb_at).split())
+        is_state = (
+            bool(subject & {"your", "you", "it", "the", "that", "this", "everything", "all"}) or self.p.is_perfect
+        )
+        if self.p.mood is Mood.PLAIN and self.p.marker is Marker.NONE and is_state:
             return Rule.COMPLETED
         return Rule.SUBJECT
-
-    # The agent's own
 
     def _of_subordinate(self) -> Rule | None:
         match self.p.marker:
@@ -185,7 +178,15 @@ class _Judge:
             return None
         if governor is None:
             return Rule.FUTURE_STEP
-        if governor.subject is Subject.AGENT and governor.lemma in ("ask", "tell", "request", "get", "have", "instruct", "remind"):
+        if governor.subject is Subject.AGENT and governor.lemma in (
+            "ask",
+            "tell",
+            "request",
+            "get",
+            "have",
+            "instruct",
+            "remind",
+        ):
             return Rule.SUBJECT
         if governor.subject is Subject.AGENT and governor.lemma not in ("need", "require", "want", "use", "take"):
             return _Judge(self.parts, self.part, self.p.governor or 0).rule()
@@ -221,6 +222,8 @@ class _Judge:
 
     def _of_circumstances(self) -> Rule | None:
         """The tense is right; what stands around it may still make it an offer or a later step."""
+        if self.is_invited():
+            return Rule.OFFER
         if self.is_later_step():
             return Rule.FUTURE_STEP
         if self.has_condition() or self.asks_leave():
@@ -233,167 +236,3 @@ class _Judge:
         if p.mood is Mood.PLAIN and p.form in (Form.BASE, Form.THIRD) and p.marker is not Marker.WHILE:
             return None if "now" in p.flags or "hereby" in self.text(0, p.verb_at) else Rule.OFFER
         return Rule.OFFER if "habit" in p.flags and p.mood is not Mood.COMMIT else None
-
-    def is_later_step(self) -> bool:
-        p = self.p
-        if "then" in p.flags and self._has_earlier_act():
-            return True
-        if "later" in p.flags:
-            return True
-        if self._comes_after_clause() or self._comes_after_request():
-            return True
-        rest = self.text(0, len(self.words))
-        return any(phrase in rest for phrase in AFTER_NOUNS)
-
-    def _has_earlier_act(self) -> bool:
-        """True when an earlier clause, here or a sentence before, is an act that this one follows."""
-        earlier = self.part.predicates[: self.at]
-        if any(one.marker is not Marker.IF for one in earlier):
-            return True
-        previous = [p for part in self.parts[: self.part.index] for p in part.predicates]
-        return any(one.subject is Subject.AGENT or one.is_question or one.mood is Mood.REQUEST for one in previous)
-
-    def _comes_after_clause(self) -> bool:
-        """A clause with once, when or as soon as governs this one."""
-        for at, other in enumerate(self.part.predicates):
-            if other.marker is not Marker.AFTER or other is self.p or other.is_question:
-                continue
-            opener = self.words[other.start].text
-            if opener in ("until", "till") or (opener == "when" and self._is_complement(at)):
-                continue
-            if self._governs(at):
-                return True
-        return False
-
-    def _is_complement(self, at: int) -> bool:
-        """ "Check if there is a table": what is checked, no condition."""
-        if not at:
-            return False
-        owner = self.part.predicates[at - 1]
-        between = self.words[owner.verb_at : self.part.predicates[at].start]
-        is_near = not any(word.text in (",", ";", "—", "–") for word in between)
-        joined = between and between[-1].text == "and"
-        return is_near and owner.lemma in CHECKING | {"have", "take", "do", "run", "make"} and not joined and owner.subject is not Subject.YOU
-
-    def _governs(self, at: int) -> bool:
-        """True when the subordinate clause `at` belongs to this predicate: the main clause after it, or the one before."""
-        following = [i for i, p in enumerate(self.part.predicates) if i > at and p.marker in (Marker.NONE, Marker.WHILE)]
-        start = self.part.predicates[at].start
-        opens = start == 0 or self.words[start - 1].text in ("and", "but", "so", ";", ":", "—", "–", ",") and self._comma_after(at)
-        is_fronted = bool(following) and (opens or not self._mains_before(at))
-        if is_fronted:
-            first = following[0]
-            return self.at >= first and self._same_chain(first)
-        before = self._mains_before(at)
-        return bool(before) and self.at in self._chain_back(before[-1])
-
-    def _mains_before(self, at: int) -> list[int]:
-        return [i for i, p in enumerate(self.part.predicates[:at]) if p.marker in (Marker.NONE, Marker.WHILE)]
-
-    def _comma_after(self, at: int) -> bool:
-        """True when a comma parts the clause `at` from a full main clause behind it."""
-        predicates = self.part.predicates
-        if at + 1 >= len(predicates):
-            return False
-        span = [word.text for word in self.words[predicates[at].start : predicates[at + 1].verb_at]]
-        return "," in span
-
-    def _same_chain(self, first: int) -> bool:
-        return all(not p.is_new_clause or i == first for i, p in enumerate(self.part.predicates) if first <= i <= self.at) or self.at - first <= 1
-
-    def _chain_back(self, last: int) -> set[int]:
-        """The predicate and those before it that share its subject: "I'll book it and text you, if you like"."""
-        chain = {last}
-        while last > 0 and not self.part.predicates[last].is_new_clause:
-            last -= 1
-            chain.add(last)
-        return chain
-
-    def _comes_after_request(self) -> bool:
-        """ "Tell me your number and I'll text you": the customer's part comes first."""
-        if not self.at:
-            return False
-        before = self.part.predicates[self.at - 1]
-        if before.marker is Marker.IF and self.at > 1:
-            before = self.part.predicates[self.at - 2]
-        is_request = before.mood is Mood.REQUEST or (before.is_question and before.subject is Subject.YOU)
-        joined = self._joined_to_previous()
-        if is_request and joined and before.lemma in INFO_REQUESTS and not self._is_moment(before):
-            return True
-        return before.mood is Mood.NEED and before.subject is Subject.AGENT and joined and before.lemma in NEEDING
-
-    def _joined_to_previous(self) -> bool:
-        between = [word.text for word in self.words[max(0, self.p.start - 3) : self.p.start + 1]]
-        return any(word in ("and", "so", "then") for word in between) or "then" in self.p.flags
-
-    def _is_moment(self, before: Predicate) -> bool:
-        span = {word.text for word in self.words[before.verb_at : before.end]}
-        return before.lemma in WAITING and bool(span & MOMENTS or "line" in span)
-
-    def has_condition(self) -> bool:
-        if "if" in self.p.flags:
-            return True
-        for at, other in enumerate(self.part.predicates):
-            if other.marker is Marker.IF and other is not self.p and not self._is_complement(at) and self._governs(at):
-                return True
-        text = f" {self.text(0, len(self.words))} "
-        if any(p in text for p in (" just say ", " say the word ", " say yes ", " if you like ", " if you wish ", " if so ", " otherwise ", " if needed ", " if necessary ", " if possible ", " unless ")):
-            return not any(text.startswith(f" {mark}") for mark in ("just say hello",)) and not self._condition_elsewhere()
-        return False
-
-    def _condition_elsewhere(self) -> bool:
-        """True when the words above belong to a clause that has been weighed already."""
-        return any(p.marker is Marker.IF for p in self.part.predicates)
-
-    def asks_leave(self) -> bool:
-        """The sentence, or the next one, asks whether that's all right."""
-        if self.part.sentence.is_question:
-            last = self.part.predicates[-1]
-            tail = self.text(self._last_mark() + 1, len(self.words))
-            if last is self.p or any(tail.startswith(tag) for tag in TAGS):
-                return not (self.part.predicates[-1] is not self.p and last.is_question and last.subject is Subject.YOU)
-            if not last.is_question and self._wh_tail(tail):
-                return False
-        following = self.parts[self.part.index + 1] if self.part.index + 1 < len(self.parts) else None
-        if following is None or not following.sentence.is_question:
-            return False
-        return _asks_consent(following.sentence.text)
-
-    @staticmethod
-    def _wh_tail(tail: str) -> bool:
-        return tail.split(" ")[0] in ("what", "when", "where", "how", "which", "who", "and")
-
-    def _last_mark(self) -> int:
-        marks = [i for i, word in enumerate(self.words) if word.text in (",", ";", "—", "–", "-", ":")]
-        return marks[-1] if marks else -1
-
-    def is_deferred(self) -> bool:
-        """ "I'll text you tomorrow": not now. A day that is the object ("check tomorrow") defers nothing."""
-        if self.p.lemma not in DELIVERING and self.p.lemma not in ("give", "get", "let", "ring", "phone"):
-            return False
-        rest = [word.text for word in self.words[self.p.verb_at + 1 : self.p.end]]
-        text = " ".join(rest)
-        if any(phrase in text for phrase in LATER):
-            return True
-        return any(
-            word in DAY_WORDS and (rest[i - 1] if i else "") not in ("for", "about", "of", "until", "from", "at", "the", "is", "your", "to")
-            and not {"for", "about", "to"} & set(rest[max(0, i - 3) : i])
-            for i, word in enumerate(rest)
-        )  # fmt: skip
-
-    def _is_immediate(self) -> bool:
-        text = self.text(0, len(self.words))
-        following = self.parts[self.part.index + 1].sentence.text if self.part.index + 1 < len(self.parts) else ""
-        near = f"{text} {following[:40]}"
-        return "now" in self.p.flags or any(phrase in near for phrase in ("moment", "second", "quickly", " now", "hold on", "bear with", "minute"))
-
-    def text(self, a: int, b: int) -> str:
-        return " ".join(word.text for word in self.words[a:b])
-
-
-NEEDING = {"ask", "know", "have", "take", "get", "confirm", "note", "check"}
-CONSENT = ("is that okay", "is that all right", "is that alright", "is that fine", "does that work", "does that sound", "sound good", "would that be", "shall i", "should i", "is this okay", "okay with you", "will that work", "would that work", "do you agree", "okay", "all right", "are you happy with", "may i go ahead", "can i go ahead", "would that suit", "does this work", "would you like me to", "do you want me to")
-
-
-def _asks_consent(question: str) -> bool:
-    return any(question == tag or question.startswith(tag + " ") or question.startswith(tag) for tag in CONSENT)

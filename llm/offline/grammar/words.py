@@ -5,21 +5,39 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from llm.offline.wordlist import words
+
 TOKEN = re.compile(
-    r"[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://\S+|\d+(?:[:.,]\d+)*(?:\s?[ap]\.?m\b\.?)?|e\.g\.|i\.e\.|[ap]\.m\."
+    r"[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://\S+|\d+(?:[:.,]\d+)*(?:\s?(?:[ap]m\b|[ap]\.m\.?))?|e\.g\.|i\.e\.|[ap]\.m\."
     r"|[^\W\d_]+(?:['’][^\W\d_]+)*(?:-[^\W\d_]+)*|[.!?…]+|[^\w\s]",
     re.IGNORECASE,
 )
 ENDINGS = {
-    "n't": "not", "'ll": "will", "'ve": "have", "'m": "am", "'re": "are", "'d": "would", "'s": "is",
-}  # fmt: skip
+    "n't": "not",
+    "'ll": "will",
+    "'ve": "have",
+    "'m": "am",
+    "'re": "are",
+    "'d": "would",
+    "'s": "is",
+}
 SPECIAL = {
-    "won't": ("will", "not"), "can't": ("can", "not"), "cannot": ("can", "not"), "shan't": ("shall", "not"),
-    "let's": ("let", "us"), "gonna": ("going", "to"), "wanna": ("want", "to"), "gotta": ("have", "to"),
-    "lemme": ("let", "me"), "e-mail": ("email",), "e-mails": ("emails",), "e-mailing": ("emailing",),
-    "e-mailed": ("emailed",), "ok": ("okay",),
-}  # fmt: skip
-IS_AFTER = {"it", "that", "there", "what", "here", "he", "she", "who", "where", "everything", "this"}
+    "won't": ("will", "not"),
+    "can't": ("can", "not"),
+    "cannot": ("can", "not"),
+    "shan't": ("shall", "not"),
+    "let's": ("let", "us"),
+    "gonna": ("going", "to"),
+    "wanna": ("want", "to"),
+    "gotta": ("have", "to"),
+    "lemme": ("let", "me"),
+    "e-mail": ("email",),
+    "e-mails": ("emails",),
+    "e-mailing": ("emailing",),
+    "e-mailed": ("emailed",),
+    "ok": ("okay",),
+}
+IS_AFTER = words("it that there what here he she who where everything this")
 ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|[ap]\.m|mr|mrs|ms|dr|st|no|approx|vs))$", re.IGNORECASE)
 QUOTED = (
     re.compile(r"“[^”]*”"),

@@ -27,8 +27,10 @@ def _finder(call: ChatCall) -> FieldFinder:
     answer = section(user, "LatestConvoAgentAnswer")
     if answer:
         lines = [*lines, Line("agent", answer)]
-    known = next((found for tag in FACTS if (found := facts(section(user, tag)))), {})
+    known = next((read for tag in FACTS if (read := facts(section(user, tag)))), {})
     plain = re.sub(r"</?[A-Za-z][^>\n]*>", " ", user)
     said = last_of(lines, "customer") or answer or plain
     everything = " ".join(line.content for line in lines) or plain
-    return FieldFinder(guest=read_guest(known, lines or [Line("customer", plain)]), newest=said.strip(), everything=everything)
+    return FieldFinder(
+        guest=read_guest(known, lines or [Line("customer", plain)]), newest=said.strip(), everything=everything
+    )

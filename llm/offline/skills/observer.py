@@ -29,10 +29,24 @@ CHANNELS = {
     "call_opt_in": r"(?:call|ring|phone call)(?:s|ing)?",
 }
 REFUSAL = r"(?:don't|do not|please no|no more|no|never|stop|rather not|not want(?: any)?|without)(?: \w+){0,3}? "
-YES = re.compile(r"^\W*(?:yes|yeah|yep|sure|of course|please do|ok(?:ay)?|fine|gladly|absolutely|go ahead|s[iì]|certo|ja|gerne|oui|sim|claro|tak)\b", re.IGNORECASE)
+YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|sure|of course|please do|ok(?:ay)?|fine|gladly|absolutely|go ahead|"
+    r"s[iì]|certo|ja|gerne|oui|sim|claro|tak)\b",
+    re.IGNORECASE,
+)
 NO = re.compile(r"^\W*(?:no|nope|rather not|please don't|better not|nein|non|não|nie|nee)\b", re.IGNORECASE)
-FRUSTRATION = re.compile(r"\b(?:ridiculous|useless|terrible|awful|annoy\w*|frustrat\w*|angry|unacceptable|joke|worst|waste of|already told|again\?|for the (?:second|third) time|not what i asked|you('re| are) not (?:listening|helping)|speak to a (?:human|person|manager)|stupid|wrong|hate|forget it|never mind)\b", re.IGNORECASE)
-DELIGHT = re.compile(r"\b(?:thanks|thank you|perfect|great|wonderful|lovely|excellent|amazing|grazie|danke|merci|gracias)\b", re.IGNORECASE)
+FRUSTRATION = re.compile(
+    r"\b(?:ridiculous|useless|terrible|awful|annoy\w*|frustrat\w*|angry|unacceptable|joke|worst|"
+    r"waste of|already told|again\?|for the (?:second|third) time|not what i asked|you('re|"
+    r" are) not (?:listening|helping)|speak to a (?:human|person|manager)|stupid|wrong|hate|"
+    r"forget it|never mind)\b",
+    re.IGNORECASE,
+)
+DELIGHT = re.compile(
+    r"\b(?:thanks|thank you|perfect|great|wonderful|lovely|excellent|amazing|grazie|danke|merci|"
+    r"gracias)\b",
+    re.IGNORECASE,
+)
 
 
 def observe(call: ChatCall) -> dict[str, Any]:
@@ -47,7 +61,9 @@ def observe(call: ChatCall) -> dict[str, Any]:
     return {"facts": observe_facts(latest, known=known, messages=messages, extra=extra), "quality": quality}
 
 
-def observe_facts(latest: list[Line], *, known: dict[str, str], messages: list[Line], extra: dict[str, str]) -> list[dict[str, Any]]:
+def observe_facts(
+    latest: list[Line], *, known: dict[str, str], messages: list[Line], extra: dict[str, str]
+) -> list[dict[str, Any]]:
     """What the customer's lines of the latest exchange say and KnownFacts doesn't."""
     facts: dict[str, dict[str, Any]] = {}
     for at, line in enumerate(latest):
@@ -56,7 +72,12 @@ def observe_facts(latest: list[Line], *, known: dict[str, str], messages: list[L
         question = _question_before(line, latest[:at], messages)
         for field, found, is_stated in _facts_of(line.content, question=question, extra=extra):
             if not _is_known(field, found.value, known):
-                facts[field] = {"quote": found.quote, "field": field, "value": found.value, "confidence": "stated" if is_stated else "inferred"}
+                facts[field] = {
+                    "quote": found.quote,
+                    "field": field,
+                    "value": found.value,
+                    "confidence": "stated" if is_stated else "inferred",
+                }
     return list(facts.values())
 
 
@@ -102,14 +123,24 @@ def _stated(text: str, noun: str) -> Found | None:
     refused = re.search(rf"\b{REFUSAL}(?:\w+ )?{noun}\b(?: me)?", text, re.IGNORECASE)
     if refused:
         return Found("false", refused[0])
-    agreed = re.search(rf"\b(?:you (?:can|may)|happy for you to|please(?: do)?|feel free to|fine to|okay to|i(?:'d| would) (?:like|love)(?: to (?:get|receive))?(?: an?)?|i agree to|go ahead and) (?:\w+ )?{noun}\b(?: me)?", text, re.IGNORECASE)
+    agreed = re.search(
+        rf"\b(?:you (?:can|may)|happy for you to|please(?: do)?|feel free to|fine to|okay to|i(?:'d|"
+        rf" would) (?:like|love)(?: to (?:get|receive))?(?: an?)?|i agree to|go ahead and) (?:\w+ "
+        rf")?{noun}\b(?: me)?",
+        text,
+        re.IGNORECASE,
+    )
     return Found("true", agreed[0]) if agreed else None
 
 
 def _answered(text: str, question: str, noun: str) -> Found | None:
     """A yes or no to "May I text you…?"."""
     asked = _last_question(question)
-    if "?" not in asked or not re.search(rf"\b{noun}\b", asked, re.IGNORECASE) or re.search(r"\b(?:which|what|your)\b.{0,20}\b(?:number|address)\b", asked, re.IGNORECASE):
+    if (
+        "?" not in asked
+        or not re.search(rf"\b{noun}\b", asked, re.IGNORECASE)
+        or re.search(r"\b(?:which|what|your)\b.{0,20}\b(?:number|address)\b", asked, re.IGNORECASE)
+    ):
         return None
     for pattern, value in ((NO, "false"), (YES, "true")):
         match = pattern.search(text)
@@ -137,9 +168,30 @@ def find_extra(key: str, about: str, text: str) -> Found | None:
 
 def _by_words(about: str, text: str) -> Found | None:
     """A sentence of the customer's that speaks of one of the examples in a description ("birthday, anniversary…")."""
-    words = {w for w in re.findall(r"[a-z]{4,}", about.lower()) if w not in ("customer", "guest", "wants", "such", "like", "whether", "what", "their", "this", "that", "which", "where")}
+    words = {
+        w
+        for w in re.findall(r"[a-z]{4,}", about.lower())
+        if w
+        not in (
+            "customer",
+            "guest",
+            "wants",
+            "such",
+            "like",
+            "whether",
+            "what",
+            "their",
+            "this",
+            "that",
+            "which",
+            "where",
+        )
+    }
     for sentence in re.findall(r"[^.!?\n]+", text):
-        said = next((w for w in re.findall(r"[\w'-]+", sentence) if w.lower().rstrip("s") in {x.rstrip("s") for x in words}), None)
+        said = next(
+            (w for w in re.findall(r"[\w'-]+", sentence) if w.lower().rstrip("s") in {x.rstrip("s") for x in words}),
+            None,
+        )
         if said:
             return Found(said, sentence.strip())
     return None
@@ -168,7 +220,12 @@ def rate_quality(messages: list[Line]) -> dict[str, Any]:
 def _repeats(said: list[str]) -> int:
     """How often the customer had to say nearly the same again."""
     bags = [frozenset(re.findall(r"\w{3,}", text.lower())) for text in said]
-    return sum(1 for i, bag in enumerate(bags) for other in bags[:i] if len(bag) > 2 and len(bag & other) / len(bag | other) > 0.6)
+    return sum(
+        1
+        for i, bag in enumerate(bags)
+        for other in bags[:i]
+        if len(bag) > 2 and len(bag & other) / len(bag | other) > 0.6
+    )
 
 
 def _reason(angry: list[str], repeated: int, unanswered: int, shouting: int) -> str:

@@ -14,14 +14,39 @@ from llm.offline.table import YES, Steps
 from llm.offline.tool_choice import choose_tool, tell_results
 from llm.offline.wire import Answer, ChatCall
 
-BYE = re.compile(r"\b(?:good ?bye|bye|see you|that(?:'s| is| was) (?:all|everything)|nothing else|arrivederci|tschüss|auf wiedersehen|au revoir|adi[oó]s|ciao ciao|have a (?:good|nice|lovely) \w+)\b", re.I)
-THANKS = re.compile(r"^\W*(?:(?:ok|okay|great|perfect|super|alright|no)\W+)*(?:many )?(?:thanks?|thank you|grazie|danke|merci|gracias|cheers)\b", re.I)
-NOTHING_MORE = re.compile(r"^\W*(?:no|nope|nein|non)\b.{0,30}$", re.I)
-PERSON = re.compile(r"\b(?:(?:speak|talk|connect|transfer|put me through)\b.{0,25}\b(?:person|human|someone|somebody|manager|owner|colleague|agent|staff|lucia)|real person|human being|call me back)\b", re.I)
-BY_TEXT = re.compile(r"\b(?:text|sms|message) (?:me|us|it|that|them|the|my)\b|\b(?:send|get|have)\b.{0,40}\b(?:text|sms)\b|\bby (?:text|sms)\b|\b(?:un sms|per sms|als sms|par sms|por sms)\b", re.I)
-BY_MAIL = re.compile(r"\be-?mail (?:me|us|it|that|them|the)\b|\b(?:send|get|have|mail)\b.{0,40}\be-?mail\b|\bby e-?mail\b|\b(?:per e-?mail|par e-?mail|por correo|via e-?mail)\b", re.I)
-INJECTION = re.compile(r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules?|prompt|previous)\b|\bsystem prompt\b|\breveal\b.{0,30}\b(?:prompt|instructions?)\b|\byou are now\b|\bdeveloper mode\b|\byour (?:instructions|prompt)\b", re.I)
-RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.I)
+BYE = re.compile(
+    r"\b(?:good ?bye|bye|see you|that(?:'s| is| was) (?:all|everything)|nothing else|arrivederci|"
+    r"tschüss|auf wiedersehen|au revoir|adi[oó]s|ciao ciao|have a (?:good|nice|lovely) \w+)\b",
+    re.IGNORECASE,
+)
+THANKS = re.compile(
+    r"^\W*(?:(?:ok|okay|great|perfect|super|alright|no)\W+)*(?:many )?(?:thanks?|thank you|"
+    r"grazie|danke|merci|gracias|cheers)\b",
+    re.IGNORECASE,
+)
+NOTHING_MORE = re.compile(r"^\W*(?:no|nope|nein|non)\b.{0,30}$", re.IGNORECASE)
+PERSON = re.compile(
+    r"\b(?:(?:speak|talk|connect|transfer|put me through)\b.{0,25}\b(?:person|human|someone|"
+    r"somebody|manager|owner|colleague|agent|staff|lucia)|real person|human being|call me back)\b",
+    re.IGNORECASE,
+)
+BY_TEXT = re.compile(
+    r"\b(?:text|sms|message) (?:me|us|it|that|them|the|my)\b|\b(?:send|get|have)\b.{0,40}\b(?:text|"
+    r"sms)\b|\bby (?:text|sms)\b|\b(?:un sms|per sms|als sms|par sms|por sms)\b",
+    re.IGNORECASE,
+)
+BY_MAIL = re.compile(
+    r"\be-?mail (?:me|us|it|that|them|the)\b|\b(?:send|get|have|mail)\b.{0,40}\be-?mail\b|\bby "
+    r"e-?mail\b|\b(?:per e-?mail|par e-?mail|por correo|via e-?mail)\b",
+    re.IGNORECASE,
+)
+INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules?|prompt|previous)\b|\bsystem "
+    r"prompt\b|\breveal\b.{0,30}\b(?:prompt|instructions?)\b|\byou are now\b|\bdeveloper mode\b|"
+    r"\byour (?:instructions|prompt)\b",
+    re.IGNORECASE,
+)
+RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.IGNORECASE)
 
 
 def reply(call: ChatCall) -> Answer:
@@ -53,7 +78,12 @@ class Speaker:
         next_step = self.steps.next()
         if answer or next_step:
             noted = "" if answer or greeting or "?" not in self.scene.last_agent else self._noted(next_step)
-            return [greeting, answer, noted, next_step]
+            glad = (
+                self._say("glad_general")
+                if greeting and not answer and intent_of(self.scene.said) in ("change", "group")
+                else ""
+            )
+            return [greeting, glad, answer, noted, next_step]
         if greeting:
             opening = self._say("glad_general") if intent_of(self.scene.said) else ""
             return [greeting, opening, self._say("help") if not opening else self._unknown_or_help()]
@@ -62,7 +92,12 @@ class Speaker:
     def _is_question(self) -> bool:
         """A wish for a table is no question about the business, even when it is put as one."""
         said = self.scene.said
-        return bool(QUESTION.search(said)) and not (intent_of(said) in ("booking", "change") and not re.search(r"\b(?:vegan|gluten|open|price|cost|how much|where|park|terrace|dog|kids|children)", said, re.I))
+        return bool(QUESTION.search(said)) and not (
+            intent_of(said) in ("booking", "change")
+            and not re.search(
+                r"\b(?:vegan|gluten|open|price|cost|how much|where|park|terrace|dog|kids|children)", said, re.IGNORECASE
+            )
+        )
 
     def _unknown_or_help(self) -> str:
         return self._unknown() if "?" in self.scene.said else self._say("help")
@@ -96,13 +131,19 @@ class Speaker:
         if "?" in told:
             return ""
         free = re.search(r"\b(?:free|available|availability|open)\b", told, re.IGNORECASE)
-        full = re.search(r"\b(?:full|not available|unavailable|no table|booked out|fully booked)\b", told, re.IGNORECASE)
+        full = re.search(
+            r"\b(?:full|not available|unavailable|no table|booked out|fully booked)\b", told, re.IGNORECASE
+        )
         if full and not re.search(r"\bbut\b|\binstead\b|alternativ", told, re.IGNORECASE):
             return self._say("another")
         if free or full:
             return "Shall I book it for you?" if self.scene.language == "en" else self._say("propose")
         booking = self.scene.state_of("create_booking_tool")
-        return self._say("details") if booking and booking.is_done and re.search(r"\bbooked|reserved|confirmed", told, re.I) else ""
+        return (
+            self._say("details")
+            if booking and booking.is_done and re.search(r"\bbooked|reserved|confirmed", told, re.IGNORECASE)
+            else ""
+        )
 
     # Courtesies and wishes that need no scenario
 
@@ -137,7 +178,9 @@ class Speaker:
     def _text(self) -> list[str]:
         if YES.search(self.scene.said) and not re.search(r"\b(?:text|send|sms)\b", self.scene.said, re.IGNORECASE):
             return []
-        return [self._say("sms")] if self.scene.guest.get("phone") or self.scene.channel == "sms" else [self._say("phone")]
+        return (
+            [self._say("sms")] if self.scene.guest.get("phone") or self.scene.channel == "sms" else [self._say("phone")]
+        )
 
     def _mail(self) -> list[str]:
         return [self._say("mail")] if self.scene.guest.get("email") else [self._say("email")]
@@ -193,6 +236,6 @@ def _sentence_of(data: dict[str, Any]) -> str:
     for key in ("message", "text", "summary", "result", "status"):
         if isinstance(data.get(key), str):
             return str(data[key])
-    return ", ".join(f"{key.replace('_', ' ')}: {value}" for key, value in data.items() if not isinstance(value, dict | list))
-
-
+    return ", ".join(
+        f"{key.replace('_', ' ')}: {value}" for key, value in data.items() if not isinstance(value, dict | list)
+    )

@@ -12,9 +12,15 @@ from llm.offline.route import Place, choose_scenario, next_place, still_missing
 from llm.offline.wire import ChatCall
 
 FIELD_NAMES = {
-    "phone": "phone number", "name": "name", "email": "e-mail address", "date": "day", "time": "time",
-    "party_size": "number of guests", "change": "change that is wanted", "problem": "what happened",
-}  # fmt: skip
+    "phone": "phone number",
+    "name": "name",
+    "email": "e-mail address",
+    "date": "day",
+    "time": "time",
+    "party_size": "number of guests",
+    "change": "change that is wanted",
+    "problem": "story of what happened",
+}
 KNOWN_ORDER = ("name", "phone", "email", "language", "date", "time", "party_size", "diet")
 
 

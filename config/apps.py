@@ -1,0 +1,9 @@
+"""The admin site, as an app."""
+
+from __future__ import annotations
+
+from django.contrib.admin.apps import AdminConfig
+
+
+class MakegoodAdminConfig(AdminConfig):
+    default_site = "config.admin.MakegoodAdmin"

@@ -1,0 +1,68 @@
+"""Customers and conversations in the admin: what was said and what followed is fact."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from conversations.models import Conversation, Directives, Event, Message, Persona, PersonaField, Turn
+from projects.tenant_admin import TenantAdmin
+
+
+@admin.register(Persona)
+class PersonaAdmin(TenantAdmin):
+    list_display = ("external_id", "project", "created_at")
+    list_filter = ("project",)
+    list_select_related = ("project",)
+    search_fields = ("external_id",)
+
+
+@admin.register(PersonaField)
+class PersonaFieldAdmin(TenantAdmin):
+    list_display = ("persona", "key", "value", "strength", "updated_at")
+    list_filter = ("strength",)
+    list_select_related = ("persona",)
+    search_fields = ("persona__external_id", "=key", "value")
+
+
+@admin.register(Conversation)
+class ConversationAdmin(TenantAdmin):
+    list_display = ("id", "channel", "status", "persona", "project", "flag", "updated_at")
+    list_filter = ("status", "channel", "project")
+    list_select_related = ("persona", "project")
+    search_fields = ("=id", "persona__external_id", "flag")
+    date_hierarchy = "created_at"
+
+
+@admin.register(Turn)
+class TurnAdmin(TenantAdmin):
+    list_display = ("conversation", "seq", "status", "freshness", "created_at", "finished_at", "error")
+    list_filter = ("status", "freshness")
+    list_select_related = ("conversation",)
+    search_fields = ("=id", "=conversation__id")
+    date_hierarchy = "created_at"
+
+
+@admin.register(Message)
+class MessageAdmin(TenantAdmin):
+    list_display = ("conversation", "seq", "role", "content", "created_at")
+    list_filter = ("role",)
+    list_select_related = ("conversation",)
+    search_fields = ("=id", "=conversation__id", "content")
+    date_hierarchy = "created_at"
+
+
+@admin.register(Directives)
+class DirectivesAdmin(TenantAdmin):
+    list_display = ("conversation", "version", "turn", "created_at")
+    list_select_related = ("conversation", "turn")
+    search_fields = ("=id", "=conversation__id")
+    date_hierarchy = "created_at"
+
+
+@admin.register(Event)
+class EventAdmin(TenantAdmin):
+    list_display = ("conversation", "seq", "idn", "type", "created_at")
+    list_filter = ("type",)
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id", "=idn")
+    date_hierarchy = "created_at"

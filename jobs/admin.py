@@ -1,0 +1,54 @@
+"""Jobs and model calls in the admin: facts to look at, and failed work to run again."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from jobs.errors import WrongState
+from jobs.lanes import UnknownLane
+from jobs.models import Job, ModelCall
+from jobs.services import run_again
+from projects.models import Project
+from projects.tenancy import tenant_tx
+from projects.tenant_admin import TenantAdmin
+
+
+@admin.register(Job)
+class JobAdmin(TenantAdmin):
+    list_display = ("lane", "ordinal", "state", "attempts", "project", "error", "created_at", "finished_at")
+    list_filter = ("state", "project")
+    list_select_related = ("project",)
+    search_fields = ("=id", "=subject_id", "error")
+    date_hierarchy = "created_at"
+    actions = ("run_again",)
+
+    @admin.action(description="Run again: queue the selected failed jobs once more")
+    def run_again(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        """Each in a transaction of its tenant: one that may not run again holds up none of the others."""
+        refused = [reason for job in jobs if (reason := _refusal(job))]
+        messages.success(request, f"{len(jobs) - len(refused)} of {len(jobs)} jobs queued again.")
+        for reason in sorted(set(refused)):
+            messages.warning(request, f"{refused.count(reason)} not: {reason}")
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(TenantAdmin):
+    list_display = ("skill", "model", "project", "started_at", "total_ms", "input_tokens", "output_tokens", "error")
+    list_filter = ("project",)
+    list_select_related = ("project",)
+    search_fields = ("=id", "=turn_id", "=skill", "=error")
+    date_hierarchy = "started_at"
+
+
+def _refusal(job: Job) -> str:
+    """Why the job did not run again, or nothing."""
+    try:
+        with tenant_tx(job.organization_id):
+            run_again(Project.objects.get(pk=job.project_id), job.pk)
+    except WrongState as error:
+        return error.message
+    except UnknownLane as error:
+        return str(error.args[0])
+    return ""

@@ -1,0 +1,121 @@
+"""Sequences and conditions around a predicate."""
+
+from __future__ import annotations
+
+from llm.offline.grammar.lexicon import INFO_REQUESTS, MOMENTS, WAITING
+from llm.offline.grammar.predicate import Marker, Mood, Predicate, Subject
+from llm.offline.grammar.surroundings import Surroundings
+
+AFTER_NOUNS = (
+    "upon your",
+    "upon confirmation",
+    "after your",
+    "after the payment",
+    "after payment",
+    "after confirmation",
+    "on receipt",
+    "once confirmed",
+    "once done",
+    "after our",
+    "after this",
+    "once that",
+    "upon receipt",
+    "following your",
+)
+
+
+NEEDING = {"ask", "know", "have", "take", "get", "confirm", "note", "check"}
+
+
+class Circumstances(Surroundings):
+    """What makes a promise a later step, or hangs it on a condition."""
+
+    def is_invited(self) -> bool:
+        """ "Just say the word and I'll book it"."""
+        before = self.part.predicates[self.at - 1] if self.at else None
+        if before is None or before.mood is not Mood.REQUEST or not self._joined_to_previous():
+            return False
+        span = self.text(before.verb_at, before.end)
+        return span.startswith(("say the word", "say yes", "say so", "let me know", "let us know", "say when"))
+
+    def is_later_step(self) -> bool:
+        p = self.p
+        if "then" in p.flags and self._has_earlier_act():
+            return True
+        if "later" in p.flags:
+            return True
+        if self._comes_after_clause() or self._comes_after_request():
+            return True
+        rest = self.text(0, len(self.words))
+        return any(phrase in rest for phrase in AFTER_NOUNS)
+
+    def _has_earlier_act(self) -> bool:
+        """True when an earlier clause, here or a sentence before, is an act that this one follows."""
+        earlier = self.part.predicates[: self.at]
+        if any(one.marker is not Marker.IF for one in earlier):
+            return True
+        if any(part.sentence.is_question for part in self.parts[: self.part.index]):
+            return True
+        previous = [p for part in self.parts[: self.part.index] for p in part.predicates]
+        return any(one.subject is Subject.AGENT or one.is_question or one.mood is Mood.REQUEST for one in previous)
+
+    def _comes_after_clause(self) -> bool:
+        """A clause with once, when or as soon as governs this one."""
+        for at, other in enumerate(self.part.predicates):
+            if other.marker is not Marker.AFTER or other is self.p or other.is_question:
+                continue
+            opener = self.words[other.start].text
+            if opener in ("until", "till") or (opener == "when" and self._is_complement(at)):
+                continue
+            if self._governs(at):
+                return True
+        return False
+
+    def _comes_after_request(self) -> bool:
+        """ "Tell me your number and I'll text you": the customer's part comes first."""
+        if not self.at:
+            return False
+        before = self.part.predicates[self.at - 1]
+        if before.marker is Marker.IF and self.at > 1:
+            before = self.part.predicates[self.at - 2]
+        is_request = before.mood is Mood.REQUEST or (before.is_question and before.subject is Subject.YOU)
+        joined = self._joined_to_previous()
+        if is_request and joined and before.lemma in INFO_REQUESTS and not self._is_moment(before):
+            return True
+        return before.mood is Mood.NEED and before.subject is Subject.AGENT and joined and before.lemma in NEEDING
+
+    def _is_moment(self, before: Predicate) -> bool:
+        span = {word.text for word in self.words[before.verb_at : before.end]}
+        return before.lemma in WAITING and bool(span & MOMENTS or "line" in span)
+
+    def has_condition(self) -> bool:
+        if "if" in self.p.flags:
+            return True
+        for at, other in enumerate(self.part.predicates):
+            if other.marker is Marker.IF and other is not self.p and not self._is_complement(at) and self._governs(at):
+                return True
+        text = f" {self.text(0, len(self.words))} "
+        if any(
+            p in text
+            for p in (
+                " just say ",
+                " say the word ",
+                " say yes ",
+                " if you like ",
+                " if you wish ",
+                " if so ",
+                " otherwise ",
+                " if needed ",
+                " if necessary ",
+                " if possible ",
+                " unless ",
+            )
+        ):
+            return (
+                not any(text.startswith(f" {mark}") for mark in ("just say hello",)) and not self._condition_elsewhere()
+            )
+        return False
+
+    def _condition_elsewhere(self) -> bool:
+        """True when the words above belong to a clause that has been weighed already."""
+        return any(p.marker is Marker.IF for p in self.part.predicates)

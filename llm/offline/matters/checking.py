@@ -1,0 +1,139 @@
+"""Looking up: free times, bookings, goods, areas."""
+
+from __future__ import annotations
+
+import re
+
+from llm.offline.matters.clause import Clause
+from llm.offline.matters.kinds import Matter
+from llm.offline.matters.vocabulary import (
+    BACKCHANNEL,
+    CHECK,
+    EMPTY,
+    HAVING,
+    LOOK_UP,
+    TABLE,
+    TIME,
+    ZIP,
+    ZIP_VERBS,
+)
+from llm.offline.wordlist import words
+
+
+def checking(clause: Clause) -> set[Matter]:
+    around, whole = clause.all, clause.whole
+    if clause.lemma in (
+        "have",
+        "take",
+        "do",
+        "run",
+        "go",
+        "get",
+        "give",
+        "open",
+        "bring",
+        "know",
+    ) and not around & words("look check peek glance search through calendar book"):
+        return set()
+    if _is_zip(around, whole):
+        return {Matter.ZIP}
+    if _is_search(clause):
+        return {Matter.SEARCH}
+    if _is_product(clause):
+        return {Matter.PRODUCT}
+    return {Matter.AVAILABILITY} if _is_availability(clause) else set()
+
+
+def _is_zip(around: set[str], whole: str) -> bool:
+    if around & words("zip zipcode postcode postal"):
+        return True
+    reaches = bool(
+        around & ZIP_VERBS
+        | around
+        & words(
+            """
+    delivery covered served deliver delivers covers serves within coverage radius reach
+    """
+        )
+    )
+    place = bool(around & (ZIP - {"code"})) or bool(
+        re.search(
+            r"\b(?:to|in|at) (?:your|that|this|the) (?:area|address|street|city|town|place|neighbou?rhood|"
+            r"home|house)\b|\b\d{5}\b|\bin \w+$|\bto \w+$|\bthere\b",
+            whole,
+        )
+    )
+    return reaches and place and "table" not in around
+
+
+def _is_search(clause: Clause) -> bool:
+    around, whole = clause.all, clause.whole
+    if "availability" in around or clause.lemma not in LOOK_UP | {"have", "take", "do", "run"}:
+        return False
+    if re.search(
+        r"\b(?:your|the|that|his|her|their|this|existing|a|any|under|upcoming) (?:\w+ ){0,2}(?:bookings?|"
+        r"reservations?|appointments?)\b",
+        whole,
+    ):
+        return not re.search(
+            r"\b(?:for a|new|make a|take) (?:booking|reservation)|(?:available|free) (?:for|appointments?|"
+            r"slots?)|(?:available|free|open|possible|earliest|next) appointments?|appointments? (?:available|"
+            r"free|open|times?|slots?)|(?:booking|reservation) (?:calendar|book|system|availability)\b|"
+            r"if (?:we|there)",
+            whole,
+        )
+    return bool(
+        re.search(
+            r"\b(?:booking|reservation)s? (?:under|for|in|from|on|number|with|details)\b|\b(?:what|"
+            r"when|anything|something) you(?:'ve| have)? (?:booked|reserved)|\byour table\b.*\b(?:under|"
+            r"booked)|\bunder (?:your|the|that) (?:name|number)\b|\byou (?:have|are) (?:booked|down)\b",
+            whole,
+        )
+    )
+
+
+def _is_availability(clause: Clause) -> bool:
+    around, whole = clause.all, clause.whole
+    if set(clause.after) & BACKCHANNEL and not around & words("availability available free table tables slot slots"):
+        return False
+    if around & words("available availability availabilities") or around & (TABLE - words("date time times")):
+        return True
+    timed = bool(around & TIME) or bool(
+        re.search(r"\b(?:at|for|around|by) \d|\d ?[ap]\.?m|\d[:.]\d\d|\b\d+(?:st|nd|rd|th)\b", whole)
+    )
+    return (
+        timed
+        or bool(re.search(r"\b(?:date|dates|times?)\b", whole))
+        or bool(re.search(r"\bin (?:the|our) (?:book|system|diary)\b|\bfit (?:you|everyone|all of you) in", whole))
+        or "squeeze you in" in whole
+    )
+
+
+def _is_product(clause: Clause) -> bool:
+    around = clause.all
+    strong = around & words(
+        """
+    product products service services item items stock inventory treatment treatments voucher vouchers stocked
+    warehouse
+    """
+    )
+    if strong and (around & HAVING or clause.lemma in CHECK):
+        return True
+    if not around & HAVING or around & (TABLE - words("availability free room date time times space")):
+        return False
+    leftovers = _leftovers(clause)
+    named = re.search(
+        r"\b(?:whether|if) (?:the|we have|we have got|we still have|there is|there are|we offer|"
+        r"we carry|we sell|we do|we stock|that|our|a|we serve)\b|\bavailability (?:of|for) (?:the|"
+        r"that|our|a)\b",
+        clause.whole,
+    )
+    return (
+        bool(leftovers) and bool(named) and not re.search(r"\b(?:for|at) \d+ (?:people|guests|persons)\b", clause.whole)
+    )
+
+
+def _leftovers(clause: Clause) -> set[str]:
+    """The content words which are neither time nor table: "the sea bass"."""
+    known = EMPTY | TIME | TABLE | HAVING | CHECK
+    return {w for w in clause.after if w.isalpha() and len(w) > 2 and w not in known and not w.endswith("ly")}

@@ -1,0 +1,49 @@
+"""All the kinds of action that a clause names."""
+
+from __future__ import annotations
+
+from llm.offline.matters.booking import booking
+from llm.offline.matters.checking import checking
+from llm.offline.matters.clause import Clause
+from llm.offline.matters.connecting import calling
+from llm.offline.matters.kinds import Matter
+from llm.offline.matters.sending import sending
+from llm.offline.matters.vocabulary import (
+    BOOKING,
+    CANCEL,
+    CHECK,
+    LOOK_UP,
+    TELL_OFF,
+)
+from llm.offline.wordlist import words
+
+NOT_CANCELLED = words("order subscription meeting account name membership")
+PROCESSING = words("process handle take do make request arrange submit go proceed")
+
+
+def matters_of(clause: Clause) -> set[Matter]:
+    """The kinds of action that the clause names by its own words."""
+    found = sending(clause) | calling(clause) | booking(clause)
+    if clause.lemma in CHECK | LOOK_UP | {"help"}:
+        found |= checking(clause)
+    if _cancels(clause):
+        found.add(Matter.CANCEL)
+    if _ends(clause):
+        found.add(Matter.GOODBYE)
+    return found
+
+
+def _cancels(clause: Clause) -> bool:
+    here = clause.here
+    if clause.lemma in CANCEL:
+        return not here & NOT_CANCELLED and (clause.lemma == "cancel" or bool(here & BOOKING))
+    if clause.lemma in PROCESSING and "cancellation" in here:
+        return True
+    return "off" in here and (clause.lemma == "call" or (clause.lemma == "take" and bool(here & BOOKING)))
+
+
+def _ends(clause: Clause) -> bool:
+    here = clause.here
+    if clause.lemma in TELL_OFF and here & words("call chat conversation"):
+        return True
+    return bool(clause.lemma == "say" and here & words("goodbye bye")) or (clause.lemma == "hang" and "up" in here)

@@ -1,0 +1,254 @@
+"""Finds what an answer says about each tool: the clause, its words and its rule."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from llm.offline import prompt_reader
+from llm.offline.farewell import farewell
+from llm.offline.grammar.predicate import Marker, Subject
+from llm.offline.grammar.rules import Reading, Rule, read_answer
+from llm.offline.grammar.words import quoted_spans
+from llm.offline.matters.clause import Clause, clause_of
+from llm.offline.matters.kinds import Matter
+from llm.offline.matters.reading import matters_of
+from llm.offline.matters.sending import is_manage_link, is_vague_sending
+from llm.offline.matters.vocabulary import BOOK, CHECK
+from llm.offline.prompt_reader import Line, ToolText
+from llm.offline.tool_profile import custom_score, profile_of
+from llm.offline.wordlist import words
+
+PRONOUNS = words("it that this them one so those these")
+TOPICS: tuple[tuple[Matter, re.Pattern[str]], ...] = (
+    (Matter.ZIP, re.compile(r"\b(?:zip|post ?code|deliver to|service area)\b", re.IGNORECASE)),
+    (Matter.SEARCH, re.compile(r"\b(?:my|your|existing) (?:booking|reservation|appointment)\b", re.IGNORECASE)),
+    (
+        Matter.AVAILABILITY,
+        re.compile(
+            r"\b(?:table|availab\w+|slots?|free|appointment|book|reserv\w+|(?:mon|tues|wednes|thurs|"
+            r"fri|satur|sun)day|people|noon|tonight|tomorrow|(?:at|around) \d+)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Matter.PRODUCT,
+        re.compile(r"\b(?:in stock|product|do you (?:have|sell|carry|offer)|any .{0,20}left)\b", re.IGNORECASE),
+    ),
+)
+MEDIA = (
+    (Matter.EMAIL, re.compile(r"\be-?mails?\b|\S+@\S+", re.IGNORECASE)),
+    (Matter.SMS, re.compile(r"\b(?:text|sms|message me|whatsapp)\b|\+?\d[\d ]{7,}", re.IGNORECASE)),
+)
+
+
+BREAKS = words("and but or so then plus yet")
+VAGUE = words(
+    """
+    what if whether we have works work yes for you now right away quickly moment second a one the into up out
+    please again first in just of on at me us our system here there no problem minute to and okay get back real
+    quick look
+    """
+)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A tool's matter in the answer, and how it was said."""
+
+    quote: str
+    rule: str | None
+
+
+class Finder:
+    """Reads the answer once, and finds each tool's mentions in it."""
+
+    def __init__(self, answer: str, tools: tuple[ToolText, ...], messages: list[Line]) -> None:
+        self.answer = answer
+        self.messages = messages
+        self.readings = read_answer(answer)
+        self.clauses = [clause_of(r, reach=self._reach(i)) for i, r in enumerate(self.readings)]
+        self.profiles = {tool.name: profile_of(tool) for tool in tools}
+        self.kinds = {profile.kind for profile in self.profiles.values()}
+        self.goodbye = farewell(answer)
+        self.custom = [self._custom_tool(clause) for clause in self.clauses]
+        self.matters = [self._matters(i) for i in range(len(self.readings))]
+
+    @property
+    def ends_with_goodbye(self) -> bool:
+        return self.goodbye is not None and self.goodbye[1]
+
+    def _reach(self, i: int) -> int:
+        """Where the words that belong to a predicate end: at the next main clause, past its complements."""
+        this = self.readings[i]
+        end = this.predicate.end
+        for other in self.readings[i + 1 :]:
+            if other.index != this.index or not self._is_complement(other):
+                break
+            end = other.predicate.end
+        return end
+
+    @staticmethod
+    def _is_complement(reading: Reading) -> bool:
+        p = reading.predicate
+        opener = reading.sentence.words[p.start].text
+        before = reading.sentence.words[p.start - 1].text if p.start else ""
+        if before in ("where", "what", "which", "that"):
+            return True
+        if p.marker is Marker.TO:
+            return True
+        return (
+            (p.marker is Marker.IF and opener in ("if", "whether"))
+            or opener in ("what", "when", "which", "how", "that", "where")
+            or (
+                p.subject is Subject.AGENT
+                and p.lemma
+                in (
+                    "have",
+                    "deliver",
+                    "offer",
+                    "serve",
+                    "cover",
+                    "sell",
+                    "carry",
+                    "ship",
+                    "do",
+                    "fit",
+                    "take",
+                    "get",
+                    "stock",
+                )
+                and p.marker is not Marker.AFTER
+                and not p.flags & {"conj"}
+            )
+        )
+
+    def _custom_tool(self, clause: Clause) -> str:
+        """The tenant's own tool that fits the clause best, if any."""
+        scored = [(custom_score(p, clause), name) for name, p in self.profiles.items() if p.kind is None]
+        best = max(scored, default=(0, ""))
+        return best[1] if best[0] else ""
+
+    def _matters(self, i: int) -> set[Matter]:
+        if self.custom[i]:
+            return set()
+        clause = self.clauses[i]
+        found = matters_of(clause)
+        if self._is_absorbed(i):
+            return set()
+        if not found:
+            found = self._by_context(i, clause)
+        if Matter.MEETING in found and Matter.MEETING not in self.kinds:
+            return set()
+        if clause.lemma == "schedule" and found == {Matter.BOOKING} and Matter.BOOKING not in self.kinds:
+            return {Matter.MEETING}
+        return found
+
+    def _is_absorbed(self, i: int) -> bool:
+        """True for a complement: "let me see if we have a table" is one act, that of the seeing."""
+        reading = self.readings[i]
+        if not i or self.readings[i - 1].index != reading.index or not self._is_complement(reading):
+            return False
+        owner = self.clauses[i - 1]
+        is_firm = reading.predicate.marker is Marker.TO and reading.rule is None
+        return owner.lemma in CHECK and bool(self.matters_so_far(i)) and not is_firm
+
+    def matters_so_far(self, i: int) -> set[Matter]:
+        return matters_of(self.clauses[i - 1])
+
+    def _by_context(self, i: int, clause: Clause) -> set[Matter]:
+        """What "it", "that" or "the details" stand for."""
+        if is_vague_sending(clause) or (clause.lemma in ("send", "forward") and clause.here & PRONOUNS):
+            return {self._medium(i)} | ({Matter.MANAGE_LINK} if is_manage_link(clause) else set())
+        if not self._is_about_pronoun(clause):
+            return set()
+        if clause.lemma in ("check", "look", "verify", "find", "see", "search") and clause.lemma not in BOOK:
+            return self._topic(i, clause)
+        return set()
+
+    def _is_about_pronoun(self, clause: Clause) -> bool:
+        """ "Check that for you", "look into it", or no object at all."""
+        content = [w for w in clause.after if w.isalpha() and w not in PRONOUNS | VAGUE]
+        return not content
+
+    def _topic(self, i: int, clause: Clause) -> set[Matter]:
+        for text in self._context_before(i):
+            for matter, pattern in TOPICS:
+                if pattern.search(text) and matter in self.kinds:
+                    return {matter}
+        if clause.lemma == "see" or any(line.role == "customer" for line in self.messages):
+            return set()
+        return {Matter.AVAILABILITY}
+
+    def _context_before(self, i: int) -> list[str]:
+        """The sentence itself, those before it, and the customer's last words."""
+        at = self.readings[i].sentence.words[0].start
+        said = prompt_reader.last_of(self.messages, "customer")
+        own = [self.readings[i].sentence.text, self.answer[:at]]
+        return [*own, said] if said else own
+
+    def _medium(self, i: int) -> Matter:
+        sentence = self.readings[i].sentence.text
+        for text in (sentence, *self._context_before(i)):
+            found = [matter for matter, pattern in MEDIA if pattern.search(text) and matter in self.kinds]
+            if found:
+                return found[0] if len(found) == 1 else Matter.SMS
+        return Matter.EMAIL if Matter.EMAIL in self.kinds and Matter.SMS not in self.kinds else Matter.SMS
+
+    # Mentions
+
+    def mentions_of(self, tool: ToolText) -> list[Mention]:
+        profile = self.profiles[tool.name]
+        found = []
+        for i, reading in enumerate(self.readings):
+            fits = self.custom[i] == tool.name if profile.kind is None else profile.kind in self._offered(i)
+            if fits:
+                found.append(Mention(self._quote(i), self._rule_of(reading)))
+        if profile.kind is Matter.GOODBYE and self.goodbye is not None:
+            found.append(self._goodbye_mention(self.goodbye))
+        return found
+
+    def _offered(self, i: int) -> set[Matter]:
+        """A link for managing a booking is a text, too: the text's own condition sets them apart."""
+        found = self.matters[i]
+        if Matter.MANAGE_LINK in found and found & {Matter.EMAIL} == set():
+            return found | {Matter.SMS}
+        return found
+
+    @staticmethod
+    def _rule_of(reading: Reading) -> str | None:
+        return str(reading.rule) if reading.rule is not None else None
+
+    def _goodbye_mention(self, goodbye: tuple[str, bool]) -> Mention:
+        quote, is_last = goodbye
+        at = self.answer.find(quote)
+        if any(start <= at < end for start, end in quoted_spans(self.answer)):
+            return Mention(quote, str(Rule.QUOTATION))
+        return Mention(quote, None if is_last else "condition")
+
+    def _quote(self, i: int) -> str:
+        """The exact words of the clause, from its subject to the end of what belongs to it."""
+        reading = self.readings[i]
+        sentence = reading.sentence.words
+        last = sentence[min(len(sentence), self._quote_end(i)) - 1]
+        first = sentence[reading.predicate.start]
+        quote = self.answer[first.start : last.end].strip()
+        return re.sub(r"[\s,;:—–-]+(?:(?:and|or|but|so|then)\b)?[\s,]*$", "", quote) or quote
+
+    def _quote_end(self, i: int) -> int:
+        """Past the complements, and past a clause that no mark or conjunction parts from this one ("know that you are vegan")."""
+        this = self.readings[i]
+        end = max(self._reach(i), this.predicate.end)
+        for other in self.readings[i + 1 :]:
+            start = other.predicate.start
+            before = this.sentence.words[start - 1]
+            if (
+                other.index != this.index
+                or start > end
+                or before.is_mark
+                or before.text in BREAKS
+                or other.predicate.marker is not Marker.NONE
+            ):
+                break
+            end = max(end, other.predicate.end)
+        return end

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from conversations.models import Conversation, Turn
+from conversations.services import post_message, start_conversation
+from conversations.turns import turn_payload
+from tests.conftest import Tenant
+from tests.crashes.invariants import settle
+from tests.processes import Zygote, until
+
+
+@dataclass
+class Talk:
+    """One conversation, spoken to as the customer."""
+
+    tenant: Tenant
+    conversation: Conversation
+
+    def say(self, words: str) -> Turn:
+        """Post a message without waiting."""
+        with self.tenant.tx():
+            return post_message(self.conversation, words).turn
+
+    def turn(self, turn: Turn) -> dict[str, Any]:
+        with self.tenant.tx():
+            found = Turn.objects.select_related("reply", "directives_used").get(pk=turn.pk)
+            return turn_payload(found)
+
+    def exchange(self, words: str) -> dict[str, Any]:
+        """Post a message, and wait until its reply and every flow after it are over."""
+        turn = self.say(words)
+        settle(self.tenant)
+        return self.turn(turn)
+
+    def until_turn(self, turn: Turn, holds: Callable[[dict[str, Any]], Any], *, seconds: float = 20) -> dict[str, Any]:
+        """Wait until something holds of the turn."""
+        until(lambda: holds(self.turn(turn)), seconds=seconds, what=f"what turn {turn.seq} should become")
+        return self.turn(turn)
+
+    def reload(self) -> Conversation:
+        with self.tenant.tx():
+            self.conversation = Conversation.objects.select_related("persona", "directives").get(pk=self.conversation.pk)
+        return self.conversation
+
+
+@pytest.fixture
+def talk(tenant: Tenant) -> Talk:
+    return begin(tenant)
+
+
+def begin(tenant: Tenant, *, channel: str = "chat", external_id: str = "guest") -> Talk:
+    with tenant.tx():
+        conversation = start_conversation(
+            tenant.project, channel=channel, external_id=external_id, known={}, metadata={}
+        )
+    return Talk(tenant=tenant, conversation=conversation)
+
+
+@pytest.fixture
+def worker(processes: Zygote):
+    """One worker process for all lanes."""
+    return processes.worker()

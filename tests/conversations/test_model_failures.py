@@ -1,0 +1,118 @@
+"""What the customer and staff see when the model fails (reliability 2.8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.models import Event, Message
+from jobs.models import Job
+from jobs.services import run_again
+from tests.crashes.invariants import settle
+
+APOLOGY = "Sorry, I can't answer right now."
+
+
+@pytest.mark.parametrize("fault", ["401", "404", "content_filter", "html", "empty", "error_200"])
+def test_a_model_that_can_not_answer_gives_one_honest_sentence(fault, talk, worker, model):
+    model.script("reply", times=0, fault=fault)
+    turn = talk.exchange("Hello")
+    assert turn["status"] == "failed"
+    assert turn["reply"]["content"].startswith(APOLOGY)
+    with talk.tenant.tx():
+        assert Message.objects.filter(role="agent").count() == 1
+
+
+def test_staff_is_flagged_when_no_reply_could_be_written(talk, worker, model):
+    model.script("reply", times=0, fault="401")
+    turn = talk.exchange("Hello")
+    assert "No reply could be written" in talk.reload().flag
+    assert turn["jobs"][0]["state"] == "failed"
+    with talk.tenant.tx():
+        assert Event.objects.filter(idn="reply_failed").exists()
+
+
+def test_an_apology_is_never_analysed(talk, worker, model):
+    """M12"""
+    model.script("reply", times=0, fault="401")
+    turn = talk.exchange("Hello")
+    assert [job["lane"] for job in turn["jobs"]] == ["reply"]
+
+
+def test_the_next_message_tries_again(talk, worker, model):
+    model.script("reply", times=1, fault="401")
+    talk.exchange("Hello")
+    model.script("reply", text="Good evening!")
+    assert talk.exchange("Are you there?")["reply"]["content"] == "Good evening!"
+
+
+def test_the_apology_is_in_the_customer_s_language(talk, worker, model):
+    talk.exchange("Buonasera, vorrei sapere se avete un tavolo libero per questa sera")
+    model.script("reply", times=1, fault="401")
+    assert talk.exchange("Allora?")["reply"]["content"].startswith("Mi dispiace")
+
+
+@pytest.mark.parametrize("fault", ["cut", "eof"])
+def test_a_reply_that_breaks_off_is_written_anew(fault, talk, worker, model):
+    """One fresh retry; what was shown of the first is replaced."""
+    model.script("reply", times=1, fault=fault, after_tokens=2, text="One two three four five")
+    model.script("reply", times=1, text="Good evening!")
+    turn = talk.exchange("Hello")
+    assert turn["reply"]["content"] == "Good evening!"
+    assert [call["error"] for call in turn["model_calls"] if call["skill"] == "reply"] == ["stream_cut", None]
+
+
+def test_a_reply_that_breaks_off_twice_is_never_shown_as_complete(talk, worker, model):
+    """M12"""
+    model.script("reply", times=2, fault="cut", after_tokens=2, text="One two three four five")
+    turn = talk.exchange("Hello")
+    assert turn["status"] == "failed"
+    assert turn["reply"]["content"].startswith(APOLOGY)
+    assert turn["partial"]
+
+
+def test_a_reply_cut_by_its_length_goes_on_once(talk, worker, model):
+    model.script("reply", times=1, fault="length", text="We open at noon and ", after_tokens=50)
+    model.script("reply", times=1, text="close at three.")
+    assert talk.exchange("When do you open?")["reply"]["content"] == "We open at noon and close at three."
+
+
+def test_a_busy_model_is_asked_again(talk, worker, model):
+    model.script("reply", times=1, fault="429", retry_after=0)
+    model.script("reply", times=1, text="Good evening!")
+    turn = talk.exchange("Hello")
+    assert turn["reply"]["content"] == "Good evening!"
+    assert [call["attempts"] for call in turn["model_calls"] if call["skill"] == "reply"] == [2]
+
+
+def test_directives_of_a_failed_thoughts_run_stay_with_their_turn(talk, worker, model):
+    first = talk.exchange("A table for two")
+    model.script("thoughts", times=0, fault="401")
+    second = talk.exchange("On Friday")
+    assert second["directives_written"] is None
+    assert talk.reload().directives_turn == first["seq"]
+
+
+def test_no_tool_runs_when_the_detection_fails(talk, worker, model):
+    model.script("reply", text="I'll send you an SMS.")
+    model.script("detect", times=0, fault="401")
+    turn = talk.exchange("Text me")
+    assert (turn["verdicts"], turn["effects"]) == ([], [])
+
+
+def test_a_failed_reply_runs_again_when_staff_says_so(talk, worker, model):
+    model.script("reply", times=1, fault="401")
+    turn = talk.exchange("Hello")
+    model.script("reply", text="Good evening!")
+    with talk.tenant.tx():
+        run_again(talk.tenant.project, Job.objects.get(lane="reply").pk)
+    settle(talk.tenant)
+    with talk.tenant.tx():
+        assert Message.objects.order_by("-seq").first().content == "Good evening!"
+    assert turn["status"] == "failed"
+
+
+def test_a_key_that_the_model_s_error_echoes_is_not_kept(talk, worker, model):
+    """Secrets never leave: an echoing 401 puts none in a row."""
+    model.script("reply", times=1, fault="401")
+    turn = talk.exchange("Hello")
+    assert "Bearer" not in str(turn)

@@ -1,0 +1,228 @@
+"""One turn through real workers: the reply, three flows side by side, and what they leave behind."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from conversations.models import Event, Message
+from tests.conversations.conftest import begin
+from tests.crashes.invariants import check, settle
+from tests.processes import until
+
+LANES = ("observer", "thoughts", "tool_caller")
+
+
+def names(talk) -> list[str]:
+    with talk.tenant.tx():
+        return list(Event.objects.filter(conversation=talk.conversation).values_list("idn", flat=True))
+
+
+def job(turn: dict, lane: str) -> dict:
+    [found] = [job for job in turn["jobs"] if job["lane"] == lane]
+    return found
+
+
+def test_a_message_gets_a_reply(talk, worker, model):
+    """T03: the reply is stored with the prompt that made it."""
+    model.script("reply", text="Good evening!")
+    turn = talk.exchange("Hello")
+    assert (turn["status"], turn["reply"]["content"]) == ("done", "Good evening!")
+    assert [call["skill"] for call in turn["model_calls"]].count("reply") == 1
+
+
+def test_conversation_started_comes_before_the_first_message(talk, worker):
+    """T02"""
+    talk.exchange("Hello")
+    talk.exchange("Still there?")
+    assert names(talk)[:2] == ["conversation_started", "user_message"]
+    assert names(talk).count("conversation_started") == 1
+
+
+def test_one_reply_starts_each_flow_once(talk, worker):
+    """N01, T09"""
+    turn = talk.exchange("Hello")
+    assert sorted(job["lane"] for job in turn["jobs"] if job["lane"] in LANES) == sorted(LANES)
+    assert names(talk).count("broadcast_analyze_conversation") == 1
+
+
+def test_the_three_flows_overlap(talk, worker, model):
+    """N02: their intervals overlap."""
+    for skill in ("observer", "thoughts", "detect"):
+        model.script(skill, times=0, ttft_ms=400)
+    turn = talk.exchange("Hello")
+    for one, other in combinations(LANES, 2):
+        assert job(turn, one)["started_at"] < job(turn, other)["finished_at"]
+        assert job(turn, other)["started_at"] < job(turn, one)["finished_at"]
+
+
+def test_a_turn_without_tools_costs_one_call_before_its_reply(talk, worker, model):
+    """Depth 1: nothing is asked of the model before the reply is."""
+    talk.exchange("What are your opening hours?")
+    assert model.requests()[0]["skill"] == "reply"
+
+
+def test_the_two_detections_run_side_by_side(talk, worker, model):
+    """N06: two groups, each tool in one."""
+    model.script("detect", times=0, ttft_ms=300)
+    talk.exchange("Hello")
+    first, second = model.requests("detect")
+    assert second["arrived"] < first["ended"]
+
+
+def test_the_detection_without_history_sees_the_latest_answer_only(talk, worker, model):
+    """N07, N08"""
+    model.script("reply", text="The kitchen closes at eleven.")
+    talk.exchange("When does the kitchen close, by the way?")
+    prompts = ["".join(message["content"] for message in request["messages"]) for request in model.requests("detect")]
+    assert sorted("by the way" in prompt for prompt in prompts) == [False, True]
+    assert all("The kitchen closes at eleven." in prompt for prompt in prompts)
+
+
+def test_the_observer_keeps_what_the_customer_said(talk, worker, model):
+    """T11, T17: with the words it rests on."""
+    turn = talk.exchange("I'm Giulia Ferri, my number is +39 347 555 0142 and my mail is giulia@example.com")
+    observed = {fact["field"]: fact for fact in turn["observed"]}
+    assert observed["phone"]["value"] == "+393475550142"
+    assert observed["email"]["value"] == "giulia@example.com"
+    assert "Giulia Ferri" in observed["name"]["value"]
+    assert "347 555 0142" in observed["phone"]["quote"]
+
+
+def test_a_weaker_reading_never_replaces_a_given_field(tenant, worker, model, processes):
+    from conversations.services import give_fields
+
+    talk = begin(tenant)
+    with tenant.tx():
+        give_fields(talk.reload().persona, {"name": "Giulia Ferri"})
+    talk.exchange("Hello, I'm Marco")
+    with tenant.tx():
+        assert talk.reload().persona.fields.get(key="name").value == "Giulia Ferri"
+
+
+def test_directives_reach_the_next_prompt(talk, worker, model):
+    """T06, T20: as CurrentTaskAnalysis, of a turn before."""
+    first = talk.exchange("I'd like to book a table")
+    talk.exchange("For Friday")
+    prompts = [request["messages"][-1]["content"] for request in model.requests("reply")]
+    assert "<CurrentTaskAnalysis" not in prompts[0]
+    assert first["directives_written"]["step"] in prompts[1]
+
+
+def test_a_reply_says_how_fresh_its_directives_were(talk, worker):
+    assert talk.exchange("Hello")["freshness"] == "none"
+    assert talk.exchange("A table for two")["freshness"] == "fresh"
+
+
+def test_directives_that_come_late_leave_the_next_reply_stale(talk, worker, model):
+    """T25: the reply takes the directives that stand at its start."""
+    talk.exchange("Hello")
+    model.script("thoughts", times=1, ttft_ms=3000)
+    second = talk.say("A table for two")
+    talk.until_turn(second, lambda turn: turn["status"] == "done")
+    third = talk.say("On Friday")
+    assert talk.until_turn(third, lambda turn: turn["status"] == "done")["freshness"] == "stale"
+
+
+def test_a_promise_fires_its_tool_once(talk, worker, model):
+    """N39, N44: one verdict fired, one effect, one system event of the tool's name."""
+    model.script("reply", text="I'll send you an SMS with the reservation details.")
+    turn = talk.exchange("Can you text me the details?")
+    fired = [verdict["tool"] for verdict in turn["verdicts"] if verdict["fired"]]
+    assert fired == ["send_sms_tool"]
+    assert [(effect["tool"], effect["state"]) for effect in turn["effects"]] == [("send_sms_tool", "done")]
+    assert names(talk).count("send_sms_tool") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "rule"),
+    [
+        ("I'm still sending the SMS.", "in_progress"),
+        ("I've sent you the SMS.", "completed"),
+        ("I need to ask your name, and then I'll send you an SMS.", "future_step"),
+        ("I can send you an SMS, would you like that?", "offer"),
+        ("You will receive an SMS from the bank.", "subject"),
+        ("I won't send you an SMS.", "negation"),
+    ],
+)
+def test_what_is_no_promise_fires_nothing(answer, rule, talk, worker, model):
+    """N34-N38, held back with the rule that says why."""
+    model.script("reply", text=answer)
+    turn = talk.exchange("And then?")
+    assert turn["effects"] == []
+    verdicts = {verdict["tool"]: verdict for verdict in turn["verdicts"]}
+    assert verdicts["send_sms_tool"]["rule"] == rule
+
+
+def test_tools_called_marks_only_the_turns_that_fired(talk, worker, model):
+    """N13"""
+    model.script("reply", text="Good evening!")
+    assert talk.exchange("Hello")["tools_called"] is False
+    model.script("reply", text="I'll send you an SMS with the details.")
+    assert talk.exchange("Please text me")["tools_called"] is True
+
+
+def test_verdicts_of_a_model_that_talks_garbage_run_nothing(talk, worker, model):
+    """Only a JSON true counts: a string is no answer."""
+    model.script("reply", text="I'll send you an SMS.")
+    wrong = {"quote": "I'll send", "tool": "send_sms_tool", "conditions": [{"name": "agentPromised", "met": "true"}], "rule": None}
+    model.script("detect", times=0, json={"verdicts": [wrong]})
+    turn = talk.say("Text me")
+    talk.until_turn(turn, lambda now: job_failed(now, "tool_caller"))
+    assert talk.turn(turn)["effects"] == []
+
+
+def job_failed(turn: dict, lane: str) -> bool:
+    return any(job["lane"] == lane and job["state"] == "failed" for job in turn["jobs"])
+
+
+def test_a_condition_that_is_missing_counts_as_not_met(talk, worker, model):
+    """N17: all must be true."""
+    model.script("reply", text="I'll send you an SMS.")
+    half = {"quote": "I'll send you an SMS", "tool": "send_sms_tool", "conditions": [{"name": "agentPromised", "met": True}], "rule": None}
+    model.script("detect", times=0, json={"verdicts": [half]})
+    [verdict] = talk.exchange("Text me")["verdicts"]
+    assert (verdict["fired"], verdict["rule"]) == (False, "condition")
+
+
+def test_a_newer_message_takes_over_the_reply(talk, worker, model):
+    """The partial reply is withdrawn, and the merged one answers both."""
+    model.script("reply", times=1, text="one two three four five six seven eight", gap_ms=300)
+    first = talk.say("Do you have a table?")
+    until(lambda: model.requests("reply"), what="the first reply's call")
+    second = talk.say("For four, on Friday")
+    settle(talk.tenant)
+    old, new = talk.turn(first), talk.turn(second)
+    assert (old["status"], old["superseded_by"], old["reply"]) == ("superseded", str(second.pk), None)
+    assert new["status"] == "done"
+    merged = model.requests("reply")[-1]["messages"][-1]["content"]
+    assert "Do you have a table?" in merged
+    assert "For four, on Friday" in merged
+    check(talk.tenant)
+
+
+def test_a_superseded_call_is_cancelled_at_once(talk, worker, model):
+    """A stalled stream too: the model sees the client go away long before any deadline."""
+    model.script("reply", times=1, fault="stall", after_tokens=2)
+    talk.say("Hello?")
+    until(lambda: model.requests("reply"), what="the stalled call")
+    talk.say("Are you there?")
+    [stalled] = until(
+        lambda: [request for request in model.requests("reply") if request["cancelled"]], seconds=5, what="the cancellation"
+    )
+    settle(talk.tenant)
+    with talk.tenant.tx():
+        assert Message.objects.filter(role="agent").count() == 1
+
+
+def test_superseded_thoughts_write_nothing(talk, worker, model):
+    """T13: the newer turn's directives stand."""
+    model.script("thoughts", times=1, ttft_ms=5000)
+    first = talk.say("Hello")
+    talk.until_turn(first, lambda turn: turn["status"] == "done")
+    second = talk.exchange("A table for two")
+    [old] = [job for job in talk.turn(first)["jobs"] if job["lane"] == "thoughts"]
+    assert old["state"] == "superseded"
+    assert talk.turn(first)["directives_written"] is None
+    assert talk.reload().directives_turn == second["seq"]

@@ -1,0 +1,112 @@
+"""A process dies at each labelled point, by a real SIGKILL; another takes over, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.models import Conversation, Message
+from conversations.services import post_message, start_conversation
+from jobs.models import Job
+from tests.conftest import Tenant
+from tests.crashes.invariants import check, settle
+from tests.processes import Child, Zygote, until
+
+IN_WORKER = [
+    "turn.claimed",
+    "turn.mid_stream",
+    "turn.llm_done_pre_commit",
+    "turn.committed_pre_wake",
+    "lane.claimed",
+    "lane.llm_done_pre_commit",
+    "lane.committed",
+    "effect.sending_pre_bytes",
+]
+WORDS = ["Do you have a table on Friday?", "Please text me the opening hours", "Thank you, could you send me an SMS?"]
+
+
+def begin(tenant: Tenant) -> Conversation:
+    with tenant.tx():
+        return start_conversation(tenant.project, channel="chat", external_id="guest", known={}, metadata={})
+
+
+def say(tenant: Tenant, conversation: Conversation, words: str) -> None:
+    with tenant.tx():
+        post_message(conversation, words)
+
+
+def kill_at(label: str, n: int, *, tenant: Tenant, processes: Zygote) -> None:
+    doomed = processes.worker(crash_at=f"{label}:{n}")
+    conversation = begin(tenant)
+    for words in WORDS:
+        say(tenant, conversation, words)
+        if doomed.is_alive:
+            settle_or_die(tenant, doomed)
+    doomed.wait()
+    processes.worker()
+    settle(tenant)
+    check(tenant)
+
+
+def settle_or_die(tenant: Tenant, doomed: Child) -> None:
+    def over() -> bool:
+        if not doomed.is_alive:
+            return True
+        with tenant.tx():
+            return not Job.objects.filter(state__in=("queued", "running")).exists()
+
+    until(over, what="the death of the worker, or the end of the turn")
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("label", IN_WORKER)
+def test_worker_killed_at_a_crash_point_loses_nothing(
+    label: str, n: int, tenant: Tenant, processes: Zygote, model
+) -> None:
+    """M3-M7: every message ends answered once, three lane rows per turn, no stale directive."""
+    model.script("reply", times=0, text="I'll send you a text with the details.")
+    kill_at(label, n, tenant=tenant, processes=processes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", range(1, 21))
+@pytest.mark.parametrize("label", IN_WORKER)
+def test_worker_killed_twenty_times_at_each_crash_point(label: str, n: int, tenant: Tenant, processes: Zygote, model) -> None:
+    """The same, twenty kills per point at passes one to three."""
+    model.script("reply", times=0, text="I'll send you a text with the details.")
+    kill_at(label, 1 + n % 3, tenant=tenant, processes=processes)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_message_whose_transaction_dies_was_never_accepted(n: int, tenant: Tenant, processes: Zygote) -> None:
+    """M1: dead before the commit, no answer went out, nothing half-written stays."""
+    conversation = begin(tenant)
+    poster = post(tenant, conversation, processes, crash_at=f"msg.pre_commit:{n}")
+    poster.wait()
+    with tenant.tx():
+        assert Message.objects.filter(role="user").count() == n - 1
+    processes.worker()
+    settle(tenant)
+    check(tenant)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_message_whose_hint_was_never_sent_is_answered(n: int, tenant: Tenant, processes: Zygote) -> None:
+    """M1, M3: committed, then dead before the hint; the sweep finds the job."""
+    conversation = begin(tenant)
+    poster = post(tenant, conversation, processes, crash_at=f"msg.post_commit_pre_wake:{n}")
+    poster.wait()
+    with tenant.tx():
+        assert Message.objects.filter(role="user").count() == n
+    processes.worker()
+    settle(tenant)
+    check(tenant)
+
+
+def post(tenant: Tenant, conversation: Conversation, processes: Zygote, *, crash_at: str):
+    return processes.start(
+        "post",
+        crash_at=crash_at,
+        organization=str(tenant.organization.pk),
+        conversation=str(conversation.pk),
+        contents=WORDS,
+    )

@@ -1,0 +1,214 @@
+"""Claiming, leases and tokens (design section 3, points 2 to 5)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from django.db import connections
+
+from jobs import claims
+from jobs.claims import Held
+from jobs.fence import Zombie, job_tx
+from jobs.models import Job, State
+from jobs.services import fail_job, run_again
+from jobs.errors import WrongState
+from jobs.sweep import sweep
+from projects.threads import _give_back_after
+from tests.conftest import Tenant
+from tests.jobs.conftest import add, take
+
+
+def expire(job) -> None:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute("update jobs_job set lease_until = clock_timestamp() - interval '1 second' where id = %s", [job.id])
+
+
+def state_of(tenant: Tenant, job_id) -> str:
+    with tenant.tx():
+        return Job.objects.get(pk=job_id).state
+
+
+def test_a_job_is_made_once_per_key(tenant, queue_lane):
+    subject = uuid4()
+    add(tenant, queue_lane, subject=subject)
+    add(tenant, queue_lane, subject=subject)
+    with tenant.tx():
+        assert Job.objects.count() == 1
+
+
+def test_a_claimed_job_is_not_claimed_again(tenant, queue_lane):
+    add(tenant, queue_lane)
+    assert len(take(queue_lane)) == 1
+    assert take(queue_lane) == []
+
+
+def test_two_claims_at_once_never_take_the_same_job(tenant, queue_lane):
+    """The claim is one statement with SKIP LOCKED."""
+    for _ in range(40):
+        add(tenant, queue_lane)
+    with ThreadPoolExecutor(8) as pool:
+        taken = [job.id for jobs in pool.map(lambda _: _give_back_after(lambda: take(queue_lane, 5)), range(16)) for job in jobs]
+    assert len(taken) == len(set(taken)) == 40
+
+
+def test_a_queue_lane_runs_one_job_per_subject(tenant, queue_lane):
+    """T10, T16: two fast turns never overlap."""
+    subject = uuid4()
+    add(tenant, queue_lane, subject=subject, ordinal=1)
+    add(tenant, queue_lane, subject=subject, ordinal=2)
+    assert [job.ordinal for job in take(queue_lane, 10)] == [1]
+    assert take(queue_lane, 10) == []
+
+
+def test_a_queue_lane_runs_the_lowest_turn_first(tenant, queue_lane):
+    """T10: none is dropped, and the order is that of the turns."""
+    subject = uuid4()
+    for ordinal in (3, 1, 2):
+        add(tenant, queue_lane, subject=subject, ordinal=ordinal)
+    order = []
+    for _ in range(3):
+        [job] = take(queue_lane)
+        order.append(job.ordinal)
+        with job_tx(job, finish=State.DONE):
+            pass
+    assert order == [1, 2, 3]
+
+
+def test_the_database_refuses_two_running_jobs_of_one_subject(tenant, queue_lane):
+    subject = uuid4()
+    for ordinal in (1, 2):
+        add(tenant, queue_lane, subject=subject, ordinal=ordinal)
+    take(queue_lane)
+    with pytest.raises(Exception, match="one_running_per_subject"), tenant.tx():
+        Job.objects.filter(ordinal=2).update(state=State.RUNNING)
+
+
+def test_a_job_is_not_due_before_its_time(tenant, queue_lane):
+    from django.utils import timezone
+
+    add(tenant, queue_lane, run_after=timezone.now() + timezone.timedelta(hours=1))
+    assert take(queue_lane) == []
+
+
+def test_a_flood_of_one_tenant_does_not_delay_another(tenant, stranger, queue_lane):
+    """The fairest first: the stranger's only job comes before the flood's tail."""
+    for _ in range(50):
+        add(tenant, queue_lane)
+    late = add(stranger, queue_lane)
+    first = [job.id for job in take(queue_lane, 5)]
+    assert late in first
+
+
+def test_a_flood_is_forgotten_when_it_ends(tenant, queue_lane):
+    for _ in range(30):
+        add(tenant, queue_lane)
+    for job in take(queue_lane, 30):
+        with job_tx(job, finish=State.DONE):
+            pass
+    job_id = add(tenant, queue_lane)
+    with tenant.tx():
+        job = Job.objects.get(pk=job_id)
+    assert (job.fair_at - job.created_at).total_seconds() < 0.1
+
+
+def test_a_heartbeat_keeps_the_lease(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    expire(job)
+    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
+    sweep()
+    assert state_of(tenant, job.id) == State.RUNNING
+
+
+def test_a_heartbeat_tells_of_a_job_that_was_superseded(tenant, interrupt_lane):
+    subject = uuid4()
+    add(tenant, interrupt_lane, subject=subject, ordinal=1)
+    [job] = take(interrupt_lane)
+    add(tenant, interrupt_lane, subject=subject, ordinal=2)
+    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == {job.id}
+
+
+def test_an_expired_lease_queues_the_job_again(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    expire(job)
+    sweep()
+    [again] = take(queue_lane)
+    assert (again.id, again.token, again.attempt) == (job.id, job.token + 1, 2)
+
+
+def test_a_zombie_writes_nothing(tenant, queue_lane):
+    """Point 4: zero rows means that the job is another worker's."""
+    add(tenant, queue_lane)
+    [zombie] = take(queue_lane)
+    expire(zombie)
+    sweep()
+    take(queue_lane)
+    with pytest.raises(Zombie), job_tx(zombie):
+        tenant.project.name = "written by a zombie"
+        tenant.project.save()
+    with tenant.tx():
+        tenant.project.refresh_from_db()
+    assert tenant.project.name == "Nello"
+
+
+def test_a_finished_job_can_not_be_finished_again(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    with job_tx(job, finish=State.DONE):
+        pass
+    with pytest.raises(Zombie), job_tx(job, finish=State.DONE):
+        pass
+
+
+def test_a_rolled_back_result_leaves_the_job_running(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    with pytest.raises(ZeroDivisionError), job_tx(job, finish=State.DONE):
+        raise ZeroDivisionError
+    assert state_of(tenant, job.id) == State.RUNNING
+
+
+def test_a_job_that_kills_its_workers_fails_after_its_attempts(tenant, queue_lane):
+    """Point 6: shown to staff with the reason."""
+    add(tenant, queue_lane)
+    for _ in range(queue_lane.max_attempts):
+        [job] = take(queue_lane)
+        expire(job)
+        sweep()
+    with tenant.tx():
+        job = Job.objects.get(pk=job.id)
+    assert (job.state, job.error) == (State.FAILED, "The worker that ran this died 5 times in a row.")
+
+
+def test_a_failed_job_runs_again(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    fail_job(job, reason="broken")
+    with tenant.tx():
+        run_again(tenant.project, job.id)
+    [again] = take(queue_lane)
+    assert (again.id, again.attempt) == (job.id, 1)
+
+
+def test_only_a_failed_job_runs_again(tenant, queue_lane):
+    job_id = add(tenant, queue_lane)
+    with pytest.raises(WrongState, match="this one is queued"), tenant.tx():
+        run_again(tenant.project, job_id)
+
+
+def test_a_job_given_back_by_a_stopping_worker_keeps_its_attempts(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    assert claims.give_back(job, error="", delay_seconds=0, forgive=True)
+    [again] = take(queue_lane)
+    assert again.attempt == 1
+
+
+def test_a_stale_token_gives_nothing_back(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    assert not claims.give_back(replace(job, token=job.token - 1), error="", delay_seconds=0)

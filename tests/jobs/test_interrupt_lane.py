@@ -1,0 +1,87 @@
+"""What a newer job does to older ones of its subject (design section 3, point 3; T13, M7, M8)."""
+
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+import redis
+from django.conf import settings
+
+from jobs import hints
+from jobs.fence import Zombie, job_tx
+from jobs.models import Job, State
+from tests.conftest import Tenant
+from tests.jobs.conftest import add, take
+
+
+def states(tenant: Tenant) -> list[str]:
+    with tenant.tx():
+        return list(Job.objects.order_by("ordinal").values_list("state", flat=True))
+
+
+def test_a_newer_job_supersedes_older_ones(tenant, interrupt_lane):
+    subject = uuid4()
+    for ordinal in (1, 2, 3):
+        add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
+    assert states(tenant) == [State.SUPERSEDED, State.SUPERSEDED, State.QUEUED]
+
+
+def test_another_subject_is_left_alone(tenant, interrupt_lane):
+    add(tenant, interrupt_lane, ordinal=1)
+    add(tenant, interrupt_lane, ordinal=2)
+    assert states(tenant) == [State.QUEUED, State.QUEUED]
+
+
+def test_what_a_superseded_job_still_writes_is_refused(tenant, interrupt_lane):
+    """T13: its output can never be written later."""
+    subject = uuid4()
+    add(tenant, interrupt_lane, subject=subject, ordinal=1)
+    [old] = take(interrupt_lane)
+    add(tenant, interrupt_lane, subject=subject, ordinal=2)
+    with pytest.raises(Zombie), job_tx(old, finish=State.DONE):
+        pass
+
+
+def test_the_newer_job_starts_at_once(tenant, interrupt_lane):
+    subject = uuid4()
+    add(tenant, interrupt_lane, subject=subject, ordinal=1)
+    take(interrupt_lane)
+    add(tenant, interrupt_lane, subject=subject, ordinal=2)
+    assert [job.ordinal for job in take(interrupt_lane)] == [2]
+
+
+def test_workers_are_told_to_cancel_a_superseded_call(tenant, interrupt_lane):
+    subject = uuid4()
+    add(tenant, interrupt_lane, subject=subject, ordinal=1)
+    [old] = take(interrupt_lane)
+    with redis.Redis.from_url(settings.REDIS_URL) as client, client.pubsub(ignore_subscribe_messages=True) as channel:
+        channel.subscribe(hints.CANCELLATIONS)
+        channel.get_message(timeout=1)
+        add(tenant, interrupt_lane, subject=subject, ordinal=2)
+        message = channel.get_message(timeout=5)
+    assert json.loads(message["data"]) == [str(old.id)]
+
+
+def test_after_three_interruptions_the_running_job_may_finish(tenant, interrupt_lane):
+    """M8: directives never starve."""
+    subject = uuid4()
+    for ordinal in (1, 2, 3, 4):
+        add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
+        [running] = take(interrupt_lane)
+    add(tenant, interrupt_lane, subject=subject, ordinal=5)
+    assert take(interrupt_lane) == []
+    with job_tx(running, finish=State.DONE):
+        pass
+    assert [job.ordinal for job in take(interrupt_lane)] == [5]
+
+
+def test_an_interrupting_job_inherits_its_place_in_the_queue(tenant, interrupt_lane):
+    subject = uuid4()
+    first = add(tenant, interrupt_lane, subject=subject, ordinal=1)
+    for _ in range(20):
+        add(tenant, interrupt_lane)
+    second = add(tenant, interrupt_lane, subject=subject, ordinal=2)
+    with tenant.tx():
+        assert Job.objects.get(pk=second).fair_at == Job.objects.get(pk=first).fair_at

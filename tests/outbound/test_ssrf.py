@@ -1,0 +1,138 @@
+"""No address of a private network is ever dialled, whatever way leads to it (reliability table: 360 cases, 0 connections)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from outbound.errors import BlockedAddress, NotSent
+from outbound.guard import Guard, Resolver
+from tests.outbound.addresses import BAD_URLS, DENIED, ODD_HOSTS, PUBLIC, in_url, other_form
+from tests.outbound.conftest import Trap
+
+ResolverOf = Callable[..., Resolver]
+# What the name hooks.example resolves to, in words
+ANSWERS: dict[str, Callable[[str], list[str]]] = {
+    "the only address": lambda address: [address],
+    "another form of it": lambda address: [other_form(address)],
+    "public first": lambda address: [PUBLIC, address],
+    "public last": lambda address: [address, PUBLIC],
+    "among many": lambda address: [PUBLIC, "2606:4700::1111", address, "1.1.1.1"],
+}
+
+
+def test_there_are_enough_cases() -> None:
+    assert len(set(DENIED)) == len(DENIED) >= 60
+    assert len(DENIED) * (len(ANSWERS) + 3) >= 360
+
+
+@pytest.mark.parametrize("address", DENIED)
+async def test_literal_address_is_blocked_at_save_and_at_the_call(address: str, trap: Trap, dialled: list[str]) -> None:
+    guard, url = Guard(), f"http://{in_url(address)}:{trap.port}/"
+    with pytest.raises(BlockedAddress, match=r"^This address is inside a private network \(.+\)\.$") as saved:
+        guard.check_url(url)
+    with pytest.raises(BlockedAddress) as called:
+        await guard.request("POST", url)
+    assert (saved.value.reason, called.value.reason) == ("private_address", "private_address")
+    assert (dialled, trap.connections) == ([], 0)
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("address", DENIED)
+async def test_name_that_points_inside_is_blocked(
+    address: str, answer: str, trap: Trap, dialled: list[str], resolver_of: ResolverOf
+) -> None:
+    guard = Guard(resolver=resolver_of(ANSWERS[answer](address)))
+    url = f"http://hooks.example:{trap.port}/"
+    guard.check_url(url)
+    with pytest.raises(BlockedAddress) as caught:
+        await guard.request("POST", url)
+    assert caught.value.reason == "private_address"
+    assert (dialled, trap.connections) == ([], 0)
+
+
+@pytest.mark.parametrize("address", DENIED)
+async def test_name_that_changes_after_the_check_is_not_looked_up_again(
+    address: str, trap: Trap, dialled: list[str], resolver_of: ResolverOf
+) -> None:
+    resolver = resolver_of([PUBLIC], [address])
+    with pytest.raises(NotSent):
+        await Guard(resolver=resolver).request("POST", f"http://hooks.example:{trap.port}/")
+    assert (dialled, trap.connections, resolver.calls) == ([PUBLIC], 0, 1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("address", DENIED)
+async def test_redirect_inside_is_not_followed(
+    address: str, trap: Trap, dialled: list[str], serve: Callable[..., Awaitable[str]]
+) -> None:
+    async def redirects(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        location = f"http://{in_url(address)}:{trap.port}/"
+        writer.write(f"HTTP/1.1 307 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
+        writer.close()
+
+    answer = await Guard(["127.0.0.1"]).request("POST", await serve(redirects))
+    assert answer.status == 307
+    assert (dialled, trap.connections) == (["127.0.0.1"], 0)
+
+
+@pytest.mark.parametrize("host", ODD_HOSTS)
+async def test_odd_form_of_a_local_address_is_blocked(host: str, trap: Trap, dialled: list[str]) -> None:
+    for scheme in ("http", "HTTPS"):
+        url = f"{scheme}://{host}:{trap.port}/"
+        with pytest.raises(BlockedAddress) as caught:
+            Guard().check_url(url)
+        assert caught.value.reason == "private_address"
+        with pytest.raises(BlockedAddress):
+            await Guard().request("GET", url)
+    assert (dialled, trap.connections) == ([], 0)
+
+
+@pytest.mark.parametrize("url", BAD_URLS)
+async def test_url_of_no_clear_form_is_refused(url: str, dialled: list[str], resolver_of: ResolverOf) -> None:
+    resolver = resolver_of([PUBLIC])
+    guard = Guard(resolver=resolver)
+    with pytest.raises(BlockedAddress) as caught:
+        guard.check_url(url)
+    assert caught.value.reason in {"bad_url", "bad_host", "bad_scheme", "bad_port", "userinfo"}
+    with pytest.raises(BlockedAddress):
+        await guard.request("GET", url)
+    assert (dialled, resolver.calls) == ([], 0)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("port", [1, 22, 23, 25, 53, 81, 110, 389, 445, 1023, 3306, 5432, 6379, 9200, 11211, 27017])
+def test_port_of_another_service_is_refused(port: int) -> None:
+    with pytest.raises(BlockedAddress, match=f"Port {port} may not be called") as caught:
+        Guard().check_url(f"http://hooks.example:{port}/")
+    assert caught.value.reason == "bad_port"
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        ("https://hooks.example/a?b=c#d", "https://hooks.example/a?b=c"),
+        ("HTTP://Hooks.Example:80", "http://hooks.example/"),
+        ("https://hooks.example:8443/x", "https://hooks.example:8443/x"),
+        ("https://93.184.216.34/", "https://93.184.216.34/"),
+        ("http://0x5DB8D822/", "http://93.184.216.34/"),
+        ("http://[2606:4700:0:0::1111]:8080/", "http://[2606:4700::1111]:8080/"),
+        ("https://münchen.example/", "https://xn--mnchen-3ya.example/"),
+        ("https://my_host.example./", "https://my_host.example/"),
+    ],
+)
+def test_url_of_the_public_internet_is_accepted(url: str, canonical: str) -> None:
+    assert Guard().check_url(url).url == canonical
+
+
+async def test_name_without_an_address_is_not_found(resolver_of: ResolverOf) -> None:
+    with pytest.raises(NotSent) as caught:
+        await Guard(resolver=resolver_of([])).request("GET", "http://hooks.example/")
+    assert caught.value.reason == "dns"
+
+
+async def test_name_that_does_not_exist_is_not_found() -> None:
+    with pytest.raises(NotSent) as caught:
+        await Guard().request("GET", "http://no-such-host.invalid/")
+    assert caught.value.reason == "dns"

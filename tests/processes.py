@@ -1,0 +1,165 @@
+"""Real processes for tests: the offline model, workers and web, killed by a real kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def until(condition: Callable[[], Any], *, seconds: float = 20, what: str = "the condition") -> Any:
+    """Poll until the condition gives something true, and give it back."""
+    ends_at = time.monotonic() + seconds
+    while not (found := condition()):
+        if time.monotonic() > ends_at:
+            raise AssertionError(f"{what} did not come true within {seconds} s")
+        time.sleep(0.02)
+    return found
+
+
+@dataclass
+class ScriptedModel:
+    """The offline model in its own process, scripted over HTTP."""
+
+    url: str
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}/v1"
+
+    def script(self, skill: str, **step: Any) -> None:
+        """Queue one answer or fault for a skill."""
+        self._post("/script", {"skill": skill, **step})
+
+    def latency(self, *, ttft_ms: float = 0, gap_ms: float = 0) -> None:
+        self._post("/latency", {"ttft_ms": ttft_ms, "gap_ms": gap_ms})
+
+    def reset(self) -> None:
+        self._post("/reset", {})
+        self.latency()
+
+    def log(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self.url}/log", timeout=10) as answer:
+            return json.load(answer)
+
+    def requests(self, skill: str | None = None) -> list[dict[str, Any]]:
+        return [request for request in self.log()["requests"] if skill in (None, request["skill"])]
+
+    def _post(self, path: str, body: dict[str, Any]) -> None:
+        request = urllib.request.Request(f"{self.url}{path}", data=json.dumps(body).encode(), method="POST")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=10):
+            pass
+
+
+@contextmanager
+def offline_model() -> Iterator[ScriptedModel]:
+    port = free_port()
+    process = subprocess.Popen([sys.executable, "-m", "llm.offline", "--port", str(port)], cwd=ROOT)
+    model = ScriptedModel(url=f"http://127.0.0.1:{port}")
+    try:
+        until(lambda: _answers(port), what="the offline model's port")
+        yield model
+    finally:
+        process.kill()
+        process.wait()
+
+
+@dataclass
+class Child:
+    """A forked process."""
+
+    pid: int
+    log: Path
+
+    @property
+    def is_alive(self) -> bool:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        until(lambda: not self.is_alive, what=f"the end of process {self.pid}")
+
+    def signal(self, number: int) -> None:
+        if self.is_alive:
+            os.kill(self.pid, number)
+
+    def wait(self, *, seconds: float = 20) -> None:
+        until(lambda: not self.is_alive, seconds=seconds, what=f"the end of process {self.pid}; {self.log.read_text()[-2000:]}")
+
+
+class Zygote:
+    """Forks workers, web processes and posters from one process that has everything loaded."""
+
+    def __init__(self, directory: Path, *, env: dict[str, str]) -> None:
+        self._directory = directory
+        self._children: list[Child] = []
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.zygote"],
+            cwd=ROOT,
+            env={**os.environ, **env},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline().strip() == "ready"
+
+    def start(self, kind: str, *, crash_at: str = "", **arguments: Any) -> Child:
+        log = self._directory / f"{kind}-{len(self._children)}.log"
+        log.touch()
+        order = {"kind": kind, "arguments": arguments, "env": {"CRASH_AT": crash_at}, "log": str(log)}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        child = Child(pid=int(self._process.stdout.readline()), log=log)
+        self._children.append(child)
+        return child
+
+    def worker(self, *, queues: str = "replies,work", crash_at: str = "") -> Child:
+        return self.start("worker", crash_at=crash_at, queues=queues)
+
+    def web(self, *, crash_at: str = "") -> tuple[Child, str]:
+        port = free_port()
+        child = self.start("web", crash_at=crash_at, port=port)
+        until(lambda: _answers(port), what=f"the web process; {child.log.read_text()[-2000:]}")
+        return child, f"http://127.0.0.1:{port}"
+
+    def kill_children(self) -> None:
+        for child in self._children:
+            child.kill()
+        self._children.clear()
+
+    def stop(self) -> None:
+        self.kill_children()
+        self._process.kill()
+        self._process.communicate()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,79 @@
+"""Starts real processes of the product quickly: loads everything once, then forks for each.
+
+A line of JSON on standard input asks for a process, a line with its pid answers. Children are reaped by the kernel.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import traceback
+from uuid import UUID
+
+import django
+
+django.setup()
+
+import openai  # noqa: E402, F401  # loaded once, not by each child
+import uvicorn  # noqa: E402
+
+import config.asgi  # noqa: E402, F401
+import config.urls  # noqa: E402, F401
+import jobs.tasks  # noqa: E402, F401
+from config.celery import app  # noqa: E402
+from conversations.models import Conversation  # noqa: E402
+from conversations.services import post_message  # noqa: E402
+from projects.tenancy import tenant_tx  # noqa: E402
+
+WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+
+
+def worker(queues: str) -> None:
+    app.worker_main([*WORKER, "-Q", queues, "-n", f"{queues}-{os.getpid()}@test"])
+
+
+def web(port: int) -> None:
+    uvicorn.run("config.asgi:application", port=port, log_level="warning", timeout_graceful_shutdown=1)
+
+
+def post(organization: str, conversation: str, contents: list[str]) -> None:
+    """Post messages as the web process does, one transaction each."""
+    for content in contents:
+        with tenant_tx(UUID(organization)):
+            post_message(Conversation.objects.get(pk=conversation), content)
+
+
+KINDS = {"worker": worker, "web": web, "post": post}
+
+
+def be_child(order: dict) -> None:
+    os.environ.update(order["env"])
+    output = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    status = 1
+    try:
+        KINDS[order["kind"]](**order["arguments"])
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def main() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        order = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            be_child(order)
+        print(pid, flush=True)
+
+
+if __name__ == "__main__":
+    main()
