@@ -34,7 +34,11 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
         **env.db_url_config(url),
         "ENGINE": "django.db.backends.postgresql",
         "CONN_MAX_AGE": 0,
-        "OPTIONS": {"pool": {"min_size": 0, "max_size": pool, "timeout": 10}, "application_name": f"makegood {role}"},
+        "OPTIONS": {
+            # After an outage the pool tries again at once, instead of after a time that grew with the outage.
+            "pool": {"min_size": 0, "max_size": pool, "timeout": 3, "reconnect_timeout": 2},
+            "application_name": f"makegood {role}",
+        },
     }
 
 

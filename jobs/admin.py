@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import cast
+from uuid import UUID
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -45,7 +48,7 @@ class ModelCallAdmin(TenantAdmin):
 def _refusal(job: Job) -> str:
     """Why the job did not run again, or nothing."""
     try:
-        with tenant_tx(job.organization_id):
+        with tenant_tx(cast(UUID, job.organization_id)):
             run_again(Project.objects.get(pk=job.project_id), job.pk)
     except WrongState as error:
         return error.message

@@ -11,6 +11,8 @@ import redis
 from celery import current_app
 from django.conf import settings
 from kombu.exceptions import OperationalError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from jobs.lanes import lane_of
 
@@ -44,4 +46,7 @@ def cancel(job_ids: Sequence[str]) -> None:
 
 @cache
 def _redis() -> redis.Redis:
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
+    # One try: whoever tells must not wait for a Redis that is away.
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+    )

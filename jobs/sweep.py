@@ -9,6 +9,7 @@ from django.db import connections, transaction
 from jobs import claims, hints
 from jobs.fence import Zombie
 from jobs.services import fail_job
+from projects.api.idempotency import delete_old_answers
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +17,10 @@ _LOCK = 0x6D616B65  # "make"
 
 
 def sweep() -> set[str]:
-    """Queue again what dead workers held, fail what is used up, hint at what waits. Returns the lanes that wait."""
+    """Queue again what dead workers held, fail what is used up, hint at what waits, forget answers of yesterday.
+
+    Returns the lanes that wait.
+    """
     with transaction.atomic(using="ops"):
         if not _is_mine():
             return set()
@@ -28,6 +32,7 @@ def sweep() -> set[str]:
         except Zombie:
             log.info("Job %s found another end meanwhile.", job.id)
     hints.hint(sorted(waiting))
+    delete_old_answers()
     return waiting
 
 

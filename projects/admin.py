@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
@@ -37,7 +37,7 @@ from projects.tenant_admin import MASK, TenantAdmin, actor_role, own_organizatio
 admin.site.unregister(Group)
 
 
-class NewUserForm(AdminUserCreationForm):
+class NewUserForm(AdminUserCreationForm):  # type: ignore[type-arg]  # Django has no such type at run time
     class Meta:
         model = User
         fields = ("email",)
@@ -117,7 +117,7 @@ class MemberAdmin(TenantAdmin):
         return not is_owner or actor_role(request) == Role.OWNER
 
     def get_form(self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any) -> Any:
-        form = super().get_form(request, obj, change, **kwargs, form=MemberForm if obj else NewMemberForm)
+        form: Any = super().get_form(request, obj, change, **kwargs, form=MemberForm if obj else NewMemberForm)
         form.by = actor_role(request)
         return form
 
@@ -169,11 +169,11 @@ class AttributeAdmin(TenantAdmin):
     list_filter = ("type", "project")
     list_select_related = ("project",)
     search_fields = ("key",)
-    ordering = ("key", "id")
+    ordering = ("key",)
     writable = ("type", "text")
     addable = ("project", "key", "type", "text")
     hidden = ("value", "secret")
-    shown: ClassVar = ("text",)
+    shown = ("text",)
     is_deletable = True
 
     @admin.display(description="value")
@@ -223,4 +223,4 @@ class IdempotentRequestAdmin(TenantAdmin):
 
 
 def _user_of(request: HttpRequest) -> User:
-    return User.objects.get(pk=request.user.pk)
+    return User.objects.get(pk=cast(int, request.user.pk))

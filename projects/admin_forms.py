@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 
 from django import forms
 
+from projects.api.parsers import parse_value
+from projects.api.problem import ApiError
 from projects.attributes import WrongValue, checked
 from projects.members import MemberRefused, check_change, check_new_role, find_newcomer
-from projects.models import ApiKey, Attribute, Member, Organization, Role, User
+from projects.models import Attribute, Role, User
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
 
@@ -95,9 +97,9 @@ class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no
                 self.add_error("text", "Write the secret.")
             return
         try:
-            self.cleaned_data["value"] = checked(key, json.loads(text) if kind is AttributeType.JSON else text, kind)
-        except json.JSONDecodeError as error:
-            self.add_error("text", f"This is not JSON: {error}.")
+            self.cleaned_data["value"] = checked(key, parse_value(text) if kind is AttributeType.JSON else text, kind)
+        except ApiError as error:
+            self.add_error("text", f"This can't be kept as JSON. {error.message}")
         except WrongValue as error:
             self.add_error("text", str(error))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -68,7 +69,7 @@ def fill(row: Attribute, value: Any) -> None:
     row.value, row.secret = value, ""
     if kind is AttributeType.SECRET:
         row.value = None
-        row.secret = crypto.encrypt(value, organization_id=row.organization_id, field=row.key)
+        row.secret = crypto.encrypt(value, organization_id=cast(UUID, row.organization_id), field=row.key)
 
 
 def unset_attribute(project: Project, key: str) -> bool:

@@ -8,9 +8,11 @@ import uuid
 
 
 def uuid7() -> uuid.UUID:
-    """A version 7 UUID (RFC 9562): 48 bits of milliseconds, then random bits, so that indexes grow at one end."""
-    milliseconds = time.time_ns() // 1_000_000
-    value = (milliseconds << 80) | (int.from_bytes(os.urandom(10), "big"))
-    value = (value & ~(0xF << 76)) | (0x7 << 76)
-    value = (value & ~(0x3 << 62)) | (0x2 << 62)
-    return uuid.UUID(int=value)
+    """A version 7 UUID (RFC 9562): milliseconds, then 12 bits of the millisecond's parts, then random bits.
+
+    Ids of one process are in the order they were made, down to a quarter of a microsecond.
+    """
+    milliseconds, rest = divmod(time.time_ns(), 1_000_000)
+    parts = rest * 4096 // 1_000_000
+    random = int.from_bytes(os.urandom(8), "big") & ((1 << 62) - 1)
+    return uuid.UUID(int=(milliseconds << 80) | (0x7 << 76) | (parts << 64) | (0x2 << 62) | random)

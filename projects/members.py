@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import cast
+from uuid import UUID
+
 from projects.api.problem import Conflict
 from projects.models import Member, Organization, Role, User
 
@@ -46,10 +49,11 @@ def check_new_role(role: Role, *, by: Role) -> None:
 
 def check_change(member: Member, *, role: Role | None, by: Role) -> None:
     """Whether a member may get another role, or None to leave. Locks the organization. Raises MemberRefused."""
-    Organization.objects.select_for_update().get(pk=member.organization_id)
+    organization_id = cast(UUID, member.organization_id)
+    Organization.objects.select_for_update().get(pk=organization_id)
     standing = Member.objects.get(pk=member.pk).role
     if Role.OWNER in (standing, role) and by != Role.OWNER:
         raise MemberRefused("Only an owner says who the owners are.")
-    owners = Member.objects.filter(organization_id=member.organization_id, role=Role.OWNER)
+    owners = Member.objects.filter(organization_id=organization_id, role=Role.OWNER)
     if standing == Role.OWNER != role and owners.count() == 1:
         raise MemberRefused("This is the only owner; make someone else an owner first.")

@@ -43,7 +43,8 @@ def is_platform() -> bool:
 def tenant_tx(organization_id: UUID, *, using: str = "default") -> Iterator[None]:
     """One transaction of one tenant. Inside it, managers and row-level security show that tenant's rows only.
 
-    It leaves the platform's scope, so that a service does the same for whoever calls it. Nesting the same tenant makes a savepoint. Raises OtherTenant when a transaction of another tenant is open.
+    It leaves the platform's scope, so that a service does the same for whoever calls it. Nesting the same tenant makes
+    a savepoint. Raises OtherTenant when a transaction of another tenant is open.
     """
     outer = _organization.get()
     if outer is not None and outer != organization_id:

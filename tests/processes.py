@@ -107,7 +107,11 @@ class Child:
             os.kill(self.pid, number)
 
     def wait(self, *, seconds: float = 20) -> None:
-        until(lambda: not self.is_alive, seconds=seconds, what=f"the end of process {self.pid}; {self.log.read_text()[-2000:]}")
+        until(
+            lambda: not self.is_alive,
+            seconds=seconds,
+            what=f"the end of process {self.pid}; {self.log.read_text()[-2000:]}",
+        )
 
 
 class Zygote:

@@ -18,8 +18,9 @@ django.setup()
 
 import openai  # noqa: E402, F401  # loaded once, not by each child
 import uvicorn  # noqa: E402
+from django.conf import settings  # noqa: E402
 
-import config.asgi  # noqa: E402, F401
+import config.asgi  # noqa: E402
 import config.urls  # noqa: E402, F401
 import jobs.tasks  # noqa: E402, F401
 from config.celery import app  # noqa: E402
@@ -28,6 +29,10 @@ from conversations.services import post_message  # noqa: E402
 from projects.tenancy import tenant_tx  # noqa: E402
 
 WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+
+
+# The test's people have passwords hashed quickly.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def worker(queues: str) -> None:

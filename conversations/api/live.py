@@ -79,7 +79,7 @@ async def _with_reply(response: Response, place: Place, turn_id: UUID, *, second
     if outcome is None:
         return response
     body = {"message": response.data["message"], "turn": outcome.turn, "reply": outcome.reply}
-    return JsonResponse(body, status=200)
+    return JsonResponse(body, status=200, headers=dict(response.headers.items()))
 
 
 def _rendered(view: Any, request: HttpRequest, conversation_id: UUID) -> Response:

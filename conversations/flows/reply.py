@@ -27,7 +27,7 @@ from jobs.fence import job_tx
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError, StreamCut
-from llm.types import CallRecord, ChatRequest, Completion, FinishReason
+from llm.types import CallRecord, ChatRequest, FinishReason
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
@@ -97,23 +97,25 @@ async def _write(job: ClaimedJob, begun: Begun, records: list[CallRecord]) -> Wr
 async def _stream(job: ClaimedJob, begun: Begun, records: list[CallRecord], *, attempt: int) -> Written:
     turn = begun.scene.turn
     writer = TokenWriter(conversation_id=job.subject_id, turn_id=turn.pk, attempt=attempt)
-    begun_at = timezone.now()
+    first = len(records)
     try:
-        completion = await _complete(begun.request, writer, records)
+        await _complete(begun.request, writer, records)
     except asyncio.CancelledError:
         await asyncio.shield(in_db(_keep_partial, job, turn, writer.text, records))
         raise
     finally:
         await writer.close()
-    first_ms = completion.first_token_ms
-    return Written(
-        text=writer.text.strip(),
-        first_token_at=begun_at + timedelta(milliseconds=first_ms) if first_ms is not None else None,
-    )
+    return Written(text=writer.text.strip(), first_token_at=_first_token_at(records[first]))
 
 
-async def _complete(request: ChatRequest, writer: TokenWriter, records: list[CallRecord]) -> Completion:
-    """The whole answer: one that is cut by its length goes on once. Raises LlmError."""
+def _first_token_at(call: CallRecord) -> datetime | None:
+    if call.first_token_ms is None:
+        return None
+    return call.started_at + timedelta(milliseconds=call.first_token_ms)
+
+
+async def _complete(request: ChatRequest, writer: TokenWriter, records: list[CallRecord]) -> None:
+    """Write the whole answer: one that is cut by its length goes on once. Raises LlmError."""
 
     def on_text(piece: str) -> None:
         writer.write(piece)
@@ -125,7 +127,6 @@ async def _complete(request: ChatRequest, writer: TokenWriter, records: list[Cal
         following = await model_client().stream(rest, on_text=on_text, record=records.append)
         if following.finish is FinishReason.LENGTH:
             raise StreamCut("The answer is longer than the model may write.", partial=writer.text)
-    return completion
 
 
 def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:

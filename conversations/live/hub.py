@@ -48,7 +48,8 @@ class Hub:
     """The subscriptions of one event loop."""
 
     def __init__(self) -> None:
-        self._redis = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1, health_check_interval=10)
+        # No health checks: a check reads, and a subscription's connection has a reader already.
+        self._redis = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1, health_check_interval=0)
         self._channel = self._redis.pubsub()
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
         self._confirmed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)

@@ -11,6 +11,8 @@ from uuid import UUID
 
 import redis
 from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from conversations.live.keys import channel_of
 from conversations.models import Event
@@ -36,4 +38,7 @@ def event_entry(event: Event) -> dict[str, Any]:
 
 @cache
 def _redis() -> redis.Redis:
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
+    # One try: whoever tells must not wait for a Redis that is away.
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+    )

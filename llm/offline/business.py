@@ -20,7 +20,7 @@ HOUR_RANGE = re.compile(
 EVERY_DAY = re.compile(r"\b(?:daily|every day|seven days|7 days)\b", re.IGNORECASE)
 PRICE = r"(?:[€$£]\s?\d+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?\s?(?:€|EUR|euros?|dollars?|USD|CHF))"
 ITEM = re.compile(
-    rf"^\s*[-*•]?\s*(?P<name>[^:\n€$£]{{3,90}}?)\s*(?::|–|—|\.\.+|-)\s*(?P<price>{PRICE})\s*(?:\((?P<notes>[^)]*)\))?",
+    rf"(?:^|(?<=[.;]\s))\s*[-*•]?\s*(?P<name>[^:.;\n€$£]{{3,90}}?)\s*(?::|–|—|\.\.+|-)\s*(?P<price>{PRICE})\s*(?:\((?P<notes>[^)]*)\))?",
     re.MULTILINE,
 )
 SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\d)[^.!?\n]+)*[.!?]?")

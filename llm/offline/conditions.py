@@ -51,6 +51,7 @@ NO = re.compile(
     r"not|nein|non|i'll think|changed my mind)\b",
     re.IGNORECASE,
 )
+REFUSED = re.compile(r"\W*(?:no|nope|nein|non|not yet|wait|hold on)\b", re.IGNORECASE)
 WANTS = re.compile(
     r"\b(?:i(?:'d| would) like|i want|i need|can (?:you|i|we)|could (?:you|i|we)|please|book|"
     r"reserve|vorrei|ich möchte|je voudrais|quisiera)\b",
@@ -136,7 +137,7 @@ def _has_confirmed(scene: Scene) -> bool:
     said = last_of(list(scene.messages), "customer")
     if not said:
         return scene.is_committed
-    if NO.search(said) and not YES.search(said):
+    if REFUSED.match(said) or (NO.search(said) and not YES.search(said)):
         return False
     return bool(YES.search(said) or WANTS.search(said)) or not scene.answer.strip().endswith("?")
 

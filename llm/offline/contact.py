@@ -183,7 +183,7 @@ def _bare_name(text: str) -> Found | None:
 
 def find_day(text: str) -> Found | None:
     match = DAY.search(text)
-    return Found(match[0].strip(), match[0].strip()) if match else None
+    return Found(re.sub(r"^on ", "", match[0].strip(), flags=re.IGNORECASE), match[0].strip()) if match else None
 
 
 def find_time(text: str) -> Found | None:

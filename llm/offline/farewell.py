@@ -10,7 +10,7 @@ FAREWELL = re.compile(
         r"?night|cheerio|see you(?: (?:soon|then|later|again|there|(?:on |this |next )?\w+day(?: "
         r"\w+)?|tomorrow|tonight|around|at \w+))?"
         r"|talk to you (?:soon|later|then)|speak (?:to you )?(?:soon|later)|(?:have|enjoy) (?:a|"
-        r"your|the rest of your) (?:\w+ ){0,3}(?:day|evening|night|weekend|afternoon|morning|week|"
+        r"your|the rest of your) (?:\w+ ){0,4}(?:day|evening|night|weekend|afternoon|morning|week|"
         r"time|one)"
         r"|until (?:then|next time|(?:on )?\w+day)|arrivederci|ciao|buona (?:serata|giornata|notte)|"
         r"auf wiedersehen|tsch[uü]ss|sch[oö]nen (?:tag|abend)|au revoir|bonne (?:journ[ée]e|soir[ée]e)|"

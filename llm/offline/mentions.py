@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from llm.offline import prompt_reader
 from llm.offline.farewell import farewell
-from llm.offline.grammar.predicate import Marker, Subject
+from llm.offline.foreign import foreign_promises
+from llm.offline.grammar.predicate import Marker, Mood, Subject
 from llm.offline.grammar.rules import Reading, Rule, read_answer
 from llm.offline.grammar.words import quoted_spans
+from llm.offline.matters.checking import has_look
 from llm.offline.matters.clause import Clause, clause_of
 from llm.offline.matters.kinds import Matter
 from llm.offline.matters.reading import matters_of
 from llm.offline.matters.sending import is_manage_link, is_vague_sending
-from llm.offline.matters.vocabulary import BOOK, CHECK
+from llm.offline.matters.vocabulary import CHECK
 from llm.offline.prompt_reader import Line, ToolText
 from llm.offline.tool_profile import custom_score, profile_of
 from llm.offline.wordlist import words
@@ -42,7 +44,8 @@ MEDIA = (
 )
 
 
-BREAKS = words("and but or so then plus yet")
+OWNING = words("have deliver offer serve cover sell carry ship do fit take get stock service")
+BREAKS = words("and but or so then plus yet please")
 VAGUE = words(
     """
     what if whether we have works work yes for you now right away quickly moment second a one the into up out
@@ -71,6 +74,7 @@ class Finder:
         self.profiles = {tool.name: profile_of(tool) for tool in tools}
         self.kinds = {profile.kind for profile in self.profiles.values()}
         self.goodbye = farewell(answer)
+        self.foreign = foreign_promises(answer)
         self.custom = [self._custom_tool(clause) for clause in self.clauses]
         self.matters = [self._matters(i) for i in range(len(self.readings))]
 
@@ -93,31 +97,17 @@ class Finder:
         p = reading.predicate
         opener = reading.sentence.words[p.start].text
         before = reading.sentence.words[p.start - 1].text if p.start else ""
-        if before in ("where", "what", "which", "that"):
+        is_promise = p.subject is Subject.AGENT and p.mood is Mood.COMMIT
+        if (before in ("where", "what", "which", "that") and not is_promise) or opener == "sure":
             return True
-        if p.marker is Marker.TO:
+        if p.marker is Marker.TO or (p.marker is Marker.SO_THAT and p.subject is Subject.YOU):
             return True
         return (
             (p.marker is Marker.IF and opener in ("if", "whether"))
             or opener in ("what", "when", "which", "how", "that", "where")
             or (
                 p.subject is Subject.AGENT
-                and p.lemma
-                in (
-                    "have",
-                    "deliver",
-                    "offer",
-                    "serve",
-                    "cover",
-                    "sell",
-                    "carry",
-                    "ship",
-                    "do",
-                    "fit",
-                    "take",
-                    "get",
-                    "stock",
-                )
+                and p.lemma in OWNING
                 and p.marker is not Marker.AFTER
                 and not p.flags & {"conj"}
             )
@@ -162,7 +152,9 @@ class Finder:
             return {self._medium(i)} | ({Matter.MANAGE_LINK} if is_manage_link(clause) else set())
         if not self._is_about_pronoun(clause):
             return set()
-        if clause.lemma in ("check", "look", "verify", "find", "see", "search") and clause.lemma not in BOOK:
+        if clause.lemma in ("check", "look", "verify", "find", "see", "search") or (
+            clause.lemma == "have" and has_look(clause)
+        ):
             return self._topic(i, clause)
         return set()
 
@@ -204,6 +196,7 @@ class Finder:
             fits = self.custom[i] == tool.name if profile.kind is None else profile.kind in self._offered(i)
             if fits:
                 found.append(Mention(self._quote(i), self._rule_of(reading)))
+        found += [Mention(quote, None) for matter, quote in self.foreign if matter is profile.kind]
         if profile.kind is Matter.GOODBYE and self.goodbye is not None:
             found.append(self._goodbye_mention(self.goodbye))
         return found
@@ -233,7 +226,7 @@ class Finder:
         last = sentence[min(len(sentence), self._quote_end(i)) - 1]
         first = sentence[reading.predicate.start]
         quote = self.answer[first.start : last.end].strip()
-        return re.sub(r"[\s,;:—–-]+(?:(?:and|or|but|so|then)\b)?[\s,]*$", "", quote) or quote
+        return re.sub(r"(?:[\s,;:—–-]+(?:(?:and|or|but|so|then|please)\b)?)+$", "", quote) or quote
 
     def _quote_end(self, i: int) -> int:
         """Past the complements, and past a clause that no mark or conjunction parts from this one ("know that you are vegan")."""

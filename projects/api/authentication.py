@@ -100,8 +100,11 @@ def _place_of(digest: str) -> KeyPlace:
 
 
 def _admit_key(key_id: UUID) -> Caller:
-    key = ApiKey.objects.select_related("project").filter(pk=key_id).first()
-    if key is None or not key.is_usable:
+    try:
+        key = ApiKey.objects.select_related("project").get(pk=key_id)
+    except ApiKey.DoesNotExist as error:
+        raise invalid_key() from error
+    if not key.is_usable:
         raise invalid_key()
     if key.last_used_at is None or key.last_used_at < timezone.now() - USE_IS_NEWS_AFTER:
         # After the request's own work: no row of the key is locked while others of its requests wait.

@@ -9,7 +9,6 @@ from rest_framework import serializers
 
 from projects.attributes import type_name
 
-LONGEST_CONTENT = 8_000
 # Letters by their category, yet nothing is to be seen of them: fillers and the blank Braille pattern.
 BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
@@ -36,13 +35,6 @@ class TextField(serializers.CharField):
         if not self.allow_blank and is_empty(data):
             self.fail("empty")
         return data
-
-
-class ContentField(TextField):
-    """What a message says: at most 8,000 characters."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(longest=LONGEST_CONTENT, **kwargs)
 
 
 def is_empty(text: str) -> bool:

@@ -46,6 +46,14 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return value
 
 
+def parse_value(text: str) -> Any:
+    """Any one JSON value, held to the same rules as a body. Raises ApiError."""
+    _check_depth(text.encode("utf-8", "replace"))
+    value = _load(text)
+    _check_values({"value": value}, has_escapes="\\u" in text)
+    return value
+
+
 def _check_depth(body: bytes) -> None:
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return

@@ -9,9 +9,9 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from projects.api.fields import ContentField, TextField
+from projects.api.fields import TextField
 
-__all__ = ["ContentField", "StrictModelSerializer", "StrictSerializer", "TextField"]
+__all__ = ["StrictModelSerializer", "StrictSerializer", "TextField"]
 
 # Set by the server alone, whatever a client sends (API3).
 FORBIDDEN = frozenset({"id", "organization", "project", "tenant"})

@@ -83,9 +83,7 @@ class TenantView(APIView):
             return self._handler()(request, *args, **kwargs)
 
     def _find_entrance(self, request: Request) -> Entrance:
-        # 1. Negotiated first: even a refusal is rendered.
-        request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
-        # 2. The first kind of credentials that the request carries decides.
+        # The first kind of credentials that the request carries decides.
         for authenticator in request.authenticators or ():
             if isinstance(authenticator, TenantAuthentication):
                 entrance = authenticator.find_entrance(request)

@@ -45,17 +45,14 @@ def key_row(tenant: Tenant) -> Callable[[], ApiKey]:
 
 
 @pytest.fixture
-def fresh_throttle() -> Iterator[None]:
+def fresh_throttle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A throttle that remembers no outage and holds no connection of an earlier server."""
-    _forget()
+    monkeypatch.setattr(throttling, "_outage", throttling.Outage())
+    for cached in (edge_redis.client, throttling._script):
+        cached.cache_clear()
     yield
-    _forget()
-
-
-def _forget() -> None:
-    edge_redis.client.cache_clear()
-    throttling._script.cache_clear()
-    throttling._outage.__init__()  # type: ignore[misc]
+    for cached in (edge_redis.client, throttling._script):
+        cached.cache_clear()
 
 
 def error_of(response: Any, *, status: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from projects.api import errors
 from projects.api.errors import Conflict
 from projects.api.idempotency import idempotent
-from projects.api.serializers import ContentField, StrictSerializer
+from projects.api.serializers import StrictSerializer, TextField
 from projects.api.views import TenantView, TenantViewSet
 from projects.attributes import WrongValue
 from projects.models import Attribute
@@ -47,7 +47,7 @@ class PersonaInput(StrictSerializer):
 
 
 class NoteInput(StrictSerializer):
-    content = ContentField()
+    content = TextField(longest=8_000)
     count = serializers.IntegerField(required=False)
     metadata = serializers.JSONField(required=False)
     persona = PersonaInput(required=False)

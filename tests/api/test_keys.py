@@ -109,7 +109,7 @@ def test_the_use_of_a_key_is_noted_once_a_minute(api: Client, tenant: Tenant, ke
 def test_letting_in_costs_two_statements(api: Client) -> None:
     """The tenant's setting, and the key with its project: the hot path of every message."""
     api.get(NOTES)
-    connections["ops"].force_debug_cursor = True
-    with CaptureQueriesContext(connection) as queries:
+    with CaptureQueriesContext(connection) as queries, CaptureQueriesContext(connections["ops"]) as lookups:
         api.get(NOTES)
     assert len([query for query in queries if query["sql"] not in ("BEGIN", "COMMIT")]) == 2
+    assert len(lookups) == 0

@@ -5,9 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, sync_playwright
+
+from tests.conftest import PASSWORD, Tenant
+from tests.processes import ScriptedModel, Zygote
+
+# Playwright's synchronous API runs a loop in this thread, which Django would take for an async view.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 DESK = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -44,6 +51,31 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     browser.close()
 
 
+@dataclass(frozen=True)
+class App:
+    """The running product, and who may sign in."""
+
+    base_url: str
+    email: str
+    password: str
+    project: str
+    model_url: str
+
+
+@pytest.fixture
+def app(tenant: Tenant, processes: Zygote, model: ScriptedModel) -> App:
+    """Web and workers in processes of their own, with the offline model."""
+    _, url = processes.web()
+    processes.worker()
+    return App(
+        base_url=url,
+        email=tenant.owner.email,
+        password=PASSWORD,
+        project=tenant.project.slug,
+        model_url=model.url,
+    )
+
+
 @pytest.fixture
 def complaints() -> Iterator[list[str]]:
     """What the console said against a page. A test that provokes some clears them; any other fails with them."""
@@ -53,13 +85,13 @@ def complaints() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def page(browser: Browser, complaints: list[str]) -> Iterator[Page]:
-    """A page of a desk's size."""
+def page(app: App, browser: Browser, complaints: list[str]) -> Iterator[Page]:
+    """A page of a desk's size, closed before the product stops."""
     yield from _watched_page(browser, DESK, complaints)
 
 
 @pytest.fixture
-def phone_page(browser: Browser, complaints: list[str]) -> Iterator[Page]:
+def phone_page(app: App, browser: Browser, complaints: list[str]) -> Iterator[Page]:
     """The same, as wide as a phone."""
     yield from _watched_page(browser, PHONE, complaints)
 

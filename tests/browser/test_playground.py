@@ -1,28 +1,19 @@
-"""The playground in a real browser, on the real product with the offline model (M11, T10, T16, T20, N33, N39)."""
+"""The playground in a real browser, on the real product with the offline model."""
 
 from __future__ import annotations
 
 import json
 import re
 import urllib.request
-from typing import Protocol
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import App
+
 pytestmark = pytest.mark.browser
 
 PROMISE = "Could you text me the details?"
-
-
-class App(Protocol):
-    """The running product and its demo login."""
-
-    base_url: str
-    email: str
-    password: str
-    project: str
-    model_url: str
 
 
 def script(app: App, **step: object) -> None:

@@ -44,7 +44,9 @@ class Talk:
 
     def reload(self) -> Conversation:
         with self.tenant.tx():
-            self.conversation = Conversation.objects.select_related("persona", "directives").get(pk=self.conversation.pk)
+            self.conversation = Conversation.objects.select_related("persona", "directives").get(
+                pk=self.conversation.pk
+            )
         return self.conversation
 
 

@@ -15,6 +15,7 @@ from conversations.models import Event
 from conversations.models.event import EventType
 from tests.conversations.sse import open_stream, post_for_stream
 from tests.crashes.invariants import settle
+from tests.processes import until
 
 
 @pytest.fixture
@@ -53,7 +54,9 @@ def test_a_reply_streams_token_by_token(talk, web, worker, model):
     tokens = [sent.data for sent in seen if sent.event == "token"]
     assert len(tokens) > 2
     assert "".join(token["text"] for token in tokens) == "One two three four five"
-    assert [token["offset"] for token in tokens] == [len("".join(t["text"] for t in tokens[:n])) for n in range(len(tokens))]
+    assert [token["offset"] for token in tokens] == [
+        len("".join(t["text"] for t in tokens[:n])) for n in range(len(tokens))
+    ]
 
 
 def test_events_come_once_and_in_order(talk, web, worker):
@@ -155,8 +158,6 @@ def test_a_wait_follows_the_turn_that_took_over(talk, web, worker, model):
         target=lambda: answers.append(call(web, talk, "POST", "messages?wait=20", {"content": "Hello"}))
     )
     waiting.start()
-    from tests.processes import until
-
     until(lambda: model.requests("reply"), what="the first call")
     second = talk.say("Anyone?")
     waiting.join(timeout=20)
@@ -177,7 +178,7 @@ def test_a_post_may_stream_its_turn(talk, web, worker, model):
 def test_an_urgent_message_makes_the_agent_speak(talk, web, worker, model):
     talk.exchange("Hello")
     model.script("reply", text="The table is free.")
-    status, body = call(web, talk, "POST", "events", {"idn": "urgent_message", "payload": {"text": "Table 4 is free"}})
+    status, _ = call(web, talk, "POST", "events", {"idn": "urgent_message", "payload": {"text": "Table 4 is free"}})
     settle(talk.tenant)
     assert status == 202
     assert "Table 4 is free" in model.requests("reply")[-1]["messages"][-1]["content"]

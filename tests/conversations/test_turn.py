@@ -7,6 +7,7 @@ from itertools import combinations
 import pytest
 
 from conversations.models import Event, Message
+from conversations.services import give_fields
 from tests.conversations.conftest import begin
 from tests.crashes.invariants import check, settle
 from tests.processes import until
@@ -91,8 +92,6 @@ def test_the_observer_keeps_what_the_customer_said(talk, worker, model):
 
 
 def test_a_weaker_reading_never_replaces_a_given_field(tenant, worker, model, processes):
-    from conversations.services import give_fields
-
     talk = begin(tenant)
     with tenant.tx():
         give_fields(talk.reload().persona, {"name": "Giulia Ferri"})
@@ -166,7 +165,12 @@ def test_tools_called_marks_only_the_turns_that_fired(talk, worker, model):
 def test_verdicts_of_a_model_that_talks_garbage_run_nothing(talk, worker, model):
     """Only a JSON true counts: a string is no answer."""
     model.script("reply", text="I'll send you an SMS.")
-    wrong = {"quote": "I'll send", "tool": "send_sms_tool", "conditions": [{"name": "agentPromised", "met": "true"}], "rule": None}
+    wrong = {
+        "quote": "I'll send",
+        "tool": "send_sms_tool",
+        "conditions": [{"name": "agentPromised", "met": "true"}],
+        "rule": None,
+    }
     model.script("detect", times=0, json={"verdicts": [wrong]})
     turn = talk.say("Text me")
     talk.until_turn(turn, lambda now: job_failed(now, "tool_caller"))
@@ -180,7 +184,12 @@ def job_failed(turn: dict, lane: str) -> bool:
 def test_a_condition_that_is_missing_counts_as_not_met(talk, worker, model):
     """N17: all must be true."""
     model.script("reply", text="I'll send you an SMS.")
-    half = {"quote": "I'll send you an SMS", "tool": "send_sms_tool", "conditions": [{"name": "agentPromised", "met": True}], "rule": None}
+    half = {
+        "quote": "I'll send you an SMS",
+        "tool": "send_sms_tool",
+        "conditions": [{"name": "agentPromised", "met": True}],
+        "rule": None,
+    }
     model.script("detect", times=0, json={"verdicts": [half]})
     [verdict] = talk.exchange("Text me")["verdicts"]
     assert (verdict["fired"], verdict["rule"]) == (False, "condition")
@@ -208,9 +217,7 @@ def test_a_superseded_call_is_cancelled_at_once(talk, worker, model):
     talk.say("Hello?")
     until(lambda: model.requests("reply"), what="the stalled call")
     talk.say("Are you there?")
-    [stalled] = until(
-        lambda: [request for request in model.requests("reply") if request["cancelled"]], seconds=5, what="the cancellation"
-    )
+    until(lambda: any(request["cancelled"] for request in model.requests("reply")), seconds=5, what="the cancellation")
     settle(talk.tenant)
     with talk.tenant.tx():
         assert Message.objects.filter(role="agent").count() == 1

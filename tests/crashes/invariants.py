@@ -46,7 +46,11 @@ def every_message_is_answered_once(conversation: Conversation) -> None:
 
 
 def numbers_have_no_gaps(conversation: Conversation) -> None:
-    for model, last in ((Message, conversation.last_message), (Event, conversation.last_event), (Turn, conversation.last_turn)):
+    for model, last in (
+        (Message, conversation.last_message),
+        (Event, conversation.last_event),
+        (Turn, conversation.last_turn),
+    ):
         numbers = list(model.objects.filter(conversation=conversation).order_by("seq").values_list("seq", flat=True))
         assert numbers == list(range(1, last + 1)), model.__name__
 
@@ -61,5 +65,7 @@ def directives_are_never_stale(conversation: Conversation) -> None:
     if newest is not None:
         assert conversation.directives_turn == newest.turn.seq
         assert conversation.directives_id == newest.pk
-    written = Job.objects.filter(subject_id=conversation.pk, lane="thoughts", state=State.DONE).order_by("-ordinal").first()
+    written = (
+        Job.objects.filter(subject_id=conversation.pk, lane="thoughts", state=State.DONE).order_by("-ordinal").first()
+    )
     assert written is None or conversation.directives_turn >= written.ordinal

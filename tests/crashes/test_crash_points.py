@@ -70,7 +70,9 @@ def test_worker_killed_at_a_crash_point_loses_nothing(
 @pytest.mark.slow
 @pytest.mark.parametrize("n", range(1, 21))
 @pytest.mark.parametrize("label", IN_WORKER)
-def test_worker_killed_twenty_times_at_each_crash_point(label: str, n: int, tenant: Tenant, processes: Zygote, model) -> None:
+def test_worker_killed_twenty_times_at_each_crash_point(
+    label: str, n: int, tenant: Tenant, processes: Zygote, model
+) -> None:
     """The same, twenty kills per point at passes one to three."""
     model.script("reply", times=0, text="I'll send you a text with the details.")
     kill_at(label, 1 + n % 3, tenant=tenant, processes=processes)

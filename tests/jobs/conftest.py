@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from jobs import lanes
-from jobs.claims import claim
 from jobs.claimed import ClaimedJob
+from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import Lane, Mode, Queue
 from tests.conftest import Tenant

@@ -11,10 +11,10 @@ from django.db import connections
 
 from jobs import claims
 from jobs.claims import Held
+from jobs.errors import WrongState
 from jobs.fence import Zombie, job_tx
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
-from jobs.errors import WrongState
 from jobs.sweep import sweep
 from projects.threads import _give_back_after
 from tests.conftest import Tenant
@@ -23,7 +23,9 @@ from tests.jobs.conftest import add, take
 
 def expire(job) -> None:
     with connections["ops"].cursor() as cursor:
-        cursor.execute("update jobs_job set lease_until = clock_timestamp() - interval '1 second' where id = %s", [job.id])
+        cursor.execute(
+            "update jobs_job set lease_until = clock_timestamp() - interval '1 second' where id = %s", [job.id]
+        )
 
 
 def state_of(tenant: Tenant, job_id) -> str:
@@ -50,7 +52,11 @@ def test_two_claims_at_once_never_take_the_same_job(tenant, queue_lane):
     for _ in range(40):
         add(tenant, queue_lane)
     with ThreadPoolExecutor(8) as pool:
-        taken = [job.id for jobs in pool.map(lambda _: _give_back_after(lambda: take(queue_lane, 5)), range(16)) for job in jobs]
+        taken = [
+            job.id
+            for jobs in pool.map(lambda _: _give_back_after(lambda: take(queue_lane, 5)), range(16))
+            for job in jobs
+        ]
     assert len(taken) == len(set(taken)) == 40
 
 

@@ -169,7 +169,7 @@ async def test_the_deadline_holds_for_the_repair_too(
 ) -> None:
     url = server.script("case", says("no"), hang)
     with pytest.raises(errors.TotalDeadline):
-        await client.structured(ask(url, deadlines=Deadlines(0.4, 0.4)), output=Report, record=records.append)
+        await client.structured(ask(url, deadlines=Deadlines(1.5, 1.5)), output=Report, record=records.append)
     assert [(record.error_code, record.attempts) for record in records] == [("deadline_total", 2)]
 
 

@@ -72,6 +72,6 @@ def _value(field: Any, made: Rows, mark: str) -> Any:
         models.UUIDField: uuid.uuid4,
         models.DateTimeField: timezone.now,
         models.BooleanField: lambda: False,
-        models.IntegerField: lambda: 1,
+        models.IntegerField: lambda: 77,
     }
     return next(make() for kind, make in makers.items() if isinstance(field, kind))

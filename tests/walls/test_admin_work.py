@@ -141,9 +141,11 @@ def test_a_wrong_boolean_is_refused_with_what_would_be_right(owner: Client, tena
     assert "must be True or False" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
-def test_json_that_is_none_is_refused(owner: Client, tenant: Tenant) -> None:
-    form = {"project": tenant.project.pk, "key": "k", "type": "json", "text": "{"}
-    assert "This is not JSON" in errors_of(owner.post(address(Attribute, "add"), form))
+@pytest.mark.parametrize("text", ["{", '"\\u0000"', "NaN", "[" * 100_000, ""])
+def test_json_that_cannot_be_kept_is_refused(text: str, owner: Client, tenant: Tenant) -> None:
+    """Row 21"""
+    form = {"project": tenant.project.pk, "key": "k", "type": "json", "text": text}
+    assert "be kept as JSON" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 def test_an_attribute_holds_for_the_whole_organization(owner: Client, tenant: Tenant) -> None:

@@ -47,7 +47,7 @@ class Circumstances(Surroundings):
         if self._comes_after_clause() or self._comes_after_request():
             return True
         rest = self.text(0, len(self.words))
-        return any(phrase in rest for phrase in AFTER_NOUNS)
+        return any(phrase in rest for phrase in AFTER_NOUNS) and "right after this" not in rest
 
     def _has_earlier_act(self) -> bool:
         """True when an earlier clause, here or a sentence before, is an act that this one follows."""

@@ -37,7 +37,9 @@ OPENERS = words("going happy glad still able unable delighted not about ready mo
 MOMENT_WORDS = {"moment", "second", "minute", "sec", "seconds", "minutes", "bit", "instant"}
 
 
-OBJECT_OPENERS = words("me availability for whether if on over back with details directions through")
+OBJECT_OPENERS = words(
+    "what when which how that me availability for whether if on over back with details directions through"
+)
 
 
 def find_predicates(sentence: Sentence) -> list[Predicate]:
@@ -165,7 +167,7 @@ class _Reader(SubjectReader):
         last = self.found[-1]
         if known[1] not in INHERITED_FORMS[last.form] or not self._is_joined(i):
             return 0
-        if self.text(i) in NOUN_LIKE and not self._takes_object(i):
+        if (self.text(i) in NOUN_LIKE and not self._takes_object(i)) or self._is_of_link(i):
             return 0
         shared = Predicate(
             start=i,
@@ -188,6 +190,11 @@ class _Reader(SubjectReader):
         )
         self.found.append(shared)
         return 1
+
+    def _is_of_link(self, i: int) -> bool:
+        """ "A link to cancel or change it": both verbs belong to the link."""
+        before = self._before(i, 5)
+        return any(word == "to" and before[at - 1] in LINK_NOUNS for at, word in enumerate(before) if at)
 
     def _is_joined(self, i: int) -> bool:
         j = i - 1

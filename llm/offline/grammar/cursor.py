@@ -96,6 +96,8 @@ class Cursor:
         j = i + 1
         while j < len(self.words) and (found := adverb_at(self.words, j)):
             j += found[0]
+        if "please" in (word.text for word in self.words[i + 1 : j]):
+            return True
         return self.text(j) in AGENT_PRONOUNS or self.text(j) in ("you", "let", "they") or self._agent_size(j) > 0
 
     def _open_clause(self, i: int) -> None:
@@ -154,6 +156,8 @@ class Cursor:
         if key in (("as",), ("for",), ("since",), ("by",), ("the", "moment"), ("so",)) and not self._clause_follows(i):
             return False
         if key in (("for",), ("which",)):
+            return False
+        if MARKERS[key] is Marker.AFTER and self.text(i) in ("that", "this"):
             return False
         if key == ("should", "you"):
             return self.clause_start >= i - 2

@@ -43,6 +43,7 @@ class Group:
     is_past: bool = False
     has_do: bool = False
     has_would: bool = False
+    is_trying: bool = False
     flags: set[str] = field(default_factory=set)
     verb_at: int = -1
     lemma: str = ""
@@ -54,7 +55,7 @@ class Group:
 
     @property
     def is_progressive(self) -> bool:
-        return self.form is Form.GERUND and (self.has_be or self.has_been)
+        return self.is_trying or (self.form is Form.GERUND and (self.has_be or self.has_been))
 
     @property
     def is_passive(self) -> bool:
@@ -185,6 +186,7 @@ def _catenative(words: Sequence[Word], i: int, group: Group) -> int:
         group.flags.add("still")
         return size
     if i + 1 < len(words) and text in CATENATIVES and words[i + 1].text == "to" and _verb_follows(words, i + 2):
+        group.is_trying |= text == "trying" and group.has_be
         _apply(CATENATIVES[text], group)
         return 2
     return 0

@@ -212,6 +212,10 @@ class _Judge(Consent):
             return Rule.IN_PROGRESS
         if (p.is_perfect or p.is_past or (p.form is Form.PAST and not p.is_passive)) and p.mood is not Mood.OFFER:
             return Rule.COMPLETED
+        if "already" in p.flags and p.mood is Mood.PLAIN:
+            return Rule.COMPLETED
+        if p.mood is Mood.OFFER and (self._comes_after_clause() or ("then" in p.flags and self._has_earlier_act())):
+            return Rule.FUTURE_STEP
         if p.mood is Mood.OFFER:
             return Rule.COMPLETED if p.is_perfect and p.flags & {"already"} else Rule.OFFER
         if "maybe" in p.flags:

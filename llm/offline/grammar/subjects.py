@@ -30,6 +30,10 @@ HAVE_OR_DO = {"have", "has", "had", "do", "does", "did"}
 PREPOSITIONS = words("to for with of from about on at by like")
 
 
+LOOKS = words("look check peek glance")
+QUESTION_WORDS = words("what when which how where who")
+
+
 class SubjectReader(Cursor):
     """Patterns of clauses that name their subject. Each returns how many words it used up, 0 for none."""
 
@@ -39,12 +43,16 @@ class SubjectReader(Cursor):
             return 0
         start = i + 3 if self.text(i + 2) == "to" else i + 2
         group = read_group(self.words, start)
-        if group is None or group.lemma in ("know", "have"):
+        if group is None or group.lemma == "know" or (group.lemma == "have" and not self._is_look(group.verb_at)):
             return 0
         asked = bool(self.found) and self.found[-1].is_question and i - self.found[-1].verb_at <= 1
         if group.mood is Mood.PLAIN:
             group.mood = Mood.OFFER if asked or self._follows_you(i) else Mood.COMMIT
         return self._add(i, group, Subject.AGENT)
+
+    def _is_look(self, i: int) -> bool:
+        """ "Have a quick look": as good as looking."""
+        return any(word.text in LOOKS for word in self.words[i + 1 : i + 5])
 
     def _follows_you(self, i: int) -> bool:
         """ "Could you let me check": what is asked of the customer is no promise."""
@@ -87,7 +95,7 @@ class SubjectReader(Cursor):
         group = read_group(self.words, j + 1)
         if group is None:
             return 0
-        if self.text(i) in MODALS or self.text(i) in DO:
+        if self.text(i) in MODALS or self.text(i) in DO - {"did"}:
             group.mood = Mood.OFFER
         subject = Subject.AGENT if who in AGENT_PRONOUNS else Subject.YOU if who == "you" else Subject.OTHER
         return self._add(i, group, subject, is_question=True)
@@ -141,12 +149,26 @@ class SubjectReader(Cursor):
                 self.found[-1].subject if self.found and self.text(i - 1) in (*CONJUNCTIONS, ",") else Subject.AGENT
             )
             return self._add(i, group, shared, is_new_clause=False)
-        return self._add(self.clause_start, group, Subject.OTHER)
+        return self._add(self._noun_start(i), group, Subject.OTHER)
+
+    def _noun_start(self, i: int) -> int:
+        """Where the noun begins whose verb stands at `i`: at its question word or article, past the verb before it."""
+        earliest = self.found[-1].verb_at + 1 if self.found else 0
+        if earliest <= self.clause_start:
+            return self.clause_start
+        openers = [j for j in range(earliest, i) if self.text(j) in DETERMINERS or self.text(j) in QUESTION_WORDS]
+        asked = [j for j in openers if self.text(j) in QUESTION_WORDS]
+        return (asked or openers or [earliest])[-1]
 
     def _noun_verb(self, i: int) -> int:
         """A noun's verb without an auxiliary: "the courier texts you"."""
         known = verb_of(self.text(i))
-        if not known or known[1] is not Form.THIRD or i == self.clause_start or self.text(i + 1) not in DETERMINERS:
+        if (
+            not known
+            or known[1] is not Form.THIRD
+            or i == self.clause_start
+            or self.text(i + 1) not in DETERMINERS | {"availability"}
+        ):
             return 0
         if self.text(i - 1) in DETERMINERS or self.text(i - 1) in CONJUNCTIONS:
             return 0

@@ -94,7 +94,7 @@ def read_sentences(text: str) -> list[Sentence]:
                 _close(sentences, words, mark=match[0])
             continue
         is_quoted = any(start <= match.start() < end for start, end in quoted)
-        words += _take_apart(match[0], match.start(), is_quoted)
+        words += _take_apart(match[0], match.start(), is_quoted, following=text[match.end() : match.end() + 6])
     _close(sentences, words, mark="")
     return sentences
 
@@ -115,11 +115,13 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     return (not after or not after.isalnum()) and not ABBREVIATION.search(text[: match.start()])
 
 
-def _take_apart(raw: str, start: int, is_quoted: bool) -> list[Word]:
+def _take_apart(raw: str, start: int, is_quoted: bool, *, following: str) -> list[Word]:
     """A token's words in normal form: "I'll" is i + will, "can't" is can + not."""
     text = raw.lower().replace("’", "'")
     end = start + len(raw)
     parts = SPECIAL.get(text)
+    if text.endswith("'s") and following.strip().lower().startswith("been"):
+        parts = (text[:-2], "has")
     if parts is None:
         parts = _contraction(text)
     return [Word(part, start, end, is_quoted) for part in parts]

@@ -38,7 +38,8 @@ def booking(clause: Clause) -> set[Matter]:
     if clause.lemma == "send" or clause.lemma in TEXTING | MAILING:
         return set()
     if clause.lemma in BOOK:
-        return set() if clause.here & OTHER_GOODS else {Matter.BOOKING}
+        named = clause.rest[: clause.rest.index("by")] if "by" in clause.rest else clause.rest
+        return set() if set(named) & OTHER_GOODS else {Matter.BOOKING}
     return {Matter.BOOKING} if _puts_down(clause) or _keeps(clause) or _makes_booking(clause) else set()
 
 

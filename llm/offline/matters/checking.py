@@ -19,23 +19,22 @@ from llm.offline.matters.vocabulary import (
 )
 from llm.offline.wordlist import words
 
+LIGHT_VERBS = words("have take do run go get give open bring know")
+LOOKING = words("look check peek glance search through calendar book")
+OWN_LOOK = re.compile(
+    r"(?:another |a |one )?(?:(?:quick|close|closer|good|proper|brief|second|fresh|little) )?(?:look|check|peek|glance|search)\b"
+)
+RESTATING = words("confirm verify review")
+OPEN_POINT = words("if whether availability available")
+
 
 def checking(clause: Clause) -> set[Matter]:
-    around, whole = clause.all, clause.whole
-    if clause.lemma in (
-        "have",
-        "take",
-        "do",
-        "run",
-        "go",
-        "get",
-        "give",
-        "open",
-        "bring",
-        "know",
-    ) and not around & words("look check peek glance search through calendar book"):
+    """What is looked up, if the clause looks anything up."""
+    if clause.lemma in LOOK_UP and _is_search(clause):
+        return {Matter.SEARCH}
+    if not _is_looking(clause):
         return set()
-    if _is_zip(around, whole):
+    if _is_zip(clause.all, clause.whole):
         return {Matter.ZIP}
     if _is_search(clause):
         return {Matter.SEARCH}
@@ -44,10 +43,28 @@ def checking(clause: Clause) -> set[Matter]:
     return {Matter.AVAILABILITY} if _is_availability(clause) else set()
 
 
+def _is_looking(clause: Clause) -> bool:
+    """ "Have a look", not "have somebody look"; "confirm whether", not "confirm: four people"."""
+    if clause.lemma == "have":
+        return has_look(clause)
+    if clause.lemma == "make":
+        return "sure" in clause.all and bool(clause.all & words("available free open availability"))
+    if clause.lemma in LIGHT_VERBS:
+        return bool(clause.all & LOOKING)
+    if clause.lemma == "ask":
+        return clause.phrase.startswith(("if ", "whether ")) or clause.whole.startswith(("if ", "whether "))
+    return clause.lemma not in RESTATING or bool(clause.all & (OPEN_POINT | ZIP))
+
+
+def has_look(clause: Clause) -> bool:
+    """ "Have a quick look": as good as looking."""
+    return bool(OWN_LOOK.match(clause.phrase))
+
+
 def _is_zip(around: set[str], whole: str) -> bool:
     if around & words("zip zipcode postcode postal"):
         return True
-    reaches = bool(
+    reaches = bool(re.search(r"\bwe service\b", whole)) or bool(
         around & ZIP_VERBS
         | around
         & words(
@@ -103,28 +120,40 @@ def _is_availability(clause: Clause) -> bool:
     )
     return (
         timed
-        or bool(re.search(r"\b(?:date|dates|times?)\b", whole))
+        or bool(
+            re.search(
+                r"\b(?:dates?|times?|another (?:day|evening|night)|anything (?:earlier|later|else|free|open))\b", whole
+            )
+        )
         or bool(re.search(r"\bin (?:the|our) (?:book|system|diary)\b|\bfit (?:you|everyone|all of you) in", whole))
         or "squeeze you in" in whole
     )
 
 
-def _is_product(clause: Clause) -> bool:
-    around = clause.all
-    strong = around & words(
-        """
+SOLD = re.compile(
+    r"\b(?:whether|if) (?!there|it|that|this|you|we|i)[\w ]{3,40}? (?:is|are) (?:still )?(?:offered|in stock|served|sold|left)\b"
+)
+GOODS = words(
+    """
     product products service services item items stock inventory treatment treatments voucher vouchers stocked
     warehouse
     """
-    )
-    if strong and (around & HAVING or clause.lemma in CHECK):
+)
+PERSONAL = words("dr doctor mr mrs ms professor")
+
+
+def _is_product(clause: Clause) -> bool:
+    around = clause.all
+    if around & GOODS and (around & HAVING or clause.lemma in CHECK):
+        return True
+    if SOLD.search(clause.whole) and not around & PERSONAL:
         return True
     if not around & HAVING or around & (TABLE - words("availability free room date time times space")):
         return False
-    leftovers = _leftovers(clause)
+    leftovers = _leftovers(clause) - PERSONAL
     named = re.search(
         r"\b(?:whether|if) (?:the|we have|we have got|we still have|there is|there are|we offer|"
-        r"we carry|we sell|we do|we stock|that|our|a|we serve)\b|\bavailability (?:of|for) (?:the|"
+        r"we carry|we sell|we do|we stock|that|our|a|we serve)\b|\bavailability of (?:the|"
         r"that|our|a)\b",
         clause.whole,
     )

@@ -24,7 +24,7 @@ PROCESSING = words("process handle take do make request arrange submit go procee
 def matters_of(clause: Clause) -> set[Matter]:
     """The kinds of action that the clause names by its own words."""
     found = sending(clause) | calling(clause) | booking(clause)
-    if clause.lemma in CHECK | LOOK_UP | {"help"}:
+    if clause.lemma in CHECK | LOOK_UP:
         found |= checking(clause)
     if _cancels(clause):
         found.add(Matter.CANCEL)

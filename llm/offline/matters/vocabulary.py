@@ -7,7 +7,7 @@ from llm.offline.wordlist import words
 CHECK = words(
     """
     check look see verify find search pull review run confirm consult double-check recheck browse scan explore
-    investigate inquire enquire take have do know go
+    investigate inquire enquire take have do know go make ask
     """
 )
 LOOK_UP = words(
@@ -92,7 +92,7 @@ ZIP = words(
     zone street radius coverage
     """
 )
-ZIP_VERBS = words("serve cover deliver reach service operate ship come")
+ZIP_VERBS = words("serve cover deliver reach operate ship come")
 PRODUCT = words(
     """
     product products service services item items stock treatment treatments gift vouchers voucher model colour

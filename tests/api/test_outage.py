@@ -1,0 +1,39 @@
+"""The database goes away under a request, and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connections
+from django.test import Client
+
+from config.runner.embedded import EmbeddedServices
+from tests.api.conftest import error_of
+
+pytestmark = pytest.mark.urls("tests.api.edge")
+
+
+@pytest.fixture
+def crashed_postgres(api: Client, servers: EmbeddedServices) -> Iterator[EmbeddedServices]:
+    """PostgreSQL is killed while connections to it are open; it runs again at the end."""
+    assert api.get("/api/v1/notes").status_code == 200
+    servers.postgres.kill()
+    yield servers
+    servers.postgres.start()
+    for connection in connections.all():
+        connection.close()
+        connection.close_pool()  # type: ignore[attr-defined]
+
+
+def test_meanwhile_the_answer_is_503_with_retry_after(api: Client, crashed_postgres: EmbeddedServices) -> None:
+    response = api.get("/api/v1/notes")
+    assert error_of(response, status=503)["code"] == "unavailable"
+    assert response.headers["Retry-After"] == "2"
+
+
+def test_afterwards_it_serves_on(api: Client, crashed_postgres: EmbeddedServices) -> None:
+    api.get("/api/v1/notes")
+    crashed_postgres.postgres.start()
+    connections["default"].close()
+    assert api.get("/api/v1/notes").status_code == 200

@@ -1,0 +1,93 @@
+"""The permission table: who may do what at which address. An address that is not in it fails a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from projects.models import Role
+from projects.models.key import Scope
+
+# What each role may do, written down a second time on purpose.
+MAY: dict[str, set[Scope]] = {
+    Role.OWNER: {Scope.READ, Scope.CONVERSE, Scope.CONFIGURE, Scope.OPERATE},
+    Role.ADMIN: {Scope.READ, Scope.CONVERSE, Scope.CONFIGURE, Scope.OPERATE},
+    Role.OPERATOR: {Scope.READ, Scope.CONVERSE, Scope.OPERATE},
+    Role.VIEWER: {Scope.READ},
+}
+
+
+@dataclass(frozen=True)
+class Door:
+    """One method of one address: the scope it needs, and the status of those who have it."""
+
+    route: str
+    method: str
+    scope: Scope
+    status: int = 200
+    body: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def names_a_row(self) -> bool:
+        """Whether the address carries an id, or a key that only exists in the project."""
+        return "<" in self.route and self.method != "PUT"
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route}"
+
+
+API = "api/v1/"
+ONE = f"{API}conversations/<uuid:conversation_id>"
+PERSON = {"channel": "api", "persona": {"external_id": "guest"}}
+
+DOORS = [
+    Door(f"{API}conversations", "GET", Scope.READ),
+    Door(f"{API}conversations", "POST", Scope.CONVERSE, 201, PERSON),
+    Door(ONE, "GET", Scope.READ),
+    Door(f"{ONE}/messages", "GET", Scope.READ),
+    Door(f"{ONE}/messages", "POST", Scope.CONVERSE, 202, {"content": "Hello"}),
+    Door(f"{ONE}/turns", "GET", Scope.READ),
+    Door(f"{ONE}/turns/<uuid:turn_id>", "GET", Scope.READ),
+    Door(f"{ONE}/events", "GET", Scope.READ),
+    Door(f"{ONE}/events", "POST", Scope.CONVERSE, 202, {"idn": "custom"}),
+    Door(f"{ONE}/log", "GET", Scope.READ),
+    Door(f"{API}personas/<uuid:persona_id>", "GET", Scope.READ),
+    Door(f"{API}personas/<uuid:persona_id>", "PATCH", Scope.CONVERSE, 200, {"name": "Ada"}),
+    Door(f"{API}attributes", "GET", Scope.READ),
+    Door(f"{API}attributes/<str:key>", "GET", Scope.READ),
+    Door(f"{API}attributes/<str:key>", "PUT", Scope.CONFIGURE, 200, {"value": "x"}),
+    Door(f"{API}attributes/<str:key>", "DELETE", Scope.CONFIGURE, 204),
+    Door(f"{API}tools", "GET", Scope.READ),
+    Door(f"{API}effects", "GET", Scope.READ),
+    Door(f"{API}model-calls/<uuid:call_id>", "GET", Scope.READ),
+    Door(f"{API}jobs/failed", "GET", Scope.READ),
+    Door(f"{API}jobs/<uuid:job_id>/run-again", "POST", Scope.OPERATE, 202),
+]
+
+# Pages of a signed-in member: the scope that the page asks for.
+PAGES = {"": None, "p/<slug:project_slug>/playground": Scope.READ}
+
+# Open to everyone: what they tell is everyone's.
+PUBLIC = {"healthz", f"{API}schema/", f"{API}docs/"}
+
+# Everything under admin/ has one rule, tried on each address: owners and admins, and the platform's people.
+ADMIN = "admin/"
+
+# allauth's pages: what a visitor who isn't signed in gets.
+ACCOUNT = {
+    "account/confirm-email/": 200,
+    "account/email/": 302,
+    "account/inactive/": 200,
+    "account/login/": 200,
+    "account/login/code/confirm/": 302,
+    "account/logout/": 302,
+    "account/password/change/": 302,
+    "account/password/reset/": 200,
+    "account/password/reset/done/": 200,
+    "account/password/reset/key/done/": 200,
+    "account/password/set/": 302,
+    "account/reauthenticate/": 302,
+    "account/signup/": 200,
+    r"account/^confirm-email/(?P<key>[-:\w]+)/$": 200,
+    r"account/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": 200,
+}

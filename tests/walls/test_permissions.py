@@ -1,0 +1,273 @@
+"""The permission table, run for every kind of caller and for the other tenant (API1, API5)."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.models import Channel, Conversation, Message, PersonaField
+from conversations.services import post_message, start_conversation
+from jobs.models import Job, ModelCall, State
+from projects.attributes import set_attribute
+from projects.models import Attribute, Project, Role
+from projects.models.key import Scope
+from projects.services import create_key, create_project
+from tests.conftest import Tenant, member_of
+from tests.walls.addresses import routes
+from tests.walls.conftest import browser
+from tests.walls.doors import ACCOUNT, ADMIN, DOORS, MAY, PAGES, PUBLIC, Door
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+KEY = "greeting_of_canary"
+
+by_door = pytest.mark.parametrize("door", DOORS, ids=str)
+
+
+@dataclass(frozen=True)
+class House:
+    """A tenant with one row for each id that an address may carry."""
+
+    tenant: Tenant
+    ids: dict[str, Any]
+
+    def restore(self) -> None:
+        """What the last visitor used up is there again."""
+        with self.tenant.tx():
+            set_attribute(self.tenant.project, KEY, "Buonasera")
+            Job.objects.filter(pk=self.ids["job_id"]).update(state=State.FAILED)
+
+
+@pytest.fixture
+def house(tenant: Tenant) -> House:
+    now = timezone.now()
+    with tenant.tx():
+        conversation = start_conversation(
+            tenant.project, channel=Channel.API, external_id="canary-guest", known={}, metadata={}
+        )
+        turn = post_message(conversation, "canary-message").turn
+        common = {"project": tenant.project, "subject_id": conversation.pk}
+        job = Job.objects.create(
+            **common, lane="observer", ordinal=1, key="x", fair_at=now, run_after=now, created_at=now
+        )
+        call = ModelCall.objects.create(**common, skill="reply", model="m", messages=[], started_at=now, total_ms=1)
+    ids = {"conversation_id": conversation.pk, "turn_id": turn.pk, "persona_id": conversation.persona_id}
+    house = House(tenant, {**ids, "job_id": job.pk, "call_id": call.pk, "key": KEY})
+    house.restore()
+    return house
+
+
+def call(client: Client, door: Door, ids: dict[str, Any], *, method: str = "", **headers: str) -> Any:
+    path = "/" + re.sub(r"<\w+:(\w+)>", lambda found: str(ids[found[1]]), door.route)
+    return client.generic(
+        method or door.method, path, _json(door.body), content_type="application/json", headers=headers
+    )
+
+
+def _json(body: dict[str, Any]) -> bytes:
+    return json.dumps(body).encode() if body else b""
+
+
+def with_key(tenant: Tenant, *scopes: Scope, project: Project | None = None) -> Client:
+    with tenant.tx():
+        new = create_key(project or tenant.project, name="table", scopes=scopes, throttled=False)
+    return Client(headers={"Authorization": f"Bearer {new.secret}"})
+
+
+def nameless(response: Any) -> tuple[int, Any]:
+    body = response.json()
+    body["error"].pop("request_id")
+    return response.status_code, body
+
+
+def random_ids() -> dict[str, Any]:
+    names = ("conversation_id", "turn_id", "persona_id", "job_id", "call_id")
+    return {"key": "nothing_of_this_name", **{name: uuid.uuid4() for name in names}}
+
+
+def test_every_address_is_in_the_table() -> None:
+    known = {door.route for door in DOORS} | set(PAGES) | PUBLIC | set(ACCOUNT)
+    assert {route for route in routes() if not route.startswith(ADMIN)} == known
+
+
+@by_door
+def test_nobody_enters_without_credentials(door: Door, house: House) -> None:
+    response = call(Client(), door, house.ids)
+    assert response.status_code == 401
+    assert response.json()["error"]["code"] == "not_authenticated"
+
+
+@by_door
+def test_a_role_enters_where_its_verbs_allow(door: Door, house: House) -> None:
+    for role, verbs in MAY.items():
+        house.restore()
+        user = house.tenant.owner if role == Role.OWNER else member_of(house.tenant, Role(role))
+        response = call(browser(user), door, house.ids, **{"X-Project": house.tenant.project.slug})
+        assert response.status_code == (door.status if door.scope in verbs else 403), role
+
+
+@by_door
+def test_a_key_enters_with_the_scope_and_only_with_it(door: Door, house: House) -> None:
+    others = [scope for scope in Scope if scope is not door.scope]
+    assert call(with_key(house.tenant, *others), door, house.ids).status_code == 403
+    assert call(with_key(house.tenant, door.scope), door, house.ids).status_code == door.status
+
+
+@by_door
+def test_another_tenant_finds_nothing_that_a_random_id_would_not(door: Door, house: House, stranger: Tenant) -> None:
+    """By key, by session, and by the key of another project of the same tenant: one 404 for all."""
+    with house.tenant.tx():
+        second = create_project("Second", config=house.tenant.project.agent_version.config)  # type: ignore[union-attr]
+    owner, slug = browser(stranger.owner), {"X-Project": stranger.project.slug}
+    callers = [(with_key(stranger, *Scope), {}), (owner, slug), (with_key(house.tenant, *Scope, project=second), {})]
+    for client, headers in callers:
+        answer = call(client, door, house.ids, **headers)
+        if door.names_a_row:
+            assert nameless(answer) == nameless(call(client, door, random_ids(), **headers))
+            assert answer.status_code == 404
+        else:
+            assert answer.status_code == door.status
+            text = answer.content.decode()
+            assert not [name for name, pk in house.ids.items() if name != "key" and str(pk) in text]
+
+
+@by_door
+def test_a_strangers_session_does_not_find_our_project(door: Door, house: House, stranger: Tenant) -> None:
+    client = browser(stranger.owner)
+    answers = [
+        nameless(call(client, door, house.ids, **{"X-Project": slug}))
+        for slug in (house.tenant.project.slug, "no-such-project")
+    ]
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 404
+
+
+@by_door
+def test_another_method_is_405(door: Door, house: House, api: Client) -> None:
+    allowed = {other.method for other in DOORS if other.route == door.route}
+    for method in METHODS:
+        if method not in allowed:
+            response = call(api, door, house.ids, method=method)
+            assert response.status_code == 405, method
+            assert response.json()["error"]["code"] == "method_not_allowed"
+
+
+# Names of another tenant in bodies
+
+
+def test_a_strangers_word_for_a_customer_means_their_own(house: House, stranger: Tenant) -> None:
+    """`external_id` is the caller's own name: the same one elsewhere is someone else."""
+    body = {"channel": "api", "persona": {"external_id": "canary-guest", "name": "Mallory"}}
+    response = with_key(stranger, *Scope).post("/api/v1/conversations", body, content_type="application/json")
+    assert response.json()["persona"]["id"] != str(house.ids["persona_id"])
+    with house.tenant.tx():
+        assert not PersonaField.objects.filter(value="Mallory").exists()
+
+
+def test_a_strangers_attribute_of_the_same_name_is_their_own(house: House, stranger: Tenant) -> None:
+    with_key(stranger, *Scope).put(f"/api/v1/attributes/{KEY}", {"value": "x"}, content_type="application/json")
+    with house.tenant.tx():
+        assert Attribute.objects.get(key=KEY).value == "Buonasera"
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door.body], ids=str)
+def test_a_body_names_no_tenant_and_no_project(door: Door, house: House, api: Client) -> None:
+    """Unknown fields are refused, so that nobody believes they had an effect."""
+    for name in ("organization", "organization_id", "project", "project_id"):
+        forged = {**door.body, name: str(house.tenant.organization.pk)}
+        response = call(api, Door(door.route, door.method, door.scope, body=forged), house.ids)
+        assert (response.status_code, response.json()["error"]["field"]) == (400, name)
+
+
+def test_nothing_of_ours_was_touched_by_any_stranger(house: House, stranger: Tenant) -> None:
+    client = with_key(stranger, *Scope)
+    for door in DOORS:
+        call(client, door, house.ids)
+    with house.tenant.tx():
+        assert Message.objects.get().content == "canary-message"
+        assert Conversation.objects.get().status == "open"
+        assert Job.objects.get(pk=house.ids["job_id"]).state == State.FAILED
+        assert Attribute.objects.get(key=KEY).value == "Buonasera"
+
+
+# Pages
+
+
+def test_a_visitor_is_led_to_the_entrance(tenant: Tenant) -> None:
+    for url in (reverse("home"), reverse("playground", args=[tenant.project.slug])):
+        response = Client().get(url)
+        assert (response.status_code, response.headers["Location"].split("?")[0]) == (302, reverse("account_login"))
+
+
+def test_every_role_may_look_at_the_playground(tenant: Tenant) -> None:
+    for role in Role:
+        user = tenant.owner if role is Role.OWNER else member_of(tenant, role)
+        assert browser(user).get(reverse("playground", args=[tenant.project.slug])).status_code == 200
+
+
+def test_a_strangers_playground_is_none_at_all(tenant: Tenant, stranger: Tenant) -> None:
+    client = browser(stranger.owner)
+    theirs = client.get(reverse("playground", args=[tenant.project.slug]))
+    none = client.get(reverse("playground", args=["no-such-project"]))
+    assert (theirs.status_code, theirs.content) == (404, none.content)
+    assert none.status_code == 404
+
+
+def test_a_strangers_home_does_not_name_our_project(tenant: Tenant, stranger: Tenant) -> None:
+    text = browser(stranger.owner).get("/", follow=True).content.decode()
+    assert stranger.project.slug in text
+    assert tenant.project.slug not in text
+
+
+@pytest.mark.parametrize("route", sorted(PUBLIC))
+def test_what_is_public_is_public(route: str, database: None) -> None:
+    assert Client().get(f"/{route}").status_code == 200
+
+
+@pytest.mark.parametrize("route", sorted(ACCOUNT))
+def test_account_pages_answer_visitors(route: str, database: None) -> None:
+    path = {"confirm": "account/confirm-email/x/", "reset": "account/password/reset/key/1-x/"}
+    url = path["confirm" if "confirm" in route else "reset"] if "^" in route else route
+    assert Client().get(f"/{url}").status_code == ACCOUNT[route]
+
+
+# The admin
+
+
+def admin_urls(pk: object) -> list[str]:
+    """One address for each admin route."""
+    fill = {"object_id": pk, "organization_id": pk, "id": 1, "content_type_id": 1, "url": "x"}
+    plain = [re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(fill[found[1]]), route) for route in _admin_routes()]
+    return [f"/{route}" for route in plain]
+
+
+def _admin_routes() -> list[str]:
+    regular = {
+        "admin/(?P<url>.*)$": "admin/x",
+        r"admin/^(?P<app_label>account|projects|jobs|tools|conversations)/$": "admin/projects/",
+    }
+    return [regular.get(route, route) for route in routes() if route.startswith(ADMIN)]
+
+
+def test_the_admin_opens_to_nobody_without_a_session(tenant: Tenant) -> None:
+    """Neither a visitor nor a key with every scope. Whoever leaves is led to the front page, which leads on."""
+    doors = (reverse("admin:login"), reverse("account_login"), reverse("admin:index"))
+    for client in (Client(), Client(headers=tenant.headers)):
+        for url in admin_urls(tenant.project.pk):
+            assert client.get(url).status_code == 302, url
+            assert client.get(url).headers["Location"].startswith(doors), url
+
+
+@pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])
+def test_the_admin_opens_to_no_operator_and_no_viewer(role: Role, tenant: Tenant) -> None:
+    client = browser(member_of(tenant, role))
+    for url in admin_urls(tenant.organization.pk):
+        expected = {reverse("admin:login"): 302, reverse("admin:enter", args=[tenant.organization.pk]): 404}
+        assert client.get(url).status_code == expected.get(url, 403), url
