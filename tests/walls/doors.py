@@ -36,6 +36,18 @@ class Door:
         return f"{self.method} {self.route}"
 
 
+@dataclass(frozen=True)
+class Page:
+    """A page that is read: the scope it needs, and the status of those who have it."""
+
+    route: str
+    scope: Scope | None
+    status: int = 200
+
+    def __str__(self) -> str:
+        return f"/{self.route}"
+
+
 API = "api/v1/"
 ONE = f"{API}conversations/<uuid:conversation_id>"
 PERSON = {"channel": "api", "persona": {"external_id": "guest"}}
@@ -64,8 +76,11 @@ DOORS = [
     Door(f"{API}jobs/<uuid:job_id>/run-again", "POST", Scope.OPERATE, 202),
 ]
 
-# Pages of a signed-in member: the scope that the page asks for.
-PAGES = {"": None, "p/<slug:project_slug>/playground": Scope.READ}
+# Pages of a signed-in member. The front page leads on, so that it asks for nothing.
+PAGES = [
+    Page("", None, 302),
+    Page("p/<slug:project_slug>/playground", Scope.READ),
+]
 
 # Open to everyone: what they tell is everyone's.
 PUBLIC = {"healthz", f"{API}schema/", f"{API}docs/"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import uuid
 from typing import Any
 
@@ -72,6 +73,6 @@ def _value(field: Any, made: Rows, mark: str) -> Any:
         models.UUIDField: uuid.uuid4,
         models.DateTimeField: timezone.now,
         models.BooleanField: lambda: False,
-        models.IntegerField: lambda: 77,
+        models.IntegerField: lambda: random.randrange(100, 30_000),
     }
     return next(make() for kind, make in makers.items() if isinstance(field, kind))

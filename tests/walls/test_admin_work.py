@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ from projects.models.attribute import AttributeType
 from projects.tenancy import NoTenant
 from tests.conftest import Tenant, member_of
 from tests.walls.conftest import Filled, browser
-from tests.walls.test_admin_tenants import OWNED, address, by_model
+from tests.walls.pages import address
 
 SECRET = "sk-canary-1234567890"
 
@@ -65,25 +64,6 @@ def add_job(tenant: Tenant, *, state: State, lane: str = "observer") -> Job:
             run_after=now,
             created_at=now,
         )
-
-
-# Facts
-
-
-@pytest.mark.parametrize("model", [model for model in OWNED if not admin.site._registry[model].writable])
-def test_facts_are_read_only(model: Any, owner: Client, ours: Filled) -> None:
-    """Jobs, events, turns, messages, verdicts, effects, directives, model calls, agent versions."""
-    row = ours.rows[model]
-    text = owner.get(address(model, "change", row.pk)).content.decode()
-    assert 'name="_save"' not in text
-    for page in ("change", "delete"):
-        assert owner.post(address(model, page, row.pk), {"post": "yes"}).status_code == 403
-    assert owner.post(address(model, "add"), {}).status_code == 403
-
-
-def test_the_facts_are_these() -> None:
-    writable = {model._meta.object_name for model in OWNED if admin.site._registry[model].writable}
-    assert writable == {"Organization", "Member", "Project", "Attribute", "ApiKey"}
 
 
 # Secrets
@@ -295,11 +275,6 @@ def test_the_platform_makes_a_user(platform: Client) -> None:
     assert User.objects.get(email="new@people.example").check_password(SECRET)
 
 
-@by_model
-def test_the_platform_adds_no_row_to_a_tenant(model: Any, platform: Client) -> None:
-    assert platform.get(address(model, "add")).status_code == (200 if model is Organization else 403)
-
-
 # One transaction
 
 
@@ -344,36 +319,3 @@ def test_an_answer_that_cannot_be_rendered_leaves_nothing_behind(
     assert owner.post(address(Project, "changelist"), chosen).status_code == 500
     with tenant.tx():
         assert Project.objects.get(pk=tenant.project.pk).name == tenant.project.name
-
-
-# Content-Security-Policy
-
-
-class Inline(HTMLParser):
-    """Collects what the policy forbids: inline scripts and styles."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        names = dict(attrs)
-        is_data = names.get("type") == "application/json"
-        if tag == "style" or (tag == "script" and "src" not in names and not is_data):
-            self.found.append(tag)
-        self.found += [name for name in names if name == "style" or name.startswith("on")]
-        self.found += [value for value in names.values() if value and value.startswith("javascript:")]
-
-
-@by_model
-def test_pages_keep_the_strict_policy(model: Any, owner: Client, ours: Filled) -> None:
-    pages = ["changelist", "add"]
-    urls = [reverse("admin:index"), *(address(model, page) for page in pages)]
-    for url in (*urls, address(model, "change", ours.rows[model].pk)):
-        response = owner.get(url)
-        parser = Inline()
-        parser.feed(response.content.decode())
-        assert parser.found == [], url
-        policy = response.headers["Content-Security-Policy"]
-        assert "script-src 'self'" in policy
-        assert "unsafe" not in policy

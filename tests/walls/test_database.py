@@ -19,6 +19,7 @@ BORROWED = {"django_admin_log"}
 TENANT_TABLES = {model._meta.db_table for model in tenant_models()} | BORROWED
 APPEND_ONLY = {"projects_agentversion", "tools_verdict", "conversations_directives", "conversations_event"}
 
+pytestmark = pytest.mark.usefixtures("_schema")
 by_table = pytest.mark.parametrize("table", sorted({*TENANT_TABLES, Organization._meta.db_table}))
 by_model = pytest.mark.parametrize("model", tenant_models(), ids=lambda model: model._meta.label)
 
@@ -34,7 +35,7 @@ def test_a_model_with_an_organization_is_a_tenant_model(model: type[models.Model
     assert issubclass(model, TenantModel)
 
 
-def test_only_these_tables_belong_to_everybody(database: None) -> None:
+def test_only_these_tables_belong_to_everybody() -> None:
     """A new table is a tenant's, unless it is written down here."""
     names = {row[0] for row in rows_of("select tablename from pg_tables where schemaname = 'public'")}
     django = {"django_content_type", "django_migrations", "django_session", *_tables_of("auth"), *_tables_of("account")}
@@ -47,13 +48,13 @@ def _tables_of(label: str) -> set[str]:
 
 
 @by_table
-def test_row_level_security_is_on_and_forced(database: None, table: str) -> None:
+def test_row_level_security_is_on_and_forced(table: str) -> None:
     sql = "select relrowsecurity, relforcerowsecurity from pg_class where oid = %s::regclass"
     assert rows_of(sql, table) == [(True, True)]
 
 
 @by_table
-def test_each_table_has_these_two_policies(database: None, table: str) -> None:
+def test_each_table_has_these_two_policies(table: str) -> None:
     mine = f"({'id' if table == 'projects_organization' else 'organization_id'} = {TENANT})"
     found = rows_of(
         "select policyname, permissive, array(select unnest(roles) order by 1)::text[], cmd, qual, with_check"
@@ -66,32 +67,32 @@ def test_each_table_has_these_two_policies(database: None, table: str) -> None:
     ]
 
 
-def test_no_role_passes_row_level_security(database: None) -> None:
+def test_no_role_passes_row_level_security() -> None:
     sql = "select rolname, rolsuper, rolbypassrls, rolcreaterole from pg_roles where rolname like 'mg\\_%%' order by rolname"
     roles = ("mg_app", "mg_ops", "mg_owner")
     assert rows_of(sql) == [(role, False, False, False) for role in roles]
 
 
-def test_no_role_may_become_another(database: None) -> None:
+def test_no_role_may_become_another() -> None:
     sql = "select count(*) from pg_auth_members m join pg_roles r on r.oid = m.member where r.rolname in ('mg_app', 'mg_ops')"
     assert rows_of(sql) == [(0,)]
 
 
-def test_mg_owner_owns_every_table(database: None) -> None:
+def test_mg_owner_owns_every_table() -> None:
     sql = "select distinct tableowner::text from pg_tables where schemaname = 'public'"
     assert rows_of(sql) == [("mg_owner",)]
 
 
-def test_each_connection_has_its_role(database: None) -> None:
+def test_each_connection_has_its_role() -> None:
     roles = {"default": "mg_app", "ops": "mg_ops", "owner": "mg_owner"}
     assert {alias: rows_of("select current_user::text", using=alias)[0][0] for alias in roles} == roles
 
 
-def test_mg_app_makes_no_table_and_no_function(database: None) -> None:
+def test_mg_app_makes_no_table_and_no_function() -> None:
     assert rows_of("select has_schema_privilege('public', 'create')") == [(False,)]
 
 
-def test_no_function_or_view_leads_around_the_walls(database: None) -> None:
+def test_no_function_or_view_leads_around_the_walls() -> None:
     """A function with its owner's rights, or a view, would read with the rights of mg_owner."""
     sql = "select relname::text from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')"
     assert rows_of(sql) == []
@@ -124,7 +125,7 @@ LOOSE = {"conversations_personafield.message_id", "conversations_personafield.tu
 
 
 @pytest.mark.parametrize("field", REFERENCES, ids=lambda field: f"{field.model._meta.db_table}.{field.column}")
-def test_a_reference_carries_its_organization(database: None, field: Any) -> None:
+def test_a_reference_carries_its_organization(field: Any) -> None:
     """The composite key is there, and no simple one, which any tenant's id would satisfy."""
     table = field.model._meta.db_table
     parent = parent_of(field)
@@ -141,7 +142,7 @@ def test_references_between_tenants_rows_are_tenant_foreign_keys() -> None:
 # Facts
 
 
-def test_these_tables_are_append_only(database: None) -> None:
+def test_these_tables_are_append_only() -> None:
     sql = "select table_name::text from information_schema.role_table_grants where grantee = 'mg_app' and privilege_type = %s"
     insertable = {row[0] for row in rows_of(sql, "INSERT")}
     for privilege in ("UPDATE", "DELETE"):
