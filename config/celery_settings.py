@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kombu import Queue
+
 from config.environment import redis_url
 
 broker_url = redis_url()
@@ -15,7 +17,9 @@ broker_transport_options = {
 }
 task_publish_retry = False
 task_ignore_result = True
-task_create_missing_queues = True
+# A hint needs no acknowledgement: keeping account of each in Redis cost more than all it says.
+task_queues = [Queue(name, routing_key=name, no_ack=True) for name in ("replies", "work")]
+task_default_queue = "work"
 worker_prefetch_multiplier = 1
 worker_cancel_long_running_tasks_on_connection_loss = True
 worker_hijack_root_logger = False

@@ -38,6 +38,10 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
             # After an outage the pool tries again at once, instead of after a time that grew with the outage.
             "pool": {"min_size": 0, "max_size": pool, "timeout": 3, "reconnect_timeout": 2},
             "application_name": f"makegood {role}",
+            # Statements are prepared once per connection: planning them each time, with row-level security and partial
+            # indexes, cost PostgreSQL more than running them.
+            "server_side_binding": True,
+            "prepare_threshold": 3,
         },
     }
 
@@ -48,6 +52,14 @@ def redis_url() -> str:
     if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
         raise ImproperlyConfigured("Set REDIS_URL to a redis:// or rediss:// URL.")
     return url
+
+
+def verified_email(mail_host: str) -> bool:
+    """Whether a new account waits until its address is confirmed, which takes a mail server."""
+    asked = env.bool("MAKEGOOD_VERIFY_EMAIL", default=False)
+    if asked and not mail_host:
+        raise ImproperlyConfigured("Set EMAIL_HOST: with MAKEGOOD_VERIFY_EMAIL each new address gets a link to confirm it.")
+    return bool(asked)
 
 
 def model_prices() -> dict[str, tuple[Decimal, Decimal, Decimal]]:

@@ -27,6 +27,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -50,6 +51,12 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
 ]
 
+# What an API call passes through (config.asgi).
+API_MIDDLEWARE = [
+    "projects.middleware.RequestIdMiddleware",
+    "projects.api.session.session_middleware",
+]
+
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 APPEND_SLASH = False
@@ -64,6 +71,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "projects.accounts.entrance_context",
             ],
         },
     },
@@ -94,12 +102,22 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
+# Whether anyone may sign up and name a business; people come by invitation in either case.
+SIGNUP = env.bool("MAKEGOOD_SIGNUP", default=True)
+EMAIL_HOST = env.str("EMAIL_HOST", default="")
+VERIFY_EMAIL = environment.verified_email(EMAIL_HOST)
 ACCOUNT_ADAPTER = "projects.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/300s/key"}
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if VERIFY_EMAIL else "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_EMAIL_NOTIFICATIONS = bool(EMAIL_HOST)
+ACCOUNT_SIGNUP_REDIRECT_URL = "welcome"
+ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/300s/key", "join": "20/m/ip", "invite": "30/h/user"}
+MFA_ADAPTER = "projects.accounts.MfaAdapter"
+# Where no address is verified, none can be asked for.
+MFA_ALLOW_UNVERIFIED_EMAIL = not VERIFY_EMAIL
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -133,9 +151,13 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
-EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-EMAIL_HOST = env.str("EMAIL_HOST", default="localhost")
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if EMAIL_HOST else "projects.mail.LogBackend"
 EMAIL_PORT = env.int("EMAIL_PORT", default=25)
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False)
+EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=False)
+EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Makegood <makegood@localhost>")
 
 # API bodies are capped at 256 kB by config.asgi before Django reads a byte of them.

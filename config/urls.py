@@ -6,7 +6,6 @@ from django.contrib import admin
 from django.urls import include, path
 
 from config.views import healthz
-from conversations import views as pages
 from projects.api import errors
 
 handler400 = errors.bad_request
@@ -18,7 +17,9 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
     path("account/", include("allauth.account.urls")),
+    path("account/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", include("config.api_urls")),
-    path("", pages.home, name="home"),
-    path("p/<slug:project_slug>/playground", pages.playground, name="playground"),
+    path("", include("conversations.pages.urls")),
+    path("", include("projects.pages.agent.urls")),
+    path("", include("projects.pages.people.urls")),
 ]

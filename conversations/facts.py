@@ -19,6 +19,7 @@ from projects.agent import AgentConfig
 
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
+MAX_SHOWN = 80
 
 
 class RefusedValue(ValueError):
@@ -45,6 +46,12 @@ def keep_facts(persona_id: UUID, facts: Iterable[ObservedFact], *, config: Agent
             continue
         _write(persona_id, fact, value, standing=standing, turn=turn, written=kept.written)
     return kept
+
+
+def refusal_of(fact: ObservedFact, reason: str) -> dict[str, str]:
+    """A refused reading as it is shown: short, and without the characters that it may be refused for."""
+    shown = "".join(one if one.isprintable() else "�" for one in fact.value[:MAX_SHOWN])
+    return {"field": fact.field[:MAX_SHOWN], "value": shown, "reason": reason}
 
 
 def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:

@@ -31,6 +31,11 @@ class WorkingStatus:
         return f"{'open' if self.is_open else 'closed'}: {self.reason}"
 
     @property
+    def document(self) -> dict[str, str | bool]:
+        """The status as it is kept with a turn (T18)."""
+        return {"open": self.is_open, "reason": self.reason}
+
+    @property
     def clock(self) -> str:
         """The moment as a prompt says it."""
         return self.local.strftime("%A %d %B %Y, %H:%M")

@@ -7,13 +7,17 @@ from datetime import timedelta
 from conversations.flows.effects import give_up_effect, run_effect
 from conversations.flows.observer import run_observer
 from conversations.flows.reply import apologise, reopen, run_reply
+from conversations.flows.summary import run_summary
 from conversations.flows.thoughts import run_thoughts
 from conversations.flows.tool_caller import run_tool_caller
+from conversations.timers import fire_follow_ups
 from jobs.lanes import Lane, Mode, Queue, register
+from jobs.sweep import on_sweep
 
 
 def register_lanes() -> None:
-    """Make them known to the workers."""
+    """Make them known to the workers, and the timers to the sweep."""
+    on_sweep(fire_follow_ups)
     register(
         Lane(
             name="reply",
@@ -21,12 +25,12 @@ def register_lanes() -> None:
             mode=Mode.INTERRUPT,
             handler=run_reply,
             lease=timedelta(seconds=10),
-            side_by_side=256,
             on_failed=apologise,
             on_run_again=reopen,
         )
     )
-    register(Lane(name="observer", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_observer, side_by_side=128))
-    register(Lane(name="thoughts", queue=Queue.WORK, mode=Mode.INTERRUPT, handler=run_thoughts, side_by_side=128))
-    register(Lane(name="tool_caller", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_tool_caller, side_by_side=128))
+    register(Lane(name="observer", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_observer))
+    register(Lane(name="thoughts", queue=Queue.WORK, mode=Mode.INTERRUPT, handler=run_thoughts))
+    register(Lane(name="tool_caller", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_tool_caller))
+    register(Lane(name="summary", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_summary))
     register(Lane(name="effect", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_effect, on_failed=give_up_effect))

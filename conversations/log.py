@@ -4,24 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.live import publish
-from conversations.models import Conversation, Event, Message, MessageRole, Turn
+from conversations.models import Conversation, Event, Message, MessageRole, Origin, Turn
 from conversations.models.event import EventType
 from conversations.presenters import message_payload
+from projects.ids import uuid7
+
+# The columns of a conversation that change under its lock.
+KEPT = (
+    "last_event",
+    "last_message",
+    "last_turn",
+    "status",
+    "flag",
+    "follow_up_at",
+    "follow_ups",
+    "recovery",
+    "updated_at",
+)
 
 
 class ConversationLog:
-    """Appends to one conversation inside `open_log`. Messages, turns and events get their numbers here and nowhere else."""
+    """Appends to one conversation inside `open_log`. Messages, turns and events get their numbers here and nowhere else.
 
-    def __init__(self, conversation: Conversation) -> None:
+    `now` is the database's time. Whatever is said or begun stops the follow-up timer.
+    """
+
+    def __init__(self, conversation: Conversation, *, now: datetime) -> None:
         self.conversation = conversation
+        self.now = now
         self._events: list[Event] = []
 
     def add_event(self, idn: str, *, payload: dict[str, Any], type: EventType = EventType.SYSTEM) -> Event:
@@ -33,21 +53,32 @@ class ConversationLog:
         self._events.append(event)
         return event
 
-    def add_message(self, role: MessageRole, content: str, *, turn: Turn | None, idn: str) -> Message:
+    def add_message(
+        self, role: MessageRole, content: str, *, turn: Turn | None, idn: str, id: UUID | None = None
+    ) -> Message:
         """Append one message, and the event that tells of it."""
         self.conversation.last_message += 1
+        self.conversation.follow_up_at = None
         message = Message(
-            conversation=self.conversation, turn=turn, seq=self.conversation.last_message, role=role, content=content
+            id=id or uuid7(),
+            conversation=self.conversation,
+            turn=turn,
+            seq=self.conversation.last_message,
+            role=role,
+            content=content,
         )
         message.created_at = timezone.now()
         message.save(force_insert=True)
         self.add_event(idn, payload=message_payload(message), type=EventType.MESSAGE)
         return message
 
-    def add_turn(self) -> Turn:
-        """Append one turn."""
+    def add_turn(self, origin: Origin = Origin.MESSAGE, *, message_id: UUID | None = None) -> Turn:
+        """Append one turn. A customer's message may be named before it is stored, in the same transaction."""
         self.conversation.last_turn += 1
-        turn = Turn(conversation=self.conversation, seq=self.conversation.last_turn)
+        self.conversation.follow_up_at = None
+        turn = Turn(
+            conversation=self.conversation, seq=self.conversation.last_turn, origin=origin, message_id=message_id
+        )
         turn.save(force_insert=True)
         return turn
 
@@ -65,15 +96,14 @@ class ConversationLog:
     def close(self) -> None:
         """Store the events and the counters; the live stream hears of them when the transaction commits."""
         Event.objects.bulk_create(self._events)
-        self.conversation.save(
-            update_fields=["last_event", "last_message", "last_turn", "status", "flag", "updated_at"]
-        )
+        self.conversation.save(update_fields=KEPT)
         transaction.on_commit(partial(publish.publish_events, self.conversation.pk, list(self._events)))
 
 
 @contextmanager
 def open_log(conversation_id: UUID) -> Iterator[ConversationLog]:
     """Lock the conversation for the rest of the transaction and write to it. Raises Conversation.DoesNotExist."""
-    log = ConversationLog(Conversation.objects.select_for_update().get(pk=conversation_id))
+    conversation = Conversation.objects.select_for_update().annotate(now=Now()).get(pk=conversation_id)
+    log = ConversationLog(conversation, now=conversation.now)
     yield log
     log.close()

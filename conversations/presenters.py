@@ -52,9 +52,10 @@ def conversation_payload(conversation: Conversation) -> dict[str, Any]:
         "persona": persona_payload(conversation.persona),
         "metadata": conversation.metadata,
         "waiting": False,
-        "follow_up_at": None,
+        "follow_up_at": stamp(conversation.follow_up_at),
         "directives": directives_payload(directives) if directives else None,
         "flag": conversation.flag or None,
+        "recovery": conversation.recovery or None,
         "created_at": stamp(conversation.created_at),
         "updated_at": stamp(conversation.updated_at),
     }

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 
-from conversations.models import Conversation, Message, MessageRole, PersonaField, Turn
-from conversations.skills.context import Action, Fact, Line, Procedure, Scenario, Step
+from django.utils import timezone
+
+from conversations.hours import WorkingStatus, working_status
+from conversations.models import Conversation, PersonaField, Turn, TurnStatus
+from conversations.skills.context import Action, Fact, Intent, Line, Procedure, Scenario, Step
+from conversations.summaries import summary_before
+from conversations.transcript import Said, as_line, read_transcript
 from jobs.claimed import ClaimedJob
 from projects.agent import AgentConfig
 from projects.models import Project
 from tools.models import Effect, EffectState
 
-# The newest messages that a prompt carries.
-TRANSCRIPT_LENGTH = 40
-ROLES = {
-    MessageRole.USER: "customer",
-    MessageRole.AGENT: "agent",
-    MessageRole.OPERATOR: "operator",
-    MessageRole.SYSTEM: "system",
-}
 STATE_WORDS = {
     EffectState.PLANNED: "pending",
     EffectState.SENDING: "pending",
@@ -29,15 +28,18 @@ STATE_WORDS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """One turn's surroundings."""
+    """One turn's surroundings at one moment. `messages` follow on `summary`; `replied` is the last turn that was answered."""
 
     conversation: Conversation
     turn: Turn
     project: Project
     config: AgentConfig
-    messages: Sequence[Message]
+    at: datetime
+    summary: str
+    messages: Sequence[Said]
     fields: Sequence[PersonaField]
     effects: Sequence[Effect]
+    replied: Turn | None = None
 
     @property
     def lines(self) -> list[Line]:
@@ -70,44 +72,55 @@ class Scene:
         return [Procedure(title=procedure.title, text=procedure.text) for procedure in self.config.procedures]
 
     @property
-    def agent_reply(self) -> Message | None:
-        """The agent's words of this turn."""
-        return next((message for message in reversed(self.messages) if message.pk == self.turn.reply_id), None)
+    def intents(self) -> list[Intent]:
+        """The intent map in the variant of the moment (T05)."""
+        variant = f"{self.status.variant}_hours"
+        return [Intent(name=intent.name, instruction=getattr(intent, variant)) for intent in self.config.intents]
+
+    @cached_property
+    def status(self) -> WorkingStatus:
+        """Whether the business is open at this moment (T18)."""
+        return working_status(self.config, at=self.at)
 
 
 def scene_before(job: ClaimedJob) -> Scene:
     """The surroundings of a reply about to be written: the transcript as it stands."""
-    return _load(job, until_reply=False)
+    return _load(job, is_replied=False)
 
 
 def scene_after(job: ClaimedJob) -> Scene:
     """The surroundings of a turn that was replied to: the transcript ends with its own reply (T25)."""
-    return _load(job, until_reply=True)
+    return _load(job, is_replied=True)
 
 
-def _load(job: ClaimedJob, *, until_reply: bool) -> Scene:
+def _load(job: ClaimedJob, *, is_replied: bool) -> Scene:
     turn = Turn.objects.select_related(
-        "conversation__project__agent_version", "conversation__directives", "reply", "message"
+        "conversation__project__agent_version", "conversation__directives", "conversation__summary", "reply", "message"
     ).get(conversation_id=job.subject_id, seq=job.ordinal)
     conversation = turn.conversation
-    messages = Message.objects.filter(conversation=conversation).order_by("-seq")
-    if until_reply and turn.reply is not None:
-        messages = messages.filter(seq__lte=turn.reply.seq)
+    summary = summary_before(turn)
     effects = Effect.objects.filter(conversation_id=conversation.pk).order_by("-created_at")
     return Scene(
         conversation=conversation,
         turn=turn,
         project=conversation.project,
         config=conversation.project.agent_version.config,
-        messages=list(messages[:TRANSCRIPT_LENGTH])[::-1],
+        at=timezone.now(),
+        summary=summary.as_text if summary else "",
+        messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
         fields=list(PersonaField.objects.filter(persona_id=conversation.persona_id)),
         effects=list(effects[:10])[::-1],
+        replied=None if is_replied else _last_replied(turn),
     )
 
 
-def as_line(message: Message) -> Line:
-    return Line(role=ROLES[MessageRole(message.role)], content=message.content)
+def _last_replied(turn: Turn) -> Turn | None:
+    done = Turn.objects.filter(conversation_id=turn.conversation_id, status=TurnStatus.DONE, seq__lt=turn.seq)
+    return done.order_by("-seq").first()
 
 
 def _state(effect: Effect) -> str:
+    if effect.state == EffectState.DONE and set(effect.result or {}) == {"event"}:
+        # Only told to the system: nobody has confirmed it yet, so the agent may not say that it happened.
+        return "passed on, not confirmed yet"
     return STATE_WORDS.get(EffectState(effect.state), effect.state)

@@ -11,10 +11,23 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.log import ConversationLog, open_log
-from conversations.models import Channel, Conversation, Message, MessageRole, Persona, PersonaField, Turn, TurnStatus
+from conversations.models import (
+    Channel,
+    Conversation,
+    Message,
+    MessageRole,
+    Origin,
+    Persona,
+    PersonaField,
+    Turn,
+    TurnStatus,
+)
 from conversations.models.persona import Strength
+from conversations.policy import policy_for, refuse_while_answering
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, Superseded, enqueue, supersede
+from projects.agent import NewerMessage
+from projects.ids import uuid7
 from projects.models import Project
 
 REPLY = "reply"
@@ -51,40 +64,39 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
 
 
 def post_message(conversation: Conversation, content: str) -> Posted:
-    """Store a customer's message, and queue the reply; one that is being written gives way to it.
+    """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
 
-    Two posts at once are answered in the order of their `seq`.
+    Two posts at once are answered in the order of their `seq`. Raises ReplyInProgress.
     """
     with open_log(conversation.pk) as log:
+        policy = policy_for(log)
+        if policy == "reject":
+            refuse_while_answering(log)
         if log.conversation.last_turn == 0 and log.conversation.last_event == 0:
             log.add_event("conversation_started", payload={"channel": conversation.channel})
-        turn = log.add_turn()
-        message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message")
-        turn.message = message
-        turn.save(update_fields=["message"])
-        _queue_reply(log, turn)
+        turn = log.add_turn(message_id=uuid7())
+        turn.message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
+        queue_reply(log, turn, policy=policy)
     crash_point("msg.pre_commit")
-    return Posted(message=message, turn=turn)
+    return Posted(message=turn.message, turn=turn)
 
 
 def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> Turn | None:
     """Append a system event. An urgent message makes the agent speak by itself; returns that turn."""
     with open_log(conversation.pk) as log:
         log.add_event(idn, payload=dict(payload))
-        if idn != URGENT or _agent_turns_in_a_row(log) >= MAX_AGENT_TURNS:
+        if idn != URGENT or has_talked_enough(log):
             return None
-        turn = log.add_turn()
-        _queue_reply(log, turn)
+        turn = log.add_turn(Origin.URGENT)
+        # Only a newer message of the customer's takes the place of a reply where the policy is to let it finish.
+        queue_reply(log, turn, policy="interrupt" if policy_for(log) == "interrupt" else "queue")
     return turn
 
 
-def _queue_reply(log: ConversationLog, turn: Turn) -> None:
-    """Queue a turn's reply in place of those not sent yet, whose turns it takes over."""
+def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
+    """Queue a turn's reply: after those not sent yet, or in place of them, whose turns it then takes over."""
     transaction.on_commit(partial(crash_point, "msg.post_commit_pre_wake"))
-    given_up = supersede(
-        lane=REPLY, subject_id=log.conversation.pk, before=turn.seq, reason="Superseded by a newer message."
-    )
-    _take_over(log, turn, given_up)
+    given_up = Superseded() if policy == "queue" else _supersede_replies(log, turn)
     log.add_turn_event(turn)
     enqueue(
         [
@@ -100,16 +112,24 @@ def _queue_reply(log: ConversationLog, turn: Turn) -> None:
     )
 
 
+def has_talked_enough(log: ConversationLog) -> bool:
+    """Whether the newest turns are all the agent's own, so many that it says nothing more by itself."""
+    newest = Turn.objects.filter(conversation=log.conversation).order_by("-seq")[:MAX_AGENT_TURNS]
+    own = [turn.message_id is None for turn in newest]
+    return len(own) == MAX_AGENT_TURNS and all(own)
+
+
+def _supersede_replies(log: ConversationLog, turn: Turn) -> Superseded:
+    given_up = supersede(
+        lane=REPLY, subject_id=log.conversation.pk, before=turn.seq, reason="Superseded by a newer message."
+    )
+    if given_up.ordinals:
+        _take_over(log, turn, given_up)
+    return given_up
+
+
 def _take_over(log: ConversationLog, turn: Turn, given_up: Superseded) -> None:
-    if not given_up.ordinals:
-        return
     for older in Turn.objects.filter(conversation=log.conversation, seq__in=given_up.ordinals):
         older.status, older.superseded_by, older.finished_at = TurnStatus.SUPERSEDED, turn, timezone.now()
         older.save(update_fields=["status", "superseded_by", "finished_at"])
         log.add_turn_event(older)
-
-
-def _agent_turns_in_a_row(log: ConversationLog) -> int:
-    newest = Turn.objects.filter(conversation=log.conversation).order_by("-seq")[:MAX_AGENT_TURNS]
-    own = [turn.message_id is None for turn in newest]
-    return own.index(False) if False in own else len(own)

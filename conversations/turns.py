@@ -21,12 +21,16 @@ def turn_summary(turn: Turn) -> dict[str, Any]:
         "id": str(turn.pk),
         "seq": turn.seq,
         "conversation": str(turn.conversation_id),
+        "origin": turn.origin,
         "status": turn.status,
         "superseded_by": str(turn.superseded_by_id) if turn.superseded_by_id else None,
         "message": str(turn.message_id) if turn.message_id else None,
         "reply": message_payload(turn.reply) if turn.reply else None,
         "partial": turn.partial or None,
         "freshness": turn.freshness,
+        "working_hours": turn.working_hours,
+        "quality": _quality(turn),
+        "refused": turn.refused,
         "tools_called": turn.tools_called,
         "error": turn.error or None,
         "created_at": stamp(turn.created_at),
@@ -58,6 +62,12 @@ def jobs_of(turn: Turn, effects: Iterable[Effect]) -> list[Job]:
     subjects = [turn.conversation_id, *(effect.pk for effect in effects)]
     jobs = Job.objects.filter(subject_id__in=subjects, ordinal__in=(turn.seq, 0)).order_by("created_at", "id")
     return [job for job in jobs if job.subject_id != turn.conversation_id or job.ordinal == turn.seq]
+
+
+def _quality(turn: Turn) -> dict[str, Any] | None:
+    if turn.quality_score is None:
+        return None
+    return {"score": turn.quality_score, "reason": turn.quality_reason}
 
 
 def _observed(field: PersonaField) -> dict[str, Any]:

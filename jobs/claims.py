@@ -17,13 +17,15 @@ from jobs.lanes import Lane, lane_of, lanes
 
 _CLAIM = """
 with due as (
-    select j.id from jobs_job j
-    where j.lane = %(lane)s and j.state = 'queued' and j.run_after <= clock_timestamp()
-      and not exists (select 1 from jobs_job e where e.lane = j.lane and e.subject_id = j.subject_id
-                      and e.state in ('queued', 'running') and (e.ordinal < j.ordinal or e.state = 'running'))
-    order by j.fair_at limit %(limit)s for update skip locked)
+    select j.id, l.lease from unnest(%(lanes)s::text[], %(leases)s::float8[]) as l(name, lease)
+    cross join lateral (
+        select q.id from jobs_job q
+        where q.lane = l.name and q.state = 'queued' and q.run_after <= clock_timestamp()
+          and not exists (select 1 from jobs_job e where e.lane = q.lane and e.subject_id = q.subject_id
+                          and e.state in ('queued', 'running') and (e.ordinal < q.ordinal or e.state = 'running'))
+        order by q.fair_at limit %(limit)s for update skip locked) j)
 update jobs_job j set state = 'running', token = token + 1, attempts = attempts + 1, started_at = clock_timestamp(),
-       lease_until = clock_timestamp() + %(lease)s * interval '1 second', error = ''
+       lease_until = clock_timestamp() + due.lease * interval '1 second', error = ''
 from due where j.id = due.id
 returning j.id, j.organization_id, j.lane, j.subject_id, j.ordinal, j.key, j.token, j.attempts
 """
@@ -63,11 +65,16 @@ class Held:
     lease_seconds: float
 
 
-def claim(lane: Lane, *, limit: int) -> list[ClaimedJob]:
-    """Take up to `limit` due jobs of a lane, the fairest first, at most one per subject and that the oldest."""
+def claim(wanted: Sequence[Lane], *, limit: int) -> list[ClaimedJob]:
+    """Take up to `limit` due jobs of each lane, the fairest first, at most one per subject and that the oldest."""
+    parameters: dict[str, Any] = {
+        "lanes": [lane.name for lane in wanted],
+        "leases": [lane.lease_seconds for lane in wanted],
+        "limit": limit,
+    }
     try:
-        with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
-            cursor.execute(_CLAIM, {"lane": lane.name, "limit": limit, "lease": lane.lease_seconds})
+        with connections["ops"].cursor() as cursor:
+            cursor.execute(_CLAIM, parameters)
             return [_claimed(row) for row in cursor.fetchall()]
     except IntegrityError:
         # Two claims met at one subject; the index let one through, the next wake takes the rest.

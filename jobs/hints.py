@@ -14,7 +14,7 @@ from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from jobs.lanes import lane_of
+from jobs.lanes import Queue, lane_of
 
 log = logging.getLogger(__name__)
 
@@ -25,15 +25,19 @@ local_wake: Callable[[str], bool] | None = None
 
 
 def hint(lanes: Sequence[str]) -> None:
-    """Tell some worker that these lanes have work. Never raises: the sweep finds what a lost hint was about."""
-    for name in lanes:
-        if local_wake is not None and local_wake(name):
+    """Tell some worker that these lanes have work: one message per queue, named after the queue's first lane.
+
+    Whoever hears it looks into all lanes of its queue. Never raises: the sweep finds what a lost hint was about.
+    """
+    told: set[Queue] = set()
+    for lane in map(lane_of, lanes):
+        if lane.queue in told or (local_wake is not None and local_wake(lane.name)):
             continue
-        lane = lane_of(name)
+        told.add(lane.queue)
         try:
             current_app.send_task(lane.task_name, queue=lane.queue, expires=60, retry=False, ignore_result=True)
         except (OperationalError, redis.RedisError, OSError) as error:
-            log.warning("The hint for %s was lost (%s); the sweep will find the job.", name, type(error).__name__)
+            log.warning("The hint for %s was lost (%s); the sweep will find the job.", lane.name, type(error).__name__)
 
 
 def cancel(job_ids: Sequence[str]) -> None:

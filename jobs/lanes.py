@@ -48,7 +48,6 @@ class Lane:
     lease: timedelta = timedelta(seconds=30)
     deadline: timedelta = timedelta(seconds=120)
     max_attempts: int = 5
-    side_by_side: int = 32
     on_failed: FailureHandler | None = field(default=None, repr=False)
     on_run_again: RerunHandler | None = field(default=None, repr=False)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
@@ -25,6 +24,9 @@ from projects.threads import in_db
 log = logging.getLogger(__name__)
 
 STOP_SECONDS = 6
+# Jobs that one process runs at once, and how many of a lane one claim takes.
+SIDE_BY_SIDE = 256
+CLAIM_AT_ONCE = 32
 
 
 class Runner:
@@ -32,9 +34,7 @@ class Runner:
 
     def __init__(self, *, queues: frozenset[str]) -> None:
         self._lanes = {lane.name: lane for lane in lanes(queues=queues)}
-        self._wakes = {name: asyncio.Event() for name in self._lanes}
-        self._busy: Counter[str] = Counter()
-        self._full: set[str] = set()
+        self._work = asyncio.Event()
         self._held: dict[UUID, Held] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._services: list[asyncio.Task[None]] = []
@@ -42,17 +42,15 @@ class Runner:
 
     def start(self) -> None:
         """Begin to claim, to beat, to sweep and to listen."""
-        pumps = [self._pump(lane) for lane in self._lanes.values()]
-        services = [_forever(self._heartbeat), _forever(self._sweep), _forever(self._listen)]
-        self._services = [self._loop.create_task(coroutine) for coroutine in (*pumps, *services)]
-        for wake in self._wakes.values():
-            wake.set()
+        services = (self._pump, self._heartbeat, self._sweep, self._listen)
+        self._services = [self._loop.create_task(_forever(service)) for service in services]
+        self._work.set()
 
     def wake(self, lane: str) -> bool:
-        """Look for work in a lane soon, from any thread. False when the lane is not this process's, or it is full."""
-        if lane not in self._wakes or lane in self._full:
+        """Look for work soon, from any thread. False when the lane is not this process's, or it has no room."""
+        if lane not in self._lanes or len(self._tasks) >= SIDE_BY_SIDE:
             return False
-        self._loop.call_soon_threadsafe(self._wakes[lane].set)
+        self._loop.call_soon_threadsafe(self._work.set)
         return True
 
     async def stop(self) -> None:
@@ -67,40 +65,37 @@ class Runner:
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=1)
 
-    async def _pump(self, lane: Lane) -> None:
-        wake = self._wakes[lane.name]
+    async def _pump(self) -> None:
+        """Claim whenever there may be work, until nothing is left or no room is."""
         while True:
-            await wake.wait()
-            wake.clear()
+            await self._work.wait()
+            self._work.clear()
             try:
-                await self._claim_all(lane)
-            except DatabaseError as error:
-                log.warning("Could not claim from %s (%s); trying again.", lane.name, type(error).__name__)
-                self._loop.call_later(0.5, wake.set)
+                await self._claim_all()
+            except DatabaseError:
+                self._loop.call_later(0.5, self._work.set)
+                raise
 
-    async def _claim_all(self, lane: Lane) -> None:
-        """Claim until nothing is left or no room is; a job that ends in a full lane wakes it."""
-        while room := lane.side_by_side - self._busy[lane.name]:
-            jobs = await in_db(claims.claim, lane, limit=room)
+    async def _claim_all(self) -> None:
+        lanes_here = list(self._lanes.values())
+        while len(self._tasks) < SIDE_BY_SIDE:
+            jobs = await in_db(claims.claim, lanes_here, limit=CLAIM_AT_ONCE)
             for job in jobs:
-                self._begin(job, lane)
-            if len(jobs) < room:
-                self._full.discard(lane.name)
+                self._begin(job, self._lanes[job.lane])
+            if len(jobs) < CLAIM_AT_ONCE:
                 return
-        self._full.add(lane.name)
 
     def _begin(self, job: ClaimedJob, lane: Lane) -> None:
-        self._busy[lane.name] += 1
         self._held[job.id] = Held(job=job, lease_seconds=lane.lease_seconds)
         task = self._tasks[job.id] = self._loop.create_task(attempt(job, lane), name=f"{lane.name} {job.id}")
         task.add_done_callback(lambda _: self._end(job))
 
     def _end(self, job: ClaimedJob) -> None:
-        self._busy[job.lane] -= 1
+        was_full = len(self._tasks) >= SIDE_BY_SIDE
         self._held.pop(job.id, None)
         self._tasks.pop(job.id, None)
-        if job.lane in self._full:
-            self._wakes[job.lane].set()
+        if was_full:
+            self._work.set()
 
     async def _heartbeat(self) -> None:
         shortest = min((lane.lease_seconds for lane in self._lanes.values()), default=30.0)

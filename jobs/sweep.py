@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from django.db import connections, transaction
 
@@ -15,9 +16,17 @@ log = logging.getLogger(__name__)
 
 _LOCK = 0x6D616B65  # "make"
 
+# What upper floors do in each sweep.
+_hooks: list[Callable[[], None]] = []
+
+
+def on_sweep(hook: Callable[[], None]) -> None:
+    """Let an upper floor do its part of every sweep, in transactions of its own. Called once from an app's `ready`."""
+    _hooks.append(hook)
+
 
 def sweep() -> set[str]:
-    """Queue again what dead workers held, fail what is used up, hint at what waits, forget answers of yesterday.
+    """Queue again what dead workers held, fail what is used up, fire timers, hint at what waits, forget old answers.
 
     Returns the lanes that wait.
     """
@@ -31,6 +40,8 @@ def sweep() -> set[str]:
             fail_job(job, reason=f"The worker that ran this died {job.attempt} times in a row.")
         except Zombie:
             log.info("Job %s found another end meanwhile.", job.id)
+    for hook in _hooks:
+        hook()
     hints.hint(sorted(waiting))
     delete_old_answers()
     return waiting

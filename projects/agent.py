@@ -2,30 +2,78 @@
 
 from __future__ import annotations
 
+import unicodedata
 import zoneinfo
 from collections import OrderedDict
+from collections.abc import Iterator
 from datetime import date
+from functools import cache
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from phonenumbers import SUPPORTED_REGIONS
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+
+
+def opens_before_it_closes(span: tuple[str, str]) -> tuple[str, str]:
+    opens, closes = span
+    if opens >= closes:
+        raise ValueError(
+            f"This closes at {closes}, before it opens at {opens}. Swap the two; "
+            "a night past midnight is one span to 24:00, and one from 00:00 on the next day."
+        )
+    return span
+
+
+def spans_follow_each_other(spans: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """In the order of the day. Raises ValueError where two overlap."""
+    ordered = sorted(spans)
+    for (opens, closes), (next_opens, next_closes) in pairwise(ordered):
+        if next_opens < closes:
+            raise ValueError(
+                f"{opens} to {closes} and {next_opens} to {next_closes} overlap; make them one, or move one."
+            )
+    return ordered
+
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 TimeOfDay = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$|^24:00$")]
+Span = Annotated[tuple[TimeOfDay, TimeOfDay], AfterValidator(opens_before_it_closes)]
+DayHours = Annotated[list[Span], Field(max_length=6), AfterValidator(spans_follow_each_other)]
 Words = Annotated[str, Field(min_length=1, max_length=2000)]
-Skill = Literal["reply", "observer", "thoughts", "detect"]
+FieldName = Annotated[str, Field(min_length=1, max_length=40)]
+ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+ClockTime = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+Opener = Annotated[str, Field(min_length=1, max_length=200)]
+Skill = Literal["reply", "observer", "thoughts", "detect", "summary"]
+ChannelName = Literal["chat", "phone", "webcall", "telegram", "whatsapp", "sms", "portal", "api"]
+ChannelKind = Literal["text", "voice"]
+# What a newer message does to the reply that is being written.
+NewerMessage = Literal["interrupt", "queue", "reject"]
+LAYOUT = "\n\t"
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+    @field_validator("*")
+    @classmethod
+    def without_control_characters(cls, value: Any) -> Any:
+        """They can't be stored or shown, and come by a broken copy and paste."""
+        for text in _texts_of(value):
+            for at, character in enumerate(text):
+                if unicodedata.category(character) in ("Cc", "Cs") and character not in LAYOUT:
+                    raise ValueError(f"Character {at + 1} is the control character U+{ord(character):04X}; remove it.")
+        return value
 
 
 class ScenarioStep(Part):
     """One step: what the agent does, which fields it learns, which tools it may promise."""
 
     text: Words
-    collects: list[str] = []
-    tools: list[str] = []
+    collects: Annotated[list[FieldName], Field(max_length=20)] = []
+    tools: Annotated[list[ToolName], Field(max_length=20)] = []
 
 
 class Scenario(Part):
@@ -61,33 +109,64 @@ class AgentConfig(Part):
     business_context: Annotated[str, Field(max_length=20_000)] = ""
     style: Annotated[str, Field(max_length=1000)] = "Be warm and brief: one to three sentences."
     timezone: str = "UTC"
-    region: Annotated[str, Field(pattern=r"^[A-Z]{2}$")] = "US"
+    region: str = "US"
     scenarios: Annotated[list[Scenario], Field(max_length=30)] = []
     procedures: Annotated[list[Procedure], Field(max_length=30)] = []
     intents: Annotated[list[Intent], Field(max_length=40)] = []
-    hours: dict[Day, list[tuple[TimeOfDay, TimeOfDay]]] = {}
-    holidays: list[date] = []
+    hours: dict[Day, DayHours] = {}
+    holidays: Annotated[list[date], Field(max_length=200)] = []
     observer_fields: Annotated[list[ObserverField], Field(max_length=30)] = []
+    # What customers typically say: the playground offers the first three to begin with.
+    openers: Annotated[list[Opener], Field(max_length=12)] = []
     models: dict[Skill, Annotated[str, Field(min_length=1, max_length=120)]] = {}
     model_base_url: Annotated[str, Field(max_length=500)] = ""
+    # None: as the channel's traits say.
+    newer_message: NewerMessage | None = None
+    # Channels whose conversations are scored besides the voice channels.
+    score_quality_on: list[ChannelName] = []
+    # Minutes of silence before the agent writes again, by kind of channel; a kind that is left out follows its
+    # channel's traits, 0 is never.
+    follow_up_minutes: dict[ChannelKind, Annotated[float, Field(ge=0, le=10_080)]] = {}
+    follow_up_limit: Annotated[int, Field(ge=0, le=10)] = 1
+    # No follow-up is written on a text channel between these times of day.
+    quiet_hours: tuple[ClockTime, ClockTime] | None = ("21:00", "08:00")
 
     @field_validator("timezone")
     @classmethod
     def known_zone(cls, value: str) -> str:
-        if value not in zoneinfo.available_timezones():
-            raise ValueError(f"{value!r} is not a time zone; write one like Europe/Rome")
+        if value not in time_zones():
+            raise ValueError(f"{value!r} is not a time zone; write one like Europe/Rome.")
         return value
 
-    @field_validator("hours")
+    @field_validator("region")
     @classmethod
-    def opens_before_it_closes(cls, value: dict[Day, list[tuple[str, str]]]) -> dict[Day, list[tuple[str, str]]]:
-        for day, spans in value.items():
-            for opens, closes in spans:
-                if opens >= closes:
-                    raise ValueError(
-                        f"{day} closes at {closes}, before it opens at {opens}; swap them or split at midnight"
-                    )
+    def known_region(cls, value: str) -> str:
+        if value not in SUPPORTED_REGIONS:
+            raise ValueError(f"{value!r} is not a region; write two capital letters like IT or US.")
         return value
+
+    @field_validator("observer_fields")
+    @classmethod
+    def each_field_once(cls, value: list[ObserverField]) -> list[ObserverField]:
+        keys = [field.key for field in value]
+        if twice := next((key for key in keys if keys.count(key) > 1), None):
+            raise ValueError(f"{twice} stands here twice; rename or remove one.")
+        return value
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """The names of all time zones; looking them up reads many files."""
+    return frozenset(zoneinfo.available_timezones())
+
+
+def _texts_of(value: Any) -> Iterator[str]:
+    """The texts of a field: one, a list's or a mapping's. What lies deeper has a validator of its own."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        items = value.values() if isinstance(value, dict) else value
+        yield from (item for item in items if isinstance(item, str))
 
 
 _parsed: OrderedDict[UUID, AgentConfig] = OrderedDict()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from datetime import datetime
 
 
 def uuid7() -> uuid.UUID:
@@ -16,3 +17,8 @@ def uuid7() -> uuid.UUID:
     parts = rest * 4096 // 1_000_000
     random = int.from_bytes(os.urandom(8), "big") & ((1 << 62) - 1)
     return uuid.UUID(int=(milliseconds << 80) | (0x7 << 76) | (parts << 64) | (0x2 << 62) | random)
+
+
+def uuid7_floor(moment: datetime) -> uuid.UUID:
+    """The smallest identifier made at an aware moment or later."""
+    return uuid.UUID(int=(int(moment.timestamp() * 1000) << 80) | (0x7 << 76) | (0x2 << 62))

@@ -10,6 +10,9 @@ MASK = "[redacted]"
 # Each keeps what helps to find the thing: a key's prefix, a URL's user, a parameter's name.
 _SECRETS = [
     (re.compile(r"\b(mg_[0-9a-f]{8}_)[\w-]+"), rf"\1{MASK}"),
+    (re.compile(r"\b(mgi_)[\w-]+"), rf"\1{MASK}"),
+    # The links of a new password and of a confirmed address open an account as well.
+    (re.compile(r"(/password/reset/key/\w+-|/confirm-email/)(?!set-password)[\w:.-]+"), rf"\1{MASK}"),
     (re.compile(r"\b(sk-)[\w-]{6,}"), rf"\1{MASK}"),
     (re.compile(r"\b(bearer)(\s+|%20)[^\s'\",]+", re.IGNORECASE), rf"\1 {MASK}"),
     (re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s/:@'\"]*):[^\s/'\"]+@", re.IGNORECASE), rf"\1:{MASK}@"),

@@ -25,10 +25,24 @@ class ProjectPlace:
     project_id: UUID
 
 
+@dataclass(frozen=True)
+class InvitationPlace:
+    """Where an invitation lives."""
+
+    organization_id: UUID
+    invitation_id: UUID
+
+
 def find_api_key(digest: str) -> KeyPlace | None:
     """The key with this SHA-256, whether usable or not."""
     row = _row("select organization_id, id from projects_apikey where digest = %s", [digest])
     return KeyPlace(*row) if row else None
+
+
+def find_invitation(digest: str) -> InvitationPlace | None:
+    """The invitation with this SHA-256, whether open or not."""
+    row = _row("select organization_id, id from projects_invitation where digest = %s", [digest])
+    return InvitationPlace(*row) if row else None
 
 
 def find_project(*, user_id: int, slug: str) -> ProjectPlace | None:

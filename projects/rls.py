@@ -44,8 +44,11 @@ def borrowed_table(table: str) -> RunSQL:
 
 
 def foreign_key(table: str, column: str, parent: str) -> RunSQL:
-    """One composite key, for a reference that points to a table made later or by a higher floor."""
-    return RunSQL([_composite_key(table, column, parent)], reverse_sql=RunSQL.noop)
+    """One composite key, for a reference that points to a table made later or by a higher floor.
+
+    It keeps what it refers to from being deleted alone: only a deletion of both, from above, passes.
+    """
+    return RunSQL([_composite_key(table, column, parent, on_delete="no action")], reverse_sql=RunSQL.noop)
 
 
 def _policies(table: str, *, owner_column: str) -> list[str]:
@@ -58,8 +61,8 @@ def _policies(table: str, *, owner_column: str) -> list[str]:
     ]
 
 
-def _composite_key(table: str, column: str, parent: str) -> str:
+def _composite_key(table: str, column: str, parent: str, *, on_delete: str = "cascade") -> str:
     return (
         f"alter table {table} add constraint {table}_{column}_tenant foreign key (organization_id, {column}) "
-        f"references {parent} (organization_id, id) on delete cascade deferrable initially deferred"
+        f"references {parent} (organization_id, id) on delete {on_delete} deferrable initially deferred"
     )

@@ -11,6 +11,7 @@ from django.db.models import Max
 from django.db.models.functions import Now
 
 from projects.agent import AgentConfig
+from projects.api.problem import Conflict
 from projects.models import AgentVersion, ApiKey, Member, Organization, Project, Role, User
 from projects.models.key import Scope
 from projects.tenancy import tenant_tx
@@ -40,15 +41,37 @@ def create_project(name: str, *, config: AgentConfig, author: User | None = None
     return project
 
 
-def save_agent(project: Project, *, config: AgentConfig, author: User | None, note: str = "") -> AgentVersion:
-    """Store the agent's settings as a new version, and use it from the next turn on."""
-    Project.objects.select_for_update().get(pk=project.pk)
+class NewerVersion(Conflict):
+    """These settings were saved by someone else meanwhile; look at the difference, and save again."""
+
+
+def save_agent(
+    project: Project,
+    *,
+    config: AgentConfig,
+    author: User | None,
+    note: str = "",
+    started_from: int | None = None,
+) -> AgentVersion:
+    """Store the agent's settings as a new version, and use it from the next turn on.
+
+    `started_from` is the number of the version that was edited; raises NewerVersion when it isn't the newest.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     last = AgentVersion.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
+    if started_from not in (None, last):
+        raise NewerVersion
     document: dict[str, Any] = config.model_dump(mode="json")
     version = AgentVersion.objects.create(project=project, number=last + 1, document=document, author=author, note=note)
     project.agent_version = version
     project.save(update_fields=["agent_version"])
     return version
+
+
+def latest_agent_version(project: Project) -> AgentVersion:
+    """The newest settings, which nobody else saves over before this transaction ends."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
 
 
 def create_key(

@@ -22,7 +22,7 @@ from projects.tenancy import current_organization_id, is_platform
 MASK = "••••"
 # What the links of a list's filters and dates are made of.
 ASKED = {"id", "exact", "in", "isnull", "gte", "lt", "year", "month", "day"}
-LINK_VALUE = re.compile(r"(?!\d{5,})[^\0]{0,1000}")
+LINK_VALUE = re.compile(r"(?!\d{5,}\Z)[^\0]{0,1000}")
 
 
 class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such type at run time

@@ -40,6 +40,11 @@ def _schema(django_db_blocker: object) -> Iterator[None]:
 def database(_schema: None) -> Iterator[None]:
     """The database with real commits; emptied after the test."""
     yield
+    empty_database()
+
+
+def empty_database() -> None:
+    """Give the connections back, and forget everything."""
     for connection in connections.all(initialized_only=True):
         connection.close()
     with connections["owner"].cursor() as cursor:

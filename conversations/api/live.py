@@ -50,12 +50,11 @@ async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseB
     response = cast(Response, await in_db(_rendered, _messages, request, conversation_id))
     if request.method != "POST" or response.status_code != 202:
         return response
-    turn_id = UUID(response.data["turn"]["id"])
-    place = await in_db(_place_before, response, conversation_id)
     if "text/event-stream" in request.headers.get("Accept", ""):
-        return _stream(turn_stream(place, turn_id))
+        place = await in_db(_place_before, response, conversation_id)
+        return _stream(turn_stream(place, UUID(response.data["turn"]["id"])))
     if seconds := _wait_seconds(request):
-        return await _with_reply(response, place, turn_id, seconds=seconds)
+        return await _with_reply(response, conversation_id, seconds=seconds)
     return response
 
 
@@ -74,12 +73,14 @@ async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBas
     return _stream(EventStream(place).lines())
 
 
-async def _with_reply(response: Response, place: Place, turn_id: UUID, *, seconds: float) -> HttpResponseBase:
-    outcome = await wait_for_outcome(place.organization_id, place.conversation_id, turn_id, seconds=seconds)
+async def _with_reply(response: Response, conversation_id: UUID, *, seconds: float) -> HttpResponseBase:
+    turn_id = UUID(response.data["turn"]["id"])
+    outcome = await wait_for_outcome(_organization_of(response), conversation_id, turn_id, seconds=seconds)
     if outcome is None:
         return response
     body = {"message": response.data["message"], "turn": outcome.turn, "reply": outcome.reply}
-    return JsonResponse(body, status=200, headers=dict(response.headers.items()))
+    kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
+    return JsonResponse(body, status=200, headers=kept)
 
 
 def _rendered(view: Any, request: HttpRequest, conversation_id: UUID) -> Response:

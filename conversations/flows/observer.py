@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from conversations.facts import keep_facts
+from conversations.channels import is_scored
+from conversations.facts import keep_facts, refusal_of
 from conversations.flows.calls import add_calls, as_failure, keep_calls
 from conversations.log import open_log
+from conversations.models import Turn
+from conversations.quality import keep_quality
 from conversations.scene import Scene, scene_after
 from conversations.skills.observer import Observation, build_request
 from jobs.claimed import ClaimedJob
@@ -41,9 +44,15 @@ def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: li
     with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
         kept = keep_facts(scene.conversation.persona_id, observation.facts, config=scene.config, turn=scene.turn)
         add_calls(job, scene.turn, records)
+        refused = [refusal_of(fact, reason) for fact, reason in kept.refused]
+        quality = observation.quality if is_scored(scene.config, scene.conversation.channel) else None
+        if refused:
+            Turn.objects.filter(pk=scene.turn.pk).update(refused=refused)
+        if quality:
+            keep_quality(log, scene.turn, quality)
         details = {
             "facts": {field.key: field.value for field in kept.written},
-            "refused": [{"field": fact.field, "reason": reason} for fact, reason in kept.refused],
-            "quality": observation.quality.model_dump() if observation.quality else None,
+            "refused": refused,
+            "quality": quality.model_dump() if quality else None,
         }
         log.add_turn_event(scene.turn, lane="observer", state="done", **details)

@@ -15,10 +15,12 @@ from conversations.apology import apology_in
 from conversations.flows.calls import add_calls, keep_calls
 from conversations.live.tokens import TokenWriter
 from conversations.log import ConversationLog, open_log
-from conversations.models import Freshness, MessageRole, PersonaField, Turn, TurnStatus
+from conversations.models import Freshness, MessageRole, Origin, PersonaField, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.scene import Scene, scene_before
 from conversations.skills.reply import build_request
+from conversations.summaries import is_due
+from conversations.timers import next_follow_up
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue
@@ -71,8 +73,8 @@ def _begin(job: ClaimedJob) -> Begun:
         scene = scene_before(job)
         turn, directives = scene.turn, scene.conversation.directives
         turn.status, turn.started_at, turn.directives_used = TurnStatus.REPLYING, timezone.now(), directives
-        turn.freshness = _freshness(scene)
-        turn.save(update_fields=["status", "started_at", "directives_used", "freshness"])
+        turn.freshness, turn.working_hours = _freshness(scene), scene.status.document
+        turn.save(update_fields=["status", "started_at", "directives_used", "freshness", "working_hours"])
         return Begun(scene=scene, request=build_request(scene))
 
 
@@ -81,7 +83,7 @@ def _freshness(scene: Scene) -> Freshness:
     conversation = scene.conversation
     if conversation.directives is None:
         return Freshness.NONE
-    last = Turn.objects.filter(conversation=conversation, status=TurnStatus.DONE).order_by("-seq").first()
+    last = scene.replied
     return Freshness.FRESH if last is None or conversation.directives_turn >= last.seq else Freshness.STALE
 
 
@@ -147,7 +149,12 @@ def _commit(job: ClaimedJob, scene: Scene, written: Written, records: list[CallR
         log.add_turn_event(turn)
         log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
         transaction.on_commit(partial(crash_point, "turn.committed_pre_wake"))
-        enqueue([_follower(lane, log, turn) for lane in AFTER_REPLY])
+        log.conversation.follow_up_at = next_follow_up(log, scene.config, after=turn)
+        enqueue([_follower(lane, log, turn) for lane in _followers(scene)])
+
+
+def _followers(scene: Scene) -> tuple[str, ...]:
+    return (*AFTER_REPLY, "summary") if is_due(scene.messages) else AFTER_REPLY
 
 
 def _follower(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
@@ -170,13 +177,14 @@ def _keep_partial(job: ClaimedJob, turn: Turn, text: str, records: list[CallReco
 
 
 def apologise(job: ClaimedJob, reason: str) -> None:
-    """The reply failed for good: one honest sentence to the customer, a flag to staff (reliability 2.8)."""
+    """The reply failed for good: one honest sentence to the customer, a flag to staff (reliability 2.8).
+
+    Who was only to be followed up has asked nothing, and is told nothing.
+    """
     with open_log(job.subject_id) as log:
         turn = Turn.objects.get(conversation=log.conversation, seq=job.ordinal)
-        language = PersonaField.objects.filter(persona_id=log.conversation.persona_id, key="language").first()
-        turn.reply = log.add_message(
-            MessageRole.AGENT, apology_in(language.value if language else None), turn=turn, idn="agent_message"
-        )
+        if turn.origin != Origin.FOLLOW_UP:
+            turn.reply = log.add_message(MessageRole.AGENT, _apology(log), turn=turn, idn="agent_message")
         turn.status, turn.error, turn.finished_at = TurnStatus.FAILED, reason[:300], timezone.now()
         turn.save(update_fields=["reply", "status", "error", "finished_at"])
         log.conversation.flag = f"No reply could be written: {reason}"[:300]
@@ -187,6 +195,11 @@ def apologise(job: ClaimedJob, reason: str) -> None:
         )
         log.add_turn_event(turn)
         log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
+
+
+def _apology(log: ConversationLog) -> str:
+    language = PersonaField.objects.filter(persona_id=log.conversation.persona_id, key="language").first()
+    return apology_in(language.value if language else None)
 
 
 def reopen(conversation_id: UUID, ordinal: int) -> None:

@@ -38,7 +38,7 @@ class Begun:
 
     @property
     def answer(self) -> str:
-        reply = self.scene.agent_reply
+        reply = self.scene.turn.reply
         return reply.content if reply else ""
 
 
@@ -82,6 +82,7 @@ async def _detect_side_by_side(begun: Begun, records: list[CallRecord]) -> list[
             tools=tools,
             lines=lines if history else [],
             answer=begun.answer,
+            summary=begun.scene.summary if history else "",
             record=records.append,
         )
         for history, tools in groups.items()

@@ -107,10 +107,12 @@ class Hub:
                 self._deliver(message)
 
     def _deliver(self, message: dict[str, Any]) -> None:
+        if message["type"] not in {"subscribe", "message"}:
+            return
         name = message["channel"].decode()
         if message["type"] == "subscribe":
             self._confirmed[name].set()
-        elif message["type"] == "message":
+        else:
             entries = json.loads(message["data"])
             for listener in self._listeners.get(name, ()):
                 listener.hear(entries)

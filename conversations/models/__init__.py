@@ -3,9 +3,11 @@
 from conversations.models.conversation import Channel, Conversation, ConversationStatus
 from conversations.models.directives import Directives
 from conversations.models.event import Event
+from conversations.models.follow_up import FollowUp, FollowUpState
 from conversations.models.message import Message, MessageRole
 from conversations.models.persona import Persona, PersonaField
-from conversations.models.turn import Freshness, Turn, TurnStatus
+from conversations.models.summary import Summary
+from conversations.models.turn import Freshness, Origin, Turn, TurnStatus
 
 __all__ = [
     "Channel",
@@ -13,11 +15,15 @@ __all__ = [
     "ConversationStatus",
     "Directives",
     "Event",
+    "FollowUp",
+    "FollowUpState",
     "Freshness",
     "Message",
     "MessageRole",
+    "Origin",
     "Persona",
     "PersonaField",
+    "Summary",
     "Turn",
     "TurnStatus",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 
 from projects.rows import TenantForeignKey, TenantModel
 
@@ -26,7 +27,12 @@ class ConversationStatus(models.TextChoices):
 
 
 class Conversation(TenantModel):
-    """The counters hand out gapless numbers under the row's lock; `directives_turn` says which turn wrote the directives."""
+    """The counters hand out gapless numbers under the row's lock; `directives_turn` says which turn wrote the directives.
+
+    `follow_up_at` is when the agent writes again if nobody does before: any message and any turn clears it in its own
+    transaction, so that a timer that is still set is one that nothing has overtaken (F2). `recovery` is why the
+    conversation goes badly, while it does (T19).
+    """
 
     project = TenantForeignKey("projects.Project", related_name="conversations")
     persona = TenantForeignKey("conversations.Persona", related_name="conversations")
@@ -35,6 +41,10 @@ class Conversation(TenantModel):
     metadata = models.JSONField(default=dict)
     directives = TenantForeignKey("conversations.Directives", models.PROTECT, null=True, related_name="+")
     directives_turn = models.PositiveIntegerField(default=0)
+    summary = TenantForeignKey("conversations.Summary", models.PROTECT, null=True, related_name="+")
+    follow_up_at = models.DateTimeField(null=True)
+    follow_ups = models.PositiveSmallIntegerField(default=0)
+    recovery = models.CharField(max_length=300, blank=True)
     last_event = models.PositiveIntegerField(default=0)
     last_message = models.PositiveIntegerField(default=0)
     last_turn = models.PositiveIntegerField(default=0)
@@ -43,7 +53,10 @@ class Conversation(TenantModel):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        indexes = [models.Index(fields=["organization", "project", "-updated_at"], name="conversation_recent")]
+        indexes = [
+            models.Index(fields=["organization", "project", "-updated_at"], name="conversation_recent"),
+            models.Index(fields=["follow_up_at"], condition=Q(follow_up_at__isnull=False), name="conversation_timer"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.channel} {self.pk}"

@@ -24,11 +24,24 @@ class Freshness(models.TextChoices):
     WAITING = "waiting", "Waiting: a tool's result was awaited"
 
 
+class Origin(models.TextChoices):
+    """Why there is a turn."""
+
+    MESSAGE = "message", "The customer wrote"
+    URGENT = "urgent", "An urgent message made the agent speak"
+    FOLLOW_UP = "follow_up", "The customer was silent for long enough"
+
+
 class Turn(TenantModel):
-    """`seq` counts without gaps within the conversation. `partial` keeps what a superseded reply had written."""
+    """`seq` counts without gaps within the conversation. `partial` keeps what a superseded reply had written.
+
+    `working_hours` is {"open", "reason"} at the reply's start, `refused` the observer's readings that could not be kept:
+    [{"field", "value", "reason"}]. The quality is from 1 to 10, empty where it isn't scored.
+    """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="turns")
     seq = models.PositiveIntegerField()
+    origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.MESSAGE)
     status = models.CharField(max_length=12, choices=TurnStatus.choices, default=TurnStatus.QUEUED)
     superseded_by = TenantForeignKey("conversations.Turn", null=True, related_name="supersedes")
     message = TenantForeignKey("conversations.Message", null=True, related_name="+")
@@ -36,6 +49,10 @@ class Turn(TenantModel):
     partial = models.TextField(blank=True)
     directives_used = TenantForeignKey("conversations.Directives", null=True, related_name="+")
     freshness = models.CharField(max_length=8, choices=Freshness.choices, default=Freshness.NONE)
+    working_hours = models.JSONField(null=True)
+    refused = models.JSONField(default=list)
+    quality_score = models.PositiveSmallIntegerField(null=True)
+    quality_reason = models.CharField(max_length=300, blank=True)
     tools_called = models.BooleanField(default=False)
     error = models.CharField(max_length=300, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

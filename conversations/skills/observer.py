@@ -8,14 +8,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from conversations.models import Channel
+from conversations.channels import is_scored
 from conversations.scene import Scene
 from conversations.skills.context import ExtraField, Fact, Line
 from llm.requests import structured_request
 from llm.types import ChatRequest
 from projects.model_choice import model_for
 
-VOICE = (Channel.PHONE, Channel.WEBCALL)
 # The latest exchange: the customer's last messages and the reply.
 LATEST = 4
 MAX_OUTPUT_TOKENS = 800
@@ -68,20 +67,22 @@ class ObserverContext:
     extra_fields: list[ExtraField]
     score_quality: bool
     known: list[Fact]
+    summary: str
     messages: list[Line]
     latest: list[Line]
 
 
 def build_request(scene: Scene) -> ChatRequest:
-    """The request for what a turn's exchange reveals; quality is scored on voice channels only (T12)."""
+    """The request for what a turn's exchange reveals; quality is scored on voice channels, and where the project says so (T12)."""
     lines = scene.lines
     context = ObserverContext(
         business_name=scene.config.business_name,
         extra_fields=[
             ExtraField(key=field.key, description=field.description) for field in scene.config.observer_fields
         ],
-        score_quality=scene.conversation.channel in VOICE,
+        score_quality=is_scored(scene.config, scene.conversation.channel),
         known=scene.facts,
+        summary=scene.summary,
         messages=lines[:-LATEST],
         latest=lines[-LATEST:],
     )

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from django.utils import timezone
-
-from conversations.hours import working_status
-from conversations.models import Directives, Event, Message, MessageRole
-from conversations.scene import Scene, as_line
+from conversations.channels import traits_of
+from conversations.models import Directives, Event, MessageRole, Origin
+from conversations.scene import Scene
 from conversations.skills.context import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario
+from conversations.transcript import Said, as_line, fit, size_of
 from llm.prompts import neutralise
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.model_choice import model_for
+
+# The longest reply; longer than any channel bears.
+MAX_OUTPUT_TOKENS = 1500
+# What a whole prompt may weigh. A business whose settings alone weigh more keeps LEAST_BYTES for the transcript.
+PROMPT_BYTES = 25_000
+LEAST_BYTES = 4_000
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class ReplyContext:
     agent_name: str
     business_name: str
     channel: str
+    channel_rules: str
     style: str
     business_context: str
     scenarios: list[Scenario]
@@ -31,6 +37,7 @@ class ReplyContext:
     hours_variant: str
     intents: list[Intent]
 
+    summary: str
     now: str
     hours_status: str
     directives: DirectivesView | None
@@ -38,51 +45,21 @@ class ReplyContext:
     customer: list[Fact]
     actions: list[Action]
     knowledge: list[str]
+    recovery: str
     urgent: list[str]
+    is_follow_up: bool
     latest: list[Line]
-
-
-# The longest reply; longer than any channel bears.
-MAX_OUTPUT_TOKENS = 1500
 
 
 def build_request(scene: Scene) -> ChatRequest:
     """The request for a turn's reply: stable prompt, transcript, then what changes from turn to turn."""
-    split = _first_unanswered(scene.messages)
-    return reply_request(
-        _context(scene, latest=scene.messages[split:]),
-        history=[_as_chat(message) for message in scene.messages[:split]],
-        model=model_for(scene.project, scene.config, "reply"),
-        max_output_tokens=MAX_OUTPUT_TOKENS,
-    )
-
-
-def _context(scene: Scene, *, latest: Sequence[Message]) -> ReplyContext:
-    config, conversation = scene.config, scene.conversation
-    status = working_status(config, at=timezone.now())
-    return ReplyContext(
-        agent_name=config.agent_name,
-        business_name=config.business_name,
-        channel=conversation.channel,
-        style=config.style,
-        business_context=config.business_context,
-        scenarios=scene.scenarios,
-        procedures=scene.procedures,
-        hours_variant=status.variant,
-        intents=[
-            Intent(name=intent.name, instruction=getattr(intent, f"{status.variant}_hours"))
-            for intent in config.intents
-        ],
-        now=status.clock,
-        hours_status=status.line,
-        directives=view_of(conversation.directives),
-        awaiting="",
-        customer=scene.facts,
-        actions=scene.actions,
-        knowledge=[],
-        urgent=_urgent(scene, latest=latest),
-        latest=[as_line(message) for message in latest],
-    )
+    history, latest = _split(scene)
+    request = _request(scene, history, latest)
+    excess = _size(request) - PROMPT_BYTES
+    if excess <= 0 or not history:
+        return request
+    room = max(size_of(history) - excess, LEAST_BYTES)
+    return _request(scene, fit(history, room=room), latest)
 
 
 def view_of(directives: Directives | None) -> DirectivesView | None:
@@ -93,22 +70,67 @@ def view_of(directives: Directives | None) -> DirectivesView | None:
     return DirectivesView(version=directives.version, **{name: directives.document[name] for name in shown})
 
 
-def _first_unanswered(messages: Sequence[Message]) -> int:
-    """Where the customer's messages begin that no reply has answered."""
-    for index in range(len(messages), 0, -1):
-        if messages[index - 1].role != MessageRole.USER:
-            return index
-    return 0
+def _request(scene: Scene, history: Sequence[Said], latest: Sequence[Said]) -> ChatRequest:
+    return reply_request(
+        _context(scene, latest=latest),
+        history=[_as_chat(message) for message in history],
+        model=model_for(scene.project, scene.config, "reply"),
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+    )
 
 
-def _urgent(scene: Scene, *, latest: Sequence[Message]) -> list[str]:
-    """Urgent messages that came in since the last reply."""
-    newest = scene.messages[-1:] if not latest else latest[:1]
-    since = newest[0].created_at if newest else scene.conversation.created_at
-    found = Event.objects.filter(conversation=scene.conversation, idn="urgent_message", created_at__gte=since)
+def _context(scene: Scene, *, latest: Sequence[Said]) -> ReplyContext:
+    config, conversation = scene.config, scene.conversation
+    return ReplyContext(
+        agent_name=config.agent_name,
+        business_name=config.business_name,
+        channel=conversation.channel,
+        channel_rules=traits_of(conversation.channel).rules,
+        style=config.style,
+        business_context=config.business_context,
+        scenarios=scene.scenarios,
+        procedures=scene.procedures,
+        hours_variant=scene.status.variant,
+        intents=scene.intents,
+        summary=scene.summary,
+        now=scene.status.clock,
+        hours_status=scene.status.line,
+        directives=view_of(conversation.directives),
+        awaiting="",
+        customer=scene.facts,
+        actions=scene.actions,
+        knowledge=[],
+        recovery=conversation.recovery,
+        urgent=_urgent(scene),
+        is_follow_up=scene.turn.origin == Origin.FOLLOW_UP,
+        latest=[as_line(message) for message in latest],
+    )
+
+
+def _split(scene: Scene) -> tuple[list[Said], list[Said]]:
+    """The transcript before, and the customer's messages that this turn answers: its own, and those it took over."""
+    answered = max((one.turn for one in _earlier(scene) if one.role == MessageRole.AGENT), default=0)
+    latest = [one for one in scene.messages if one.role == MessageRole.USER and one.turn > answered]
+    split_off = {one.seq for one in latest}
+    return [one for one in scene.messages if one.seq not in split_off], latest
+
+
+def _earlier(scene: Scene) -> list[Said]:
+    return [message for message in scene.messages if message.turn < scene.turn.seq]
+
+
+def _urgent(scene: Scene) -> list[str]:
+    """Urgent messages that came in since the last reply was begun, which therefore could not tell of them."""
+    begun = scene.replied.started_at if scene.replied else None
+    found = Event.objects.filter(conversation=scene.conversation, idn="urgent_message")
+    found = found.filter(created_at__gte=begun or scene.conversation.created_at)
     return [str(event.payload.get("text", "")) for event in found if event.payload.get("text")]
 
 
-def _as_chat(message: Message) -> dict[str, str]:
+def _as_chat(message: Said) -> dict[str, str]:
     role = "user" if message.role == MessageRole.USER else "assistant"
     return {"role": role, "content": neutralise(message.content)}
+
+
+def _size(request: ChatRequest) -> int:
+    return sum(len(message["content"].encode()) for message in request.messages)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.utils import timezone
 from pydantic import BaseModel, ConfigDict
 
-from conversations.hours import working_status
 from conversations.scene import Scene
-from conversations.skills.context import Action, DirectivesView, Fact, Line, Procedure, Scenario
+from conversations.skills.context import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario
 from conversations.skills.reply import view_of
 from llm.requests import structured_request
 from llm.types import ChatRequest
@@ -59,31 +57,38 @@ class ThoughtsContext:
     business_context: str
     scenarios: list[Scenario]
     procedures: list[Procedure]
+    hours_variant: str
+    intents: list[Intent]
     now: str
     hours_status: str
     channel: str
     known: list[Fact]
     actions: list[Action]
+    recovery: str
     previous: DirectivesView | None
+    summary: str
     messages: list[Line]
 
 
 def build_request(scene: Scene) -> ChatRequest:
     """The request for a turn's directives, with the full supervisor context (T14)."""
     config = scene.config
-    status = working_status(config, at=timezone.now())
     context = ThoughtsContext(
         agent_name=config.agent_name,
         business_name=config.business_name,
         business_context=config.business_context,
         scenarios=scene.scenarios,
         procedures=scene.procedures,
-        now=status.clock,
-        hours_status=status.line,
+        hours_variant=scene.status.variant,
+        intents=scene.intents,
+        now=scene.status.clock,
+        hours_status=scene.status.line,
         channel=scene.conversation.channel,
         known=scene.facts,
         actions=scene.actions,
+        recovery=scene.conversation.recovery,
         previous=view_of(scene.conversation.directives),
+        summary=scene.summary,
         messages=scene.lines,
     )
     model = model_for(scene.project, config, "thoughts")

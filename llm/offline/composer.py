@@ -11,11 +11,22 @@ from llm.offline.skills.detect import detect
 from llm.offline.skills.fill import fill_instance
 from llm.offline.skills.observer import observe
 from llm.offline.skills.reply import reply
+from llm.offline.skills.summary import summarise
 from llm.offline.skills.thoughts import think
 from llm.offline.wire import Answer, ChatCall
 
-STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {"observer": observe, "thoughts": think, "detect": detect}
-OUTPUT_TITLES = {"Observation": "observer", "KeyDirectives": "thoughts", "Detection": "detect"}
+STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {
+    "observer": observe,
+    "thoughts": think,
+    "detect": detect,
+    "summary": summarise,
+}
+OUTPUT_TITLES = {
+    "Observation": "observer",
+    "KeyDirectives": "thoughts",
+    "Detection": "detect",
+    "ConversationSummary": "summary",
+}
 
 
 def skill_of(call: ChatCall) -> str:

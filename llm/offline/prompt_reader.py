@@ -108,6 +108,12 @@ def facts(text: str) -> dict[str, str]:
     return {pair[1]: pair[2].strip() for pair in pairs if pair}
 
 
+def summary(text: str) -> tuple[str, dict[str, str]]:
+    """The section Summary: the text, and the facts that follow it."""
+    told, _, known = section(text, "Summary").partition("\n")
+    return told, facts(known)
+
+
 def actions(text: str) -> list[Action]:
     found = (ACTION.match(line.strip()) for line in text.splitlines())
     return [Action(match[1], match[2], match[3] or "") for match in found if match]

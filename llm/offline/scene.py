@@ -99,12 +99,23 @@ class Scene:
         return prompt_reader.bullets(section(self.user, "UrgentMessages"))
 
     @cached_property
+    def is_follow_up(self) -> bool:
+        """The customer is silent, and the agent is to write again."""
+        return bool(section(self.user, "FollowUp"))
+
+    @cached_property
+    def is_going_badly(self) -> bool:
+        return bool(section(self.user, "Recovery"))
+
+    @cached_property
     def guest(self) -> Guest:
         return read_guest(self.facts, self.lines)
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        return prompt_reader.facts(section(self.user, "Customer"))
+        """What is known of the customer, and of the part of the conversation that was summarised."""
+        _, earlier = prompt_reader.summary(self.user)
+        return {**earlier, **prompt_reader.facts(section(self.user, "Customer"))}
 
     @cached_property
     def scenario(self) -> Scenario | None:

@@ -3,6 +3,7 @@
 from projects.models.agent import AgentVersion
 from projects.models.attribute import Attribute
 from projects.models.idempotency import IdempotentRequest
+from projects.models.invitation import Invitation
 from projects.models.key import ApiKey
 from projects.models.organization import Member, Organization, Project, Role
 from projects.models.user import User
@@ -12,6 +13,7 @@ __all__ = [
     "ApiKey",
     "Attribute",
     "IdempotentRequest",
+    "Invitation",
     "Member",
     "Organization",
     "Project",

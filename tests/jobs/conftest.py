@@ -45,4 +45,4 @@ def add(tenant: Tenant, lane: Lane, *, subject: UUID | None = None, ordinal: int
 
 
 def take(lane: Lane, limit: int = 1) -> list[ClaimedJob]:
-    return claim(lane, limit=limit)
+    return claim([lane], limit=limit)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from conversations.skills.context import Fact, Line
 from conversations.skills.observer import ObserverContext
 from conversations.skills.reply import ReplyContext
+from conversations.skills.summary import SummaryContext
 from conversations.skills.thoughts import ThoughtsContext
 from llm import prompts
 from llm.prompts import UnknownVariable, neutralise, render, template_hash
@@ -30,6 +31,7 @@ CONTEXTS: dict[str, type] = {
     "observer": ObserverContext,
     "thoughts": ThoughtsContext,
     "detect": DetectContext,
+    "summary": SummaryContext,
 }
 TAG = re.compile(r"<\s*/|<[A-Za-z!?]")
 HOSTILE = st.one_of(
@@ -108,7 +110,13 @@ def test_neutralised_text_begins_no_tag_whatever_follows(text: str) -> None:
 
 def observer_context(**changes: Any) -> ObserverContext:
     plain = ObserverContext(
-        business_name="B", extra_fields=[], score_quality=False, known=[], messages=[], latest=[Line("customer", "Hi")]
+        business_name="B",
+        extra_fields=[],
+        score_quality=False,
+        known=[],
+        summary="",
+        messages=[],
+        latest=[Line("customer", "Hi")],
     )
     return dataclasses.replace(plain, **changes)
 

@@ -8,6 +8,7 @@ from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
+from conversations.channels import traits_of
 from conversations.skills.context import ExtraField, Fact, Intent, Line, Procedure, Scenario, Step
 from llm.offline.composer import compose
 from llm.offline.wire import ChatCall
@@ -63,6 +64,9 @@ def reply_call(
     actions: Sequence[Any] = (),
     urgent: Sequence[str] = (),
     directives: Any = None,
+    summary: str = "",
+    recovery: str = "",
+    is_follow_up: bool = False,
     channel: str = "chat",
     context: str = DEMO["business_context"],
     business: str = DEMO["business_name"],
@@ -75,12 +79,14 @@ def reply_call(
         agent_name=DEMO["agent_name"],
         business_name=business,
         channel=channel,
+        channel_rules=traits_of(channel).rules,
         style=DEMO["style"],
         business_context=context,
         scenarios=scenarios() if with_scenarios else [],
         procedures=[Procedure(**one) for one in DEMO["procedures"]] if with_scenarios else [],
         hours_variant="working",
         intents=[Intent(one["name"], one["working_hours"]) for one in DEMO["intents"]],
+        summary=summary,
         now=NOW,
         hours_status=OPEN,
         directives=directives,
@@ -88,7 +94,9 @@ def reply_call(
         customer=[Fact(key, value) for key, value in (facts or {}).items()],
         actions=list(actions),
         knowledge=[],
+        recovery=recovery,
         urgent=list(urgent),
+        is_follow_up=is_follow_up,
         latest=[Line("customer", said)] if said else [],
     )
 
@@ -114,6 +122,7 @@ def observe(
         extra_fields=[ExtraField(**one) for one in DEMO["observer_fields"]],
         score_quality=score,
         known=[Fact(key, value) for key, value in (known or {}).items()],
+        summary="",
         messages=[*messages, *before, *latest],
         latest=latest,
     )
@@ -126,7 +135,11 @@ def facts_in(customer: str, **values: Any) -> dict[str, str]:
 
 
 def think(
-    messages: Sequence[Line], *, known: dict[str, str] | None = None, actions: Sequence[Any] = ()
+    messages: Sequence[Line],
+    *,
+    known: dict[str, str] | None = None,
+    actions: Sequence[Any] = (),
+    summary: str = "",
 ) -> dict[str, Any]:
     call = rendered(
         "thoughts",
@@ -135,14 +148,24 @@ def think(
         business_context=DEMO["business_context"],
         scenarios=scenarios(),
         procedures=[Procedure(**one) for one in DEMO["procedures"]],
+        hours_variant="working",
+        intents=[Intent(one["name"], one["working_hours"]) for one in DEMO["intents"]],
         now=NOW,
         hours_status=OPEN,
         channel="chat",
         known=[Fact(key, value) for key, value in (known or {}).items()],
         actions=list(actions),
+        recovery="",
         previous=None,
+        summary=summary,
         messages=list(messages),
     )
+    answer: dict[str, Any] = json.loads(compose(call).text)
+    return answer
+
+
+def summarise(messages: Sequence[Line], *, earlier: str = "") -> dict[str, Any]:
+    call = rendered("summary", business_name=DEMO["business_name"], earlier=earlier, messages=list(messages))
     answer: dict[str, Any] = json.loads(compose(call).text)
     return answer
 

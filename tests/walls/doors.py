@@ -79,7 +79,11 @@ DOORS = [
 # Pages of a signed-in member. The front page leads on, so that it asks for nothing.
 PAGES = [
     Page("", None, 302),
+    Page("p/<slug:project_slug>/", Scope.READ),
     Page("p/<slug:project_slug>/playground", Scope.READ),
+    Page("p/<slug:project_slug>/conversations", Scope.READ),
+    Page("p/<slug:project_slug>/conversations/<uuid:conversation_id>", Scope.READ),
+    Page("p/<slug:project_slug>/jobs/failed", Scope.READ),
 ]
 
 # Open to everyone: what they tell is everyone's.

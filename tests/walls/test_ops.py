@@ -17,6 +17,7 @@ ALLOWED = {
     # The claim of jobs, and the sweep.
     "jobs/claims.py": {"claim", "heartbeat", "give_back", "take_expired", "waiting_lanes"},
     "jobs/sweep.py": {"sweep", "_is_mine"},
+    "conversations/timers.py": {"_due"},
     "projects/api/idempotency.py": {"delete_old_answers"},
     # Look-ups before a tenant is known.
     "projects/lookups.py": {"find_organizations", "_row"},

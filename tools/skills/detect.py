@@ -78,11 +78,15 @@ class TranscriptLine:
 
 @dataclass(frozen=True)
 class DetectContext:
-    """The variables of templates/prompts/detect. `messages` is empty for tools that don't use history (N07, N08)."""
+    """The variables of templates/prompts/detect. `messages` is empty for tools that don't use history (N07, N08).
+
+    `summary` tells what was said before `messages`, where they are not all.
+    """
 
     tools: list[ToolLine]
     messages: list[TranscriptLine]
     answer: str
+    summary: str = ""
 
 
 async def detect(
@@ -93,9 +97,10 @@ async def detect(
     lines: Sequence[TranscriptLine],
     answer: str,
     record: Recorder,
+    summary: str = "",
 ) -> Detection:
     """Ask the model which of the tools the agent committed to in `answer`. Raises LlmError."""
-    context = DetectContext(tools=[_line(tool) for tool in tools], messages=list(lines), answer=answer)
+    context = DetectContext(tools=[_line(tool) for tool in tools], messages=list(lines), answer=answer, summary=summary)
     request = structured_request("detect", context, model=model, max_output_tokens=2000)
     return await client.structured(request, output=Detection, record=record)
 

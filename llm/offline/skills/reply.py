@@ -66,8 +66,20 @@ class Speaker:
         self.steps = Steps(scene)
 
     def speak(self) -> str:
-        parts = self._result_of_action() or self._courtesies() or self._answer()
-        return " ".join(part for part in parts if part).strip()
+        parts = self._still_there() or self._result_of_action() or self._courtesies() or self._answer()
+        return " ".join(part for part in (self._recovery(), *parts) if part).strip()
+
+    def _still_there(self) -> list[str]:
+        """The customer is silent: what was asked last, once more."""
+        if not self.scene.is_follow_up or self.scene.urgent:
+            return []
+        asked = re.findall(r"[^.!?]+\?", self.scene.last_agent)
+        return [self._say("still_there"), asked[-1].strip() if asked else self._say("more")]
+
+    def _recovery(self) -> str:
+        """One word of regret, not in every reply."""
+        regret = self._say("regret")
+        return regret if self.scene.is_going_badly and regret not in self.scene.last_agent else ""
 
     def _say(self, key: str) -> str:
         return self.steps.say(key)

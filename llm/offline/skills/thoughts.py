@@ -53,7 +53,8 @@ def think(call: ChatCall) -> dict[str, Any]:
 def _read(call: ChatCall) -> View:
     user = call.last_user
     lines = prompt_reader.transcript(prompt_reader.section(user, "Conversation"))
-    known = prompt_reader.facts(prompt_reader.section(user, "KnownFacts"))
+    _, earlier = prompt_reader.summary(user)
+    known = {**earlier, **prompt_reader.facts(prompt_reader.section(user, "KnownFacts"))}
     previous = prompt_reader.directives(user, tag="PreviousDirectives")
     return View(
         scenarios=prompt_reader.scenarios(prompt_reader.section(call.system, "Scenarios")),

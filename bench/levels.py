@@ -1,0 +1,77 @@
+"""One level of load: so many conversations at once, each with so many turns."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bench.floor import Floor, measure_floor
+from bench.load import TurnTimes, run_guests
+from bench.product import Product
+
+OURS = ("web", "replies", "work")
+# Conversations at once, and turns of each.
+LEVELS = ((1, 15), (16, 10), (64, 6), (256, 3))
+
+
+@dataclass(frozen=True)
+class Level:
+    """What one level measured. Times are milliseconds beyond the model's own; CPU is per turn."""
+
+    conversations: int
+    turns: int
+    turns_per_s: float
+    first_token_p50_ms: float
+    first_token_p95_ms: float
+    analysed_p50_ms: float
+    cpu_ms: float
+    postgresql_cpu_ms: float
+    redis_cpu_ms: float
+    memory_mb: float
+    prompt_bytes: int
+    floor: Floor
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: float) -> Level:
+    """Run the product, then the floor, at the same load against the same model."""
+    asyncio.run(run_guests(product, guests=min(conversations, 8), turns=1))
+    before, began = product.usage(), time.perf_counter()
+    times = asyncio.run(run_guests(product, guests=conversations, turns=turns))
+    seconds, after = time.perf_counter() - began, product.usage()
+    spent = {name: (after[name] - before[name]).cpu_s * 1000 / len(times) for name in after}
+    return Level(
+        conversations=conversations,
+        turns=len(times),
+        turns_per_s=len(times) / seconds,
+        first_token_p50_ms=_quantile([turn.first_token_ms for turn in times], 0.5) - ttft_ms,
+        first_token_p95_ms=_quantile([turn.first_token_ms for turn in times], 0.95) - ttft_ms,
+        analysed_p50_ms=_quantile([_analysis_ms(turn) for turn in times], 0.5) - ttft_ms,
+        cpu_ms=sum(spent[name] for name in OURS),
+        postgresql_cpu_ms=spent["postgresql"],
+        redis_cpu_ms=spent["redis"],
+        memory_mb=sum(after[name].rss_bytes for name in OURS) / 1e6,
+        prompt_bytes=_prompt_bytes(product),
+        floor=asyncio.run(measure_floor(product, guests=conversations, turns=turns)),
+    )
+
+
+def _analysis_ms(turn: TurnTimes) -> float:
+    return turn.analysed_ms - turn.replied_ms
+
+
+def _prompt_bytes(product: Product) -> int:
+    """Median bytes sent to the model per turn: the sum of the four skills' medians, two detections."""
+    by_skill: dict[str, list[int]] = {}
+    for request in product.model_log()["requests"]:
+        by_skill.setdefault(request["skill"], []).append(request["prompt_bytes"])
+    return int(sum(statistics.median(sizes) * (2 if skill == "detect" else 1) for skill, sizes in by_skill.items()))
+
+
+def _quantile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]

@@ -1,0 +1,119 @@
+"""A tenant with a million messages, made by the database itself in two minutes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import psycopg
+
+DAYS = 90
+MESSAGES_EACH = 10
+FIRST = "Giulia Marco Ole Claire Jonas Marta Paolo Aisha Kenji Lucia Tom Ana Ivo Nora Emre Zoe".split()
+LAST = "Ferri Riva Hansen Dubois Weber Conti Rossi Khan Sato Marchetti Baker Silva Novak Berg Kaya Blum".split()
+WORDS = (
+    "table for four this friday evening please we would like to sit near the window is there anything vegan on your"
+    " menu could you text me the details thank you see then around seven how about eight instead one of us has a"
+    " small dog that allowed birthday cake terrace quiet corner parking close by confirm booking name phone number"
+).split()
+# Said once in 50 000 messages.
+RARE = "marzipan"
+
+# Each row is a copy of one that the product itself wrote, so that a new column is no matter here.
+COPY = "insert into {table} select (jsonb_populate_record(sample, changes)).* from {table} sample, ({changes}) made"
+SAMPLE = " where sample.id = %(sample)s"
+
+PERSONAS = COPY.format(
+    table="conversations_persona",
+    changes="select jsonb_build_object('id', id, 'external_id', 'guest-' || i) changes from customer",
+)
+CONVERSATIONS = COPY.format(
+    table="conversations_conversation",
+    changes="select jsonb_build_object('id', id, 'persona_id', persona, 'created_at', at, 'updated_at',"
+    " at + interval '9 minutes', 'last_message', %(each)s, 'last_turn', %(each)s / 2, 'directives_id', null,"
+    " 'channel', (array['chat','chat','chat','phone','whatsapp','sms'])[1 + i %% 6],"
+    " 'status', case when i %% 10 < 7 then 'ended' else 'open' end,"
+    " 'flag', case when i %% 5000 = 0 then 'asked for a person' else '' end) changes from talk",
+)
+TURNS = COPY.format(
+    table="conversations_turn",
+    changes="select jsonb_build_object('id', turn, 'conversation_id', talk, 'seq', (n + 1) / 2, 'status', 'done',"
+    " 'message_id', id, 'created_at', at, 'first_token_at', at + make_interval(secs => .2 + random()),"
+    " 'quality_score', case when salt %% 6 = 0 then 1 + salt %% 10 end,"
+    " 'freshness', (array['fresh','fresh','stale','waiting'])[1 + salt / 1000 %% 4]) changes from said where n %% 2 = 1",
+)
+MESSAGES = COPY.format(
+    table="conversations_message",
+    changes="select jsonb_build_object('id', id, 'conversation_id', talk, 'turn_id', null, 'seq', n, 'created_at', at,"
+    " 'role', case when n %% 2 = 1 then 'user' else 'agent' end, 'content', words || case when salt / 10000 %% 500 = 7"
+    " and n = 1 and salt / 1000 %% 10 = 0 then %(rare)s else '' end) changes from said, lateral (select string_agg("
+    "(%(words)s::text[])[1 + (salt * 31 + k * k * 17 + k * (salt / 7)) %% %(many)s], ' ') || ' ' words"
+    " from generate_series(1, 12) k) twelve",
+)
+CALLS = COPY.format(
+    table="jobs_modelcall",
+    changes="select jsonb_build_object('id', uuidv7(at - now()), 'turn_id', turn, 'started_at', at, 'skill', skill,"
+    " 'cost', .0004) changes from said, unnest(array['reply','observer','thoughts','detect']) skill"
+    " where n %% 2 = 1 and at > now() - interval '15 days'",
+)
+FIELDS = (
+    "insert into conversations_personafield (id, organization_id, persona_id, key, value, strength, quote, updated_at)"
+    " select uuidv7(), %(organization)s, id, key, value, 2, '', now() from customer, lateral (values"
+    " ('name', (%(first)s::text[])[1 + i %% 16] || ' ' || (%(last)s::text[])[1 + i / 16 %% 16] || i / 256),"
+    " ('phone', '+39347' || lpad(i::text, 7, '0')), ('email', 'guest' || i || '@mail.example')) field (key, value)"
+)
+CUSTOMERS = "create temp table customer as select i, uuidv7() as id from generate_series(0, %(customers)s - 1) i"
+TALKS = (
+    "create temp table talk as select w.i, at, uuidv7(at - now()) as id, customer.id as persona from"
+    " (select i, now() - make_interval(secs => %(days)s * 86400 * (1 - i::float8 / %(conversations)s)) as at"
+    " from generate_series(1, %(conversations)s) i) w join customer on customer.i = w.i %% %(customers)s order by w.i"
+)
+SAID = (
+    "create temp table said as select talk.id as talk, n, at + make_interval(mins => n - 1) as at,"
+    " uuidv7(at + make_interval(mins => n - 1) - now()) as id, uuidv7(at + make_interval(mins => n - 1) - now()) as turn,"
+    " talk.i::bigint * 1000 + n as salt from talk, generate_series(1, %(each)s) n order by 3"
+)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """A row of each table to copy, all of one tenant's project."""
+
+    organization: UUID
+    persona: UUID
+    conversation: UUID
+    turn: UUID
+    message: UUID
+    call: UUID
+
+
+def load(admin_url: str, samples: Samples, *, messages: int) -> None:
+    """Fill one tenant. Asks for the server's own administrator: checking millions of references would take minutes."""
+    conversations = messages // MESSAGES_EACH
+    values = {
+        "organization": samples.organization,
+        "conversations": conversations,
+        "customers": conversations * 4 // 5,
+        "days": DAYS,
+        "each": MESSAGES_EACH,
+        "first": FIRST,
+        "last": LAST,
+        "words": WORDS,
+        "many": len(WORDS),
+        "rare": RARE,
+    }
+    copies = {
+        PERSONAS: samples.persona,
+        CONVERSATIONS: samples.conversation,
+        TURNS: samples.turn,
+        MESSAGES: samples.message,
+        CALLS: samples.call,
+    }
+    with psycopg.connect(admin_url) as connection:
+        connection.execute("set session_replication_role = replica")
+        for statement in (CUSTOMERS, TALKS, SAID, FIELDS):
+            connection.execute(statement.encode(), values)
+        for statement, sample in copies.items():
+            connection.execute((statement + SAMPLE).encode(), {**values, "sample": sample})
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        connection.execute("vacuum analyze")

@@ -1,0 +1,88 @@
+"""Conversations that talk to the product over its API, as a page does: post a message, follow the event stream."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from bench.product import Product
+
+LANES = {"observer", "thoughts", "tool_caller"}
+MESSAGE = "Do you have a table for four on Friday evening, and is there something vegan on the menu?"
+
+
+@dataclass(frozen=True)
+class TurnTimes:
+    """One turn, in milliseconds from the post: first token shown, reply complete, last analysis stored."""
+
+    first_token_ms: float
+    replied_ms: float
+    analysed_ms: float
+
+
+class Guest:
+    """One conversation with its open event stream."""
+
+    def __init__(self, session: aiohttp.ClientSession, *, base_url: str, number: int) -> None:
+        self._session = session
+        self._api = f"{base_url}/api/v1"
+        self._number = number
+
+    async def talk(self, *, turns: int) -> list[TurnTimes]:
+        """Open a conversation, and take its turns one after the other."""
+        body = {"channel": "chat", "persona": {"external_id": f"bench {self._number} {time.time()}"}}
+        async with self._session.post(f"{self._api}/conversations", json=body) as answer:
+            conversation = (await answer.json())["id"]
+        url = f"{self._api}/conversations/{conversation}"
+        async with self._session.get(f"{url}/events") as stream:
+            return [await self._turn(url, stream.content) for _ in range(turns)]
+
+    async def _turn(self, url: str, stream: aiohttp.StreamReader) -> TurnTimes:
+        started = time.perf_counter()
+        posting = asyncio.ensure_future(self._post(f"{url}/messages"))
+        first = replied = 0.0
+        waiting = set(LANES)
+        while waiting or not replied:
+            event, data = await _next_event(stream)
+            now = (time.perf_counter() - started) * 1000
+            if event == "token" and not first:
+                first = now
+            elif event == "done":
+                replied = now
+            elif event == "turn" and data.get("lane") in waiting:
+                waiting.discard(data["lane"])
+        await posting
+        return TurnTimes(first_token_ms=first, replied_ms=replied, analysed_ms=now)
+
+    async def _post(self, url: str) -> None:
+        async with self._session.post(url, json={"content": MESSAGE}) as answer:
+            answer.raise_for_status()
+            await answer.read()
+
+
+async def _next_event(stream: aiohttp.StreamReader) -> tuple[str, dict[str, Any]]:
+    event = ""
+    while True:
+        line = await stream.readline()
+        if not line:
+            raise ConnectionError("The event stream ended.")
+        if line.startswith(b"event: "):
+            event = line[7:].decode().strip()
+        elif line.startswith(b"data: "):
+            return event, json.loads(line[6:])
+
+
+async def run_guests(product: Product, *, guests: int, turns: int) -> list[TurnTimes]:
+    """All guests at once; the turns of all of them."""
+    headers = {"Authorization": f"Bearer {product.api_key}"}
+    connector = aiohttp.TCPConnector(limit=0)
+    timeout = aiohttp.ClientTimeout(total=None, sock_read=60)
+    async with aiohttp.ClientSession(headers=headers, connector=connector, timeout=timeout) as session:
+        people = [Guest(session, base_url=product.base_url, number=number) for number in range(guests)]
+        talked = await asyncio.gather(*(guest.talk(turns=turns) for guest in people))
+    return [turn for turns_of_one in talked for turn in turns_of_one]

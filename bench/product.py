@@ -1,0 +1,138 @@
+"""The whole product for a measurement: its own PostgreSQL and Redis, web, two workers, and the model it asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.cpu import Usage, usage_of
+from config.runner import programs
+from config.runner.embedded import EmbeddedServices
+from config.runner.ports import free_port
+from config.runner.program import Program
+
+ROOT = Path(__file__).resolve().parent.parent
+READY_SECONDS = 60
+
+# The same answers each time, of the sizes of the measured prototype: a reply of 40 words and three structured answers.
+REPLY = " ".join(["word"] * 39) + " end."
+ANSWERS: dict[str, dict[str, Any]] = {
+    "reply": {"text": REPLY},
+    "observer": {"json": {"facts": [], "quality": None}},
+    "thoughts": {
+        "json": {
+            "scenario": "1, Book a table",
+            "step": "1.1, Ask for a phone number",
+            "goal": "Learn the number.",
+            "instructions": ["Ask for the number."],
+            "to_collect": ["phone"],
+            "known": [],
+            "tools_pending": [],
+            "avoid": [],
+        }
+    },
+    "detect": {"json": {"verdicts": []}},
+}
+
+
+@dataclass(frozen=True)
+class Product:
+    """A running product: where it answers, its key, and the processes to measure."""
+
+    base_url: str
+    api_key: str
+    model_url: str
+    pids: dict[str, int]
+
+    def usage(self) -> dict[str, Usage]:
+        """CPU and memory by process."""
+        return {name: usage_of(pid) for name, pid in self.pids.items()}
+
+    def tell_model(self, path: str, body: Any) -> None:
+        """Configure the model over its own HTTP door."""
+        post(f"{self.model_url}{path}", body)
+
+    def model_log(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self.model_url}/log", timeout=10) as answer:  # noqa: S310  # our own model
+            return dict(json.load(answer))
+
+
+@contextmanager
+def running_product(*, ttft_ms: float) -> Iterator[Product]:
+    """Start everything, load the demo, warm up the model's script; stop everything at the end."""
+    with ExitStack() as stack:
+        services = stack.enter_context(EmbeddedServices(durable=True))
+        web_port, model_port = free_port(), free_port()
+        model_url = f"http://127.0.0.1:{model_port}"
+        env = {
+            **os.environ,
+            **services.env,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "OPENAI_BASE_URL": f"{model_url}/v1",
+            "OPENAI_API_KEY": "bench",
+            "MAKEGOOD_OFFLINE": "1",
+            "MAKEGOOD_LOG_LEVEL": "WARNING",
+        }
+        model = _start(stack, programs.offline_model(port=model_port, env=env))
+        login = _demo(env)
+        started = {
+            "web": _start(stack, programs.web(host="127.0.0.1", port=web_port, env=env)),
+            "replies": _start(stack, programs.reply_worker(env=env)),
+            "work": _start(stack, programs.work_worker(env=env)),
+        }
+        pids = {name: process.pid for name, process in started.items()}
+        pids |= {"postgresql": services.postgres.pid, "redis": services.redis.pid, "model": model.pid}
+        product = Product(f"http://127.0.0.1:{web_port}", login["api_key"], model_url, pids)
+        _await(f"{product.base_url}/healthz")
+        _await(f"{model_url}/healthz")
+        script(product, ttft_ms=ttft_ms)
+        yield product
+
+
+def script(product: Product, *, ttft_ms: float) -> None:
+    """Fixed answers and a fixed time to first token."""
+    product.tell_model("/reset", {})
+    product.tell_model("/script", [{"skill": skill, "times": 0, **answer} for skill, answer in ANSWERS.items()])
+    product.tell_model("/latency", {"ttft_ms": ttft_ms, "gap_ms": 0})
+
+
+def post(url: str, body: Any) -> None:
+    request = urllib.request.Request(url, data=json.dumps(body).encode(), method="POST")  # noqa: S310  # our own servers
+    request.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(request, timeout=10):  # noqa: S310
+        pass
+
+
+def _start(stack: ExitStack, program: Program) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(program.argv(), **program.popen_options())
+    stack.callback(process.wait)
+    stack.callback(process.terminate)
+    return process
+
+
+def _demo(env: dict[str, str]) -> dict[str, str]:
+    manage = [sys.executable, str(ROOT / "manage.py")]
+    subprocess.run([*manage, "migrate", "-v", "0"], env=env, check=True)
+    loaded = subprocess.run([*manage, "demo", "--json"], env=env, check=True, stdout=subprocess.PIPE)
+    return dict(json.loads(loaded.stdout))
+
+
+def _await(url: str) -> None:
+    give_up_at = time.monotonic() + READY_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=2):  # noqa: S310  # our own servers
+                return
+        except OSError:
+            if time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.1)

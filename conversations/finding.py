@@ -1,0 +1,188 @@
+"""Finding conversations: newest first, by customer, by words that were said.
+
+Under row-level security an index serves only comparisons that the database calls leakproof (migration 0003_lists): ranges
+of text, uuid and time. So a customer is found by how a name, a phone number or an address begins or ends, in the whole
+tenant; words are looked for from the newest message back, so many messages at a time, and the answer says how far it got.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import F, Q, QuerySet
+
+from conversations.models import Conversation, Message, Persona, PersonaField
+from projects.models import Project
+
+PAGE = 25
+# Messages that one search reads; 60 ms on a small machine.
+WINDOW = 100_000
+# Customers that one search follows to their conversations.
+MOST_CUSTOMERS = 200
+MOST_WORDS = 8
+FEWEST_DIGITS = 4
+LAST_CHARACTER = "\U0010ffff"
+NEWEST = UUID(int=(1 << 128) - 1)
+
+# The inner limit stands before the words are looked for, so that no search reads more than its share.
+HOLDING = """
+select m.id from (
+    select id, conversation_id, content from conversations_message
+    where organization_id = %(organization)s and id < %(before)s order by id desc limit %(window)s
+) m
+join conversations_conversation c on c.organization_id = %(organization)s and c.id = m.conversation_id
+where m.content ilike all (%(words)s) and c.project_id = %(project)s
+    and (%(channel)s = '' or c.channel = %(channel)s) and (%(status)s = '' or c.status = %(status)s)
+    and (c.flag <> '' or not %(flagged)s)
+order by m.id desc limit %(page)s + 1
+"""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a list is narrowed to; empty means anything."""
+
+    channel: str = ""
+    status: str = ""
+    flagged: bool = False
+
+    def narrow(self, rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+        wanted = {"channel": self.channel, "status": self.status}
+        rows = rows.filter(**{name: value for name, value in wanted.items() if value})
+        return rows.exclude(flag="") if self.flagged else rows
+
+
+@dataclass(frozen=True)
+class Place:
+    """A row of the list, to go on behind it."""
+
+    updated_at: datetime
+    id: UUID
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One page of the list, and where the next one begins."""
+
+    conversations: list[Conversation]
+    next: Place | None
+
+
+@dataclass(frozen=True)
+class Said:
+    """Messages with the words, newest first. `next` is the message to go on behind, `back_to` when the last one that
+    was looked at was written; both are None when every message was."""
+
+    messages: list[Message]
+    next: UUID | None
+    back_to: datetime | None
+
+
+def list_conversations(project: Project, filters: Filters, *, after: Place | None) -> Listed:
+    """The project's conversations, those with the latest news first."""
+    rows = filters.narrow(_rows(project))
+    if after is not None:
+        tie = Q(updated_at=after.updated_at, id__lt=after.id)
+        # The first condition is implied by the second, and is the one that an index understands.
+        rows = rows.filter(Q(updated_at__lte=after.updated_at), Q(updated_at__lt=after.updated_at) | tie)
+    found = list(rows[: PAGE + 1])
+    last = found[PAGE - 1] if len(found) > PAGE else None
+    return Listed(found[:PAGE], next=Place(last.updated_at, last.pk) if last else None)
+
+
+def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conversation]:
+    """The newest conversations of customers whose name, phone number, address or id the text begins or ends."""
+    personas = [*_personas(project, text), *_by_external_id(project, text)]
+    return list(filters.narrow(_rows(project).filter(persona_id__in=personas))[:PAGE]) if personas else []
+
+
+def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID | None) -> Said:
+    """Messages that hold every word of the text, among the newest so many before a message."""
+    words = text.split()[:MOST_WORDS]
+    if not words:
+        return Said([], next=None, back_to=None)
+    ids = _holding(project, words, filters, before=before or NEWEST)
+    rows = Message.objects.filter(pk__in=ids[:PAGE]).select_related("conversation__persona").order_by("-id")
+    found = list(rows)
+    if len(ids) > PAGE:
+        return Said(found, next=found[-1].pk, back_to=found[-1].created_at)
+    window = Message.objects.filter(id__lt=before or NEWEST).order_by("-id").values_list("id", "created_at")
+    end = window[WINDOW - 1 : WINDOW].first()
+    return Said(found, next=end[0] if end else None, back_to=end[1] if end else None)
+
+
+def last_messages(conversations: Iterable[Conversation]) -> dict[UUID, Message]:
+    """The newest message of each conversation, by the conversation's id."""
+    ids = [conversation.pk for conversation in conversations]
+    rows = Message.objects.filter(conversation_id__in=ids, seq=F("conversation__last_message"))
+    return {row.conversation_id: row for row in rows}
+
+
+def customer_names(personas: Collection[UUID]) -> Mapping[UUID, str]:
+    """What to call each customer: the name, or else the phone number or the address, if any is known."""
+    rows = PersonaField.objects.filter(persona_id__in=personas, key__in=("name", "phone", "email"))
+    known: dict[UUID, dict[str, str]] = {}
+    for row in rows:
+        known.setdefault(row.persona_id, {})[row.key] = row.value
+    return {persona: fields.get("name") or fields.get("phone") or fields["email"] for persona, fields in known.items()}
+
+
+def _rows(project: Project) -> QuerySet[Conversation]:
+    return Conversation.objects.filter(project=project).select_related("persona").order_by("-updated_at", "-id")
+
+
+def _holding(project: Project, words: list[str], filters: Filters, *, before: UUID) -> list[UUID]:
+    values = {
+        "organization": project.organization_id,
+        "project": project.pk,
+        "before": before,
+        "window": WINDOW,
+        "words": [_like(word) for word in words],
+        "channel": filters.channel,
+        "status": filters.status,
+        "flagged": filters.flagged,
+        "page": PAGE,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(HOLDING, values)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _like(word: str) -> str:
+    """The pattern of any text that holds the word."""
+    return "%" + re.sub(r"([%_\\])", r"\\\1", word) + "%"
+
+
+def _personas(project: Project, text: str) -> list[UUID]:
+    """Customers found by a field, as it is kept for this (migration 0003_lists)."""
+    wanted = " ".join(text.lower().split())
+    digits = re.sub(r"\D", "", text).lstrip("0")
+    ranges = [("name", "found_by", wanted), ("name", "found_by_last", wanted), ("email", "found_by", wanted)]
+    if len(digits) >= FEWEST_DIGITS and not re.search(r"[^\W\d]", text):
+        # A number is known by its last digits: whoever looks for it may leave out the country.
+        ranges = [("phone", "found_by", digits[::-1])]
+    found: list[UUID] = []
+    for key, column, start in ranges:
+        found += _in_range(project, key=key, column=column, start=start)
+    return found
+
+
+def _in_range(project: Project, *, key: str, column: str, start: str) -> list[UUID]:
+    sql = (
+        f"select persona_id from conversations_personafield where organization_id = %s and key = %s"  # noqa: S608
+        f" and {column} >= %s and {column} < %s limit %s"
+    )
+    values = (project.organization_id, key, start, start + LAST_CHARACTER, MOST_CUSTOMERS)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _by_external_id(project: Project, text: str) -> list[UUID]:
+    rows = Persona.objects.filter(project=project, external_id=text.strip())
+    return list(rows.values_list("pk", flat=True))

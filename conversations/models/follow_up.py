@@ -1,0 +1,33 @@
+"""Follow-ups: what became of each timer that ran out (reliability 2.5)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class FollowUpState(models.TextChoices):
+    FIRED = "fired", "Fired: the agent wrote again"
+    MISSED = "missed", "Missed: it ran out during an outage, too long ago to write now"
+
+
+class FollowUp(TenantModel):
+    """One timer that ran out. `generation` is the conversation's last message then: once for each (F1). Never changed."""
+
+    conversation = TenantForeignKey("conversations.Conversation", related_name="all_follow_ups")
+    generation = models.PositiveIntegerField()
+    due_at = models.DateTimeField()
+    state = models.CharField(max_length=8, choices=FollowUpState.choices)
+    turn = TenantForeignKey("conversations.Turn", null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "conversation", "generation"], name="one_follow_up_per_generation"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"follow-up {self.generation} ({self.state})"

@@ -1,0 +1,65 @@
+"""What the pages know of a customer: the facts, and the message that each comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from conversations.models import Conversation, Message, PersonaField
+from conversations.models.persona import Strength
+
+LABELS = {
+    "name": "Name",
+    "phone": "Phone",
+    "email": "E-mail",
+    "language": "Language",
+    "sms_opt_in": "Texts",
+    "email_opt_in": "E-mails",
+    "call_opt_in": "Calls",
+}
+FIRST = tuple(LABELS)
+ANSWERS = {"true": "Agreed", "false": "Declined"}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing known. `message` is the number of the message it comes from, when that is of this conversation."""
+
+    label: str
+    value: str
+    quote: str
+    source: str
+    message: int | None
+    message_id: UUID | None
+
+
+def facts_of(conversation: Conversation) -> list[Fact]:
+    """Everything known of the conversation's customer, the usual fields first."""
+    fields = list(PersonaField.objects.filter(persona_id=conversation.persona_id))
+    fields.sort(key=lambda field: (FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.key))
+    sources = [field.message_id for field in fields if field.message_id]
+    messages = Message.objects.filter(pk__in=sources, conversation=conversation)
+    numbers = dict(messages.values_list("pk", "seq"))
+    return [_fact(field, numbers) for field in fields]
+
+
+def _fact(field: PersonaField, numbers: Mapping[UUID, int]) -> Fact:
+    number = numbers.get(field.message_id) if field.message_id else None
+    answer = ANSWERS.get(field.value) if field.key.endswith("_opt_in") else None
+    return Fact(
+        label=LABELS.get(field.key) or field.key.replace("_", " ").capitalize(),
+        value=answer or field.value,
+        quote=field.quote,
+        source=_source(field, is_here=number is not None),
+        message=number,
+        message_id=field.message_id if number is not None else None,
+    )
+
+
+def _source(field: PersonaField, *, is_here: bool) -> str:
+    if field.strength == Strength.GIVEN:
+        return "given by staff or the API"
+    if is_here:
+        return ""
+    return "from an earlier conversation" if field.message_id else ""

@@ -1,0 +1,37 @@
+"""A few words of a message around what was looked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+BEFORE = 40
+LENGTH = 180
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Part of an excerpt; marked where it is a word that was looked for."""
+
+    text: str
+    is_marked: bool = False
+
+
+def excerpt(content: str, words: Iterable[str]) -> list[Piece]:
+    """The message's beginning, or what surrounds the first of the words, with the words marked."""
+    text = " ".join(content.split())
+    alternatives = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    pattern = re.compile(f"({alternatives})", re.IGNORECASE) if alternatives else None
+    first = pattern.search(text) if pattern else None
+    start = max(0, first.start() - BEFORE) if first else 0
+    shown = text[start : start + LENGTH]
+    pieces = _pieces(shown, pattern)
+    return [*([Piece("…")] if start else []), *pieces, *([Piece("…")] if start + LENGTH < len(text) else [])]
+
+
+def _pieces(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
+    if pattern is None:
+        return [Piece(text)]
+    parts = pattern.split(text)
+    return [Piece(part, is_marked=bool(number % 2)) for number, part in enumerate(parts) if part]

@@ -1,0 +1,39 @@
+"""The way in, and the playground."""
+
+from __future__ import annotations
+
+from typing import cast
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from projects.models import User
+from projects.models.key import Scope
+from projects.pages.shell import projects_of, shell_context
+from projects.permissions import enter_project
+
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Straight to the first project; a person without one is told so."""
+    found = projects_of(cast(User, request.user))
+    if found:
+        return redirect(found[0]["url"])
+    return render(request, "no_project.html")
+
+
+@login_required
+def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """Talk to the agent, and see each turn from within."""
+    entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
+    conversation_id = _uuid_or_empty(request.GET.get("conversation", ""))
+    return render(request, "playground.html", {**shell_context(request, entry), "conversation_id": conversation_id})
+
+
+def _uuid_or_empty(text: str) -> str:
+    try:
+        return str(UUID(text))
+    except ValueError:
+        return ""

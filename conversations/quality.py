@@ -1,0 +1,24 @@
+"""How well a conversation goes, and what follows when it goes badly (T12, T19, D12)."""
+
+from __future__ import annotations
+
+from conversations.log import ConversationLog
+from conversations.models import Turn
+from conversations.skills.observer import Quality
+
+RECOVER_AT = 3
+LONGEST_REASON = 250
+
+
+def keep_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
+    """Keep a turn's score with its reason. A low one tells the next reply to put things right, and flags staff.
+
+    The instruction stands until a better score.
+    """
+    reason = " ".join(quality.reason.split())[:LONGEST_REASON]
+    Turn.objects.filter(pk=turn.pk).update(quality_score=quality.score, quality_reason=reason)
+    is_low = quality.score <= RECOVER_AT
+    log.conversation.recovery = reason if is_low else ""
+    if is_low:
+        log.conversation.flag = f"Quality {quality.score} of 10: {reason}"
+        log.add_event("quality_low", payload={"turn": str(turn.pk), "score": quality.score, "reason": reason})

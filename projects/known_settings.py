@@ -1,0 +1,54 @@
+"""The settings that the product itself asks for, in a person's words. Others may be stored beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from projects.models.attribute import AttributeType
+
+SETTING = "project_attributes_setting_"
+
+
+@dataclass(frozen=True)
+class KnownSetting:
+    """A setting, and the built-in tools that are on only while it is."""
+
+    key: str
+    label: str
+    tools: tuple[str, ...]
+    type: AttributeType = AttributeType.BOOL
+
+
+KNOWN_SETTINGS = (
+    KnownSetting(f"{SETTING}booking_check_availability_enabled", "Look up free times", ("check_availability_tool",)),
+    KnownSetting(f"{SETTING}booking_enabled", "Make and find bookings", ("create_booking_tool", "search_booking_tool")),
+    KnownSetting(f"{SETTING}booking_cancellation_enabled", "Cancel bookings", ("cancel_booking_tool",)),
+    KnownSetting(
+        f"{SETTING}booking_cancellation_type",
+        "How bookings are cancelled",
+        ("cancel_booking_tool",),
+        type=AttributeType.ENUM,
+    ),
+    KnownSetting(
+        f"{SETTING}booking_manage_url_enabled", "Send a link to manage a booking", ("send_manage_booking_url_tool",)
+    ),
+    KnownSetting(f"{SETTING}sms_send_information_enabled", "Send texts", ("send_sms_tool",)),
+    KnownSetting(f"{SETTING}email_send_information_enabled", "Send e-mails", ("send_email_tool",)),
+    KnownSetting(f"{SETTING}transfer_call_enabled", "Transfer calls to a person", ("transfer_call_tool",)),
+    KnownSetting(
+        f"{SETTING}calendar_event_integration",
+        "Calendar for meetings",
+        ("create_meeting_tool",),
+        type=AttributeType.ENUM,
+    ),
+    KnownSetting(
+        f"{SETTING}products_and_services_background_check_location_enabled",
+        "Check whether a zip code is served",
+        ("check_zip_code_served_tool",),
+    ),
+    KnownSetting(
+        f"{SETTING}products_and_services_background_check_availability_enabled",
+        "Check whether a product or service is available",
+        ("check_product_or_service_availability",),
+    ),
+)

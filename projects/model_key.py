@@ -1,0 +1,59 @@
+"""The key of a project's own model endpoint: written, never read back, and sent to no address but its own."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from projects.agent_sentences import SettingsRefused
+from projects.attributes import read_secret, resolve_attributes, set_attribute, unset_attribute
+from projects.model_choice import KEY_ATTRIBUTE
+from projects.models import Project
+from projects.models.attribute import AttributeType
+
+LONGEST_KEY = 500
+
+
+def has_stored_key(project: Project) -> bool:
+    """Whether the project or its organization has a key stored."""
+    found = resolve_attributes(project).get(KEY_ATTRIBUTE)
+    return found is not None and found.type is AttributeType.SECRET
+
+
+def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, new_url: str) -> None:
+    """Store a new key or remove the project's own. Raises SettingsRefused where a key would go to a new address.
+
+    Otherwise whoever may change the address could have a key sent to a server of their own, and so read it.
+    """
+    if key:
+        _check(key)
+        set_attribute(project, KEY_ATTRIBUTE, key, type=AttributeType.SECRET)
+        return
+    if is_removed:
+        unset_attribute(project, KEY_ATTRIBUTE)
+    if new_url and not is_same_server(old_url, new_url) and has_stored_key(project):
+        raise SettingsRefused({"model_api_key": "The stored key is for another address. Write this one's key."})
+
+
+def key_for_test(project: Project, *, typed: str, url: str, saved_url: str) -> str:
+    """The key to test an address with: the one just typed, else the stored one, for its own server only. Raises SettingsRefused."""
+    if typed:
+        _check(typed)
+        return typed
+    if not is_same_server(url, saved_url):
+        if has_stored_key(project):
+            raise SettingsRefused({"model_api_key": "The stored key is for another address. Write this one's key."})
+        return ""
+    return read_secret(project, KEY_ATTRIBUTE) or ""
+
+
+def is_same_server(one: str, other: str) -> bool:
+    """Whether two base URLs are at the same scheme, host and port."""
+    first, second = urlsplit(one), urlsplit(other)
+    return (first.scheme, first.netloc.lower()) == (second.scheme, second.netloc.lower())
+
+
+def _check(key: str) -> None:
+    if len(key) > LONGEST_KEY or not (key.isascii() and key.isprintable()) or " " in key:
+        raise SettingsRefused(
+            {"model_api_key": f"A key has at most {LONGEST_KEY} letters, digits and signs, and no space or line break."}
+        )

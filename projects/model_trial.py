@@ -1,0 +1,63 @@
+"""One small real call, to see whether a model answers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from llm.client import Client
+from llm.errors import LlmError
+from llm.types import CallRecord, ChatRequest, Deadlines, ModelSpec
+from outbound.guard import Guard
+
+DEADLINES = Deadlines(first_token_s=20.0, total_s=20.0)
+QUESTION = "Say the word ready."
+# Enough for a model that thinks before it answers.
+MAX_OUTPUT_TOKENS = 256
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How the call went, in a sentence."""
+
+    is_ok: bool
+    sentence: str
+
+
+async def try_model(model: ModelSpec) -> Trial:
+    """Ask the model for a word. No transaction may be open: it can take 20 seconds."""
+    # In a thread with a loop of its own: loading the SDK takes a second, in which the web's loop would stand still.
+    return await asyncio.to_thread(asyncio.run, _ask(model))
+
+
+async def _ask(model: ModelSpec) -> Trial:
+    client = Client(prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW))
+    try:
+        completion = await client.stream(_request(model), on_text=_ignore_text, record=_ignore_record)
+    except LlmError as error:
+        return Trial(False, f"{model.model} didn’t answer. {error}")
+    finally:
+        await client.aclose()
+    first = f", the first word after {completion.first_token_ms / 1000:.2f} s" if completion.first_token_ms else ""
+    return Trial(True, f"{model.model} answered in {completion.total_ms / 1000:.2f} s{first}.")
+
+
+def _request(model: ModelSpec) -> ChatRequest:
+    return ChatRequest(
+        skill="test",
+        template_hash="",
+        model=model,
+        messages=[{"role": "user", "content": QUESTION}],
+        deadlines=DEADLINES,
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+    )
+
+
+def _ignore_text(text: str) -> None:
+    """Only whether it answers is of interest."""
+
+
+def _ignore_record(record: CallRecord) -> None:
+    """A test belongs to no conversation, so it is kept nowhere."""

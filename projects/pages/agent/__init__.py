@@ -1,0 +1,1 @@
+"""The pages that configure the agent."""

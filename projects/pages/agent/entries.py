@@ -1,0 +1,86 @@
+"""What a form posted, as a tree: `scenarios.0.steps.1.text` is a text in a step of a scenario.
+
+Lists keep the order in which their items stand in the form, whatever their numbers say: a script that moves an item
+moves its fields, and renames none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.http import QueryDict
+
+Node = dict[str, Any]
+# A long form comes as one field, because the number of fields of a request is limited.
+PACKED = "entries"
+DEEPEST = 8
+
+
+def read_entries(posted: QueryDict) -> Node:
+    """The tree of a posted form, or of the one field that the page's script packed it into."""
+    tree: Node = {}
+    for name, text in _pairs(posted):
+        _put(tree, name.split("."), text.replace("\r\n", "\n").replace("\r", "\n"))
+    return tree
+
+
+def text_of(node: Node, name: str) -> str:
+    """A text field; empty where there is none."""
+    value = node.get(name, "")
+    return value.strip() if isinstance(value, str) else ""
+
+
+def words_of(node: Node, name: str) -> list[str]:
+    """A text field that holds several words or names with commas between them."""
+    return [word.strip() for word in text_of(node, name).split(",") if word.strip()]
+
+
+def part_of(node: Node, name: str) -> Node:
+    """A group of fields; empty where there is none."""
+    value = node.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def rows_of(node: Node, name: str) -> list[Node]:
+    """The items of a list, in the order of the form."""
+    return [row for row in part_of(node, name).values() if isinstance(row, dict)]
+
+
+def number_of(node: Node, name: str) -> int:
+    """A whole number, or 0."""
+    text = text_of(node, name)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _pairs(posted: QueryDict) -> Iterator[tuple[str, str]]:
+    packed = _unpacked(posted.get(PACKED, ""))
+    for name, values in posted.lists():
+        packed.extend((name, str(value)) for value in values)
+    yield from packed
+
+
+def _unpacked(text: str) -> list[tuple[str, str]]:
+    try:
+        found = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    return list(_texts(found)) if isinstance(found, list) else []
+
+
+def _texts(found: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    for pair in found:
+        if isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair):
+            yield pair[0], pair[1]
+
+
+def _put(tree: Node, path: list[str], text: str) -> None:
+    if len(path) > DEEPEST:
+        return
+    for part in path[:-1]:
+        child = tree.setdefault(part, {})
+        if not isinstance(child, dict):
+            return
+        tree = child
+    tree.setdefault(path[-1], text)

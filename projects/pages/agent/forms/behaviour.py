@@ -1,0 +1,54 @@
+"""How the agent behaves in time: newer messages, follow-ups, and what is scored."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from projects.agent import ChannelKind, ChannelName
+from projects.pages.agent.boxes import Boxes
+from projects.pages.agent.entries import Node, part_of, text_of
+
+KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
+# Voice conversations are always scored.
+SCORED_BY_CHOICE = tuple(name for name in get_args(ChannelName) if name not in ("phone", "webcall"))
+KIND_NAMES = {"text": "On text channels", "voice": "On voice channels"}
+POLICIES = (
+    ("", "As the channel does"),
+    ("interrupt", "Stop, and answer both at once"),
+    ("queue", "Finish, then answer the newer one"),
+    ("reject", "Refuse the newer one until the reply is there"),
+)
+
+
+def read(entries: Node) -> dict[str, Any]:
+    minutes, quiet = part_of(entries, "follow_up_minutes"), part_of(entries, "quiet_hours")
+    span = [text_of(quiet, "0"), text_of(quiet, "1")]
+    scored = part_of(entries, "score_quality_on")
+    return {
+        "newer_message": text_of(entries, "newer_message") or None,
+        "score_quality_on": [name for name in SCORED_BY_CHOICE if name in scored],
+        "follow_up_minutes": {kind: text for kind in KINDS if (text := text_of(minutes, kind))},
+        "follow_up_limit": text_of(entries, "follow_up_limit"),
+        "quiet_hours": span if any(span) else None,
+    }
+
+
+def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
+    quiet, minutes = document["quiet_hours"] or ["", ""], document["follow_up_minutes"]
+    return {
+        "newer_message": boxes.box("newer_message", document["newer_message"]),
+        "policies": POLICIES,
+        "minutes": [
+            (KIND_NAMES[kind], boxes.box(f"follow_up_minutes.{kind}", _short(minutes.get(kind, "")))) for kind in KINDS
+        ],
+        "follow_up_limit": boxes.box("follow_up_limit", document["follow_up_limit"]),
+        "quiet_from": boxes.box("quiet_hours.0", quiet[0]),
+        "quiet_to": boxes.box("quiet_hours.1", quiet[1]),
+        "quiet_error": boxes.error("quiet_hours"),
+        "scored": [(name, name in document["score_quality_on"]) for name in SCORED_BY_CHOICE],
+    }
+
+
+def _short(value: object) -> object:
+    """5.0 as 5."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

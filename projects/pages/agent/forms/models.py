@@ -1,0 +1,50 @@
+"""Which model does which work, at which address."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from projects.agent import Skill
+from projects.model_choice import default_model
+from projects.pages.agent.boxes import Boxes
+from projects.pages.agent.entries import Node, part_of, text_of
+
+SKILLS: tuple[Skill, ...] = get_args(Skill)
+NAMES: dict[Skill, tuple[str, str]] = {
+    "reply": ("Reply", "Writes what the customer reads."),
+    "thoughts": ("Thoughts", "Thinks ahead between turns, and writes the directives."),
+    "observer": ("Observer", "Notes who the customer is, and how it goes."),
+    "detect": ("Tool caller", "Finds what was promised, and whether it holds."),
+    "summary": ("Summary", "Keeps a long conversation short enough for the prompt."),
+}
+OWN, DEFAULT = "own", "default"
+
+
+def read(entries: Node) -> dict[str, Any]:
+    models = part_of(entries, "models")
+    own = {skill: text_of(part_of(models, skill), "name") for skill in SKILLS if _is_own(models, skill)}
+    return {"models": own, "model_base_url": text_of(entries, "model_base_url").rstrip("/")}
+
+
+def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
+    return {
+        "skills": [_skill(boxes, skill, document["models"]) for skill in SKILLS],
+        "model_base_url": boxes.box("model_base_url", document["model_base_url"]),
+        "key_error": boxes.error("model_api_key"),
+    }
+
+
+def _is_own(models: Node, skill: Skill) -> bool:
+    return text_of(part_of(models, skill), "use") == OWN
+
+
+def _skill(boxes: Boxes, skill: Skill, models: dict[str, str]) -> dict[str, Any]:
+    title, purpose = NAMES[skill]
+    return {
+        "skill": skill,
+        "title": title,
+        "purpose": purpose,
+        "default": default_model(skill),
+        "is_own": skill in models,
+        "name": boxes.box(f"models.{skill}", models.get(skill, "")),
+    }

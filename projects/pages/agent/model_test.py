@@ -1,0 +1,65 @@
+"""The button “Test this model”: the settings as they are typed, tried before they are saved."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect
+
+from llm.types import ModelSpec
+from projects.agent_sentences import SettingsRefused, checked_config
+from projects.agent_versions import check_address
+from projects.model_choice import default_model, operator_endpoint, own_endpoint
+from projects.model_key import key_for_test
+from projects.model_trial import Trial, try_model
+from projects.models import User
+from projects.models.key import Scope
+from projects.pages.agent.entries import Node, read_entries, text_of
+from projects.pages.agent.forms.models import SKILLS
+from projects.pages.agent.page import form_context, live_version, tab_url
+from projects.pages.agent.sections import MODELS, complete
+from projects.pages.agent.settings import show_section
+from projects.permissions import Entry, enter_project
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+
+
+@login_required
+async def model_test(request: HttpRequest, project_slug: str) -> HttpResponseBase:
+    """Make one small call with the typed settings, and say how it went. Nothing is saved, no transaction is held."""
+    user = cast(User, await request.auser())
+    entry = await in_db(enter_project, user, project_slug, verb=Scope.CONFIGURE)
+    if request.method != "POST":
+        return redirect(tab_url(project_slug, MODELS.slug))
+    entries = read_entries(request.POST)
+    try:
+        trial = await try_model(await in_db(_model, entry, entries))
+    except SettingsRefused as refusal:
+        trial = Trial(False, " ".join(refusal.errors.values()))
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
+    return await in_db(_show, request, entry, entries, trial)
+
+
+def _model(entry: Entry, entries: Node) -> ModelSpec:
+    """The model that was asked about. Raises SettingsRefused."""
+    changes = MODELS.read(entries)
+    skill = next((skill for skill in SKILLS if skill == text_of(entries, "test")), SKILLS[0])
+    with tenant_tx(entry.project.organization_id):
+        document = complete(live_version(entry.project).document)
+        config = checked_config({**document, **changes})
+        name = config.models.get(skill, default_model(skill))
+        if not config.model_base_url:
+            return ModelSpec(endpoint=operator_endpoint(), model=name)
+        check_address(config.model_base_url)
+        saved_url, typed = document["model_base_url"], text_of(entries, "model_api_key")
+        key = key_for_test(entry.project, typed=typed, url=config.model_base_url, saved_url=saved_url)
+    return ModelSpec(endpoint=own_endpoint(config.model_base_url, key=key), model=name)
+
+
+def _show(request: HttpRequest, entry: Entry, entries: Node, trial: Trial) -> HttpResponse:
+    """The page with what was typed and the result, for a browser without the script."""
+    context = form_context(request, entry, MODELS, changes=MODELS.read(entries))
+    return show_section(request, {**context, "trial": trial}, entry)

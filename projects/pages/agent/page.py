@@ -1,0 +1,93 @@
+"""What every page of the agent's settings shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from projects.agent_versions import ChangedMeanwhile
+from projects.attributes import is_on, resolve_attributes
+from projects.differences import differences
+from projects.known_settings import KNOWN_SETTINGS
+from projects.models import AgentVersion, Project
+from projects.models.attribute import AttributeType
+from projects.pages.agent.boxes import Boxes
+from projects.pages.agent.sections import OTHER_TABS, SECTIONS, Section, complete
+from projects.pages.shell import shell_context
+from projects.permissions import Entry
+from projects.prompt_budget import prompt_budget
+from projects.tenancy import tenant_tx
+
+
+def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, Any]:
+    """The shell, the tabs, and which version is live."""
+    with tenant_tx(entry.project.organization_id):
+        live = live_version(entry.project)
+    slug = entry.project.slug
+    tabs = [(section.slug, section.title) for section in SECTIONS] + list(OTHER_TABS)
+    return {
+        **shell_context(request, entry),
+        "tabs": [{"title": title, "url": tab_url(slug, name), "is_open": name == tab} for name, title in tabs],
+        "live": version_facts(live),
+        "started_from": live.number,
+        "document": complete(live.document),
+    }
+
+
+def form_context(
+    request: HttpRequest,
+    entry: Entry,
+    section: Section,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    errors: Mapping[str, str] | None = None,
+    conflict: ChangedMeanwhile | None = None,
+) -> dict[str, Any]:
+    """A section's form: as saved, or with what was typed, what is wrong with it, and what others saved meanwhile."""
+    context = page_context(request, entry, tab=section.slug)
+    boxes = Boxes(errors or {})
+    document = {**context["document"], **(conflict.values if conflict else changes or {})}
+    context["form"] = section.show(document, boxes)
+    context["section"] = section
+    context["homeless"] = boxes.homeless()
+    context["conflict"] = _conflict(conflict) if conflict else None
+    context["budget"] = prompt_budget(context["document"]) if section.has_budget else None
+    if section.slug == "scenarios":
+        context.update(_tools(entry.project))
+    return context
+
+
+def tab_url(slug: str, tab: str) -> str:
+    return reverse("agent", kwargs={"project_slug": slug, "section": tab})
+
+
+def live_version(project: Project) -> AgentVersion:
+    return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
+
+
+def version_facts(version: AgentVersion) -> dict[str, Any]:
+    """A version without its document, for a template."""
+    return {
+        "number": version.number,
+        "author": version.author.name if version.author else "Makegood",
+        "note": version.note,
+        "created_at": version.created_at,
+    }
+
+
+def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
+    standing = {name: complete(conflict.latest.document)[name] for name in conflict.values}
+    return {**version_facts(conflict.latest), "changes": differences(standing, conflict.values)}
+
+
+def _tools(project: Project) -> dict[str, Any]:
+    """The tools that a step may name, and those of them that are off."""
+    with tenant_tx(project.organization_id):
+        attributes = resolve_attributes(project)
+    switches = [setting for setting in KNOWN_SETTINGS if setting.type is AttributeType.BOOL]
+    off = [tool for setting in switches if not is_on(attributes, setting.key) for tool in setting.tools]
+    names = sorted({tool for setting in KNOWN_SETTINGS for tool in setting.tools} | {"end_conversation_tool"})
+    return {"tool_names": names, "off_tools": off}

@@ -1,0 +1,1 @@
+"""The pages of people: members, invitations, keys, signing up."""

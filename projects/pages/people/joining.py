@@ -1,0 +1,97 @@
+"""Following an invitation's link: with an account or into a new one."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from allauth.core.ratelimit import consume, respond_429
+from django.contrib.auth import login
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_safe
+
+from projects.api.problem import Conflict
+from projects.invitations import Offer, accept, accept_as_newcomer, read_offer
+from projects.models import User
+from projects.pages.people.forms import JoinForm
+from projects.pages.people.member_list import choice_of
+from projects.tenancy import tenant_tx
+
+TOKEN = "invitation"  # noqa: S105  # the name of its place in the session
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@never_cache
+@require_safe
+def open_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Take the token out of the address bar and its history, as far as a redirect can."""
+    if not consume(request, action="join"):
+        return respond_429(request)
+    if read_offer(token) is None:
+        return _over(request)
+    request.session[TOKEN] = token
+    return redirect("join")
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest) -> HttpResponse:
+    """What the invitation offers, and the way in that fits whoever holds it."""
+    offer = read_offer(request.session.get(TOKEN, ""))
+    if offer is None:
+        return _over(request)
+    if request.user.is_authenticated:
+        return _join_as_user(request, offer)
+    if User.objects.filter(email__iexact=offer.email).exists():
+        return _page(request, offer, step="sign_in")
+    return _join_as_newcomer(request, offer)
+
+
+def _join_as_user(request: HttpRequest, offer: Offer) -> HttpResponse:
+    user = cast(User, request.user)
+    if user.email.lower() != offer.email.lower():
+        return _page(request, offer, step="other", token=request.session[TOKEN])
+    if request.method != "POST":
+        return _page(request, offer, step="accept")
+    try:
+        with tenant_tx(offer.organization_id):
+            accept(offer.invitation_id, user=user)
+    except Conflict:
+        return _over(request)
+    del request.session[TOKEN]
+    return redirect("home")
+
+
+def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
+    if request.method != "POST":
+        return _page(request, offer, step="new", form=JoinForm(email=offer.email))
+    form = JoinForm(request.POST, email=offer.email)
+    if not form.is_valid():
+        return _page(request, offer, step="new", form=form)
+    try:
+        with tenant_tx(offer.organization_id):
+            user = accept_as_newcomer(offer, name=form.cleaned_data["name"], password=form.cleaned_data["password"])
+    except Conflict:
+        return _over(request)
+    except IntegrityError:
+        # Somebody signed up with this address meanwhile.
+        return redirect("join")
+    del request.session[TOKEN]
+    login(request, user, backend=BACKEND)
+    return redirect("home")
+
+
+def _page(
+    request: HttpRequest, offer: Offer, *, step: str, form: JoinForm | None = None, token: str = ""
+) -> HttpResponse:
+    context = {"offer": offer, "role": choice_of(offer.role), "step": step, "form": form, "token": token}
+    return render(request, "people/join.html", context, status=422 if form and form.errors else 200)
+
+
+def _over(request: HttpRequest) -> HttpResponse:
+    request.session.pop(TOKEN, None)
+    return render(request, "people/join_over.html", status=410)

@@ -1,0 +1,82 @@
+"""Ready-made businesses that a newcomer begins with, and edits."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from projects.agent import AgentConfig
+from projects.attributes import set_attribute
+from projects.models import Project, User
+from projects.services import create_organization, create_project
+from projects.tenancy import tenant_tx
+
+FOLDER = Path(__file__).parent
+NAMES = ("restaurant", "clinic", "shop", "agency")
+BUSINESS = "{business}"
+
+
+@dataclass(frozen=True)
+class Locale:
+    """Where the business is: an IANA time zone, and the two letters of a country for phone numbers."""
+
+    timezone: str
+    region: str
+
+
+@dataclass(frozen=True)
+class Starter:
+    """One template: what its card says, its agent's settings with BUSINESS for the name, and its switches."""
+
+    name: str
+    title: str
+    line: str
+    icon: str
+    hears: str
+    says: str
+    config: dict[str, Any] = field(repr=False)
+    attributes: dict[str, Any] = field(repr=False)
+
+    def config_for(self, business: str, *, locale: Locale) -> AgentConfig:
+        """The settings for a business. Raises pydantic.ValidationError for a time zone or region that doesn't exist."""
+        document = _named(self.config, business=business)
+        document |= {"business_name": business, "timezone": locale.timezone, "region": locale.region}
+        return AgentConfig.model_validate(document)
+
+
+@cache
+def starters() -> dict[str, Starter]:
+    """Every template by name, in the order of their cards."""
+    return {name: _read(name) for name in NAMES}
+
+
+def start_business(business: str, *, starter: Starter, owner: User, locale: Locale) -> Project:
+    """A new organization with its first project, ready to be talked to. One transaction."""
+    config = starter.config_for(business, locale=locale)
+    with transaction.atomic(), tenant_tx(create_organization(business, owner=owner).pk):
+        project = create_project(business, config=config, author=owner)
+        for key, value in starter.attributes.items():
+            set_attribute(project, key, value)
+    return project
+
+
+def _read(name: str) -> Starter:
+    document = json.loads((FOLDER / f"{name}.json").read_text())
+    card, attributes = document.pop("card"), document.pop("attributes")
+    return Starter(name=name, config=document, attributes=attributes, **card)
+
+
+def _named(value: Any, *, business: str) -> Any:
+    """The value with the name of the business wherever BUSINESS stands."""
+    if isinstance(value, str):
+        return value.replace(BUSINESS, business)
+    if isinstance(value, list):
+        return [_named(one, business=business) for one in value]
+    if isinstance(value, dict):
+        return {key: _named(one, business=business) for key, one in value.items()}
+    return value
