@@ -9,13 +9,15 @@ import psycopg
 
 DAYS = 90
 MESSAGES_EACH = 10
-FIRST = "Giulia Marco Ole Claire Jonas Marta Paolo Aisha Kenji Lucia Tom Ana Ivo Nora Emre Zoe".split()
-LAST = "Ferri Riva Hansen Dubois Weber Conti Rossi Khan Sato Marchetti Baker Silva Novak Berg Kaya Blum".split()
+FIRST, LAST = (
+    "Giulia Marco Ole Claire Jonas Marta Paolo Aisha Kenji Lucia Tom Ana Ivo Nora Emre Zoe",
+    "Ferri Riva Hansen Dubois Weber Conti Rossi Khan Sato Marchetti Baker Silva Novak Berg Kaya Blum",
+)
 WORDS = (
     "table for four this friday evening please we would like to sit near the window is there anything vegan on your"
     " menu could you text me the details thank you see then around seven how about eight instead one of us has a"
     " small dog that allowed birthday cake terrace quiet corner parking close by confirm booking name phone number"
-).split()
+)
 # Said once in 50 000 messages.
 RARE = "marzipan"
 
@@ -39,7 +41,7 @@ TURNS = COPY.format(
     table="conversations_turn",
     changes="select jsonb_build_object('id', turn, 'conversation_id', talk, 'seq', (n + 1) / 2, 'status', 'done',"
     " 'message_id', id, 'created_at', at, 'first_token_at', at + make_interval(secs => .2 + random()),"
-    " 'quality_score', case when salt %% 6 = 0 then 1 + salt %% 10 end,"
+    " 'quality_score', case when salt %% 7 = 0 then 1 + salt %% 10 end,"
     " 'freshness', (array['fresh','fresh','stale','waiting'])[1 + salt / 1000 %% 4]) changes from said where n %% 2 = 1",
 )
 MESSAGES = COPY.format(
@@ -96,10 +98,10 @@ def load(admin_url: str, samples: Samples, *, messages: int) -> None:
         "customers": conversations * 4 // 5,
         "days": DAYS,
         "each": MESSAGES_EACH,
-        "first": FIRST,
-        "last": LAST,
-        "words": WORDS,
-        "many": len(WORDS),
+        "first": FIRST.split(),
+        "last": LAST.split(),
+        "words": WORDS.split(),
+        "many": len(WORDS.split()),
         "rare": RARE,
     }
     copies = {

@@ -38,12 +38,19 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
             # After an outage the pool tries again at once, instead of after a time that grew with the outage.
             "pool": {"min_size": 0, "max_size": pool, "timeout": 3, "reconnect_timeout": 2},
             "application_name": f"makegood {role}",
+            # A process that is frozen in the middle of a transaction would hold its locks for ever.
+            "options": f"-c idle_in_transaction_session_timeout={int(lease_seconds() * 1000)}",
             # Statements are prepared once per connection: planning them each time, with row-level security and partial
             # indexes, cost PostgreSQL more than running them.
             "server_side_binding": True,
             "prepare_threshold": 3,
         },
     }
+
+
+def lease_seconds() -> float:
+    """How long a worker may be silent before another takes over: the operator's for all lanes, or that of replies."""
+    return float(env.float("MAKEGOOD_LEASE_SECONDS", default=10.0))
 
 
 def redis_url() -> str:
@@ -58,7 +65,9 @@ def verified_email(mail_host: str) -> bool:
     """Whether a new account waits until its address is confirmed, which takes a mail server."""
     asked = env.bool("MAKEGOOD_VERIFY_EMAIL", default=False)
     if asked and not mail_host:
-        raise ImproperlyConfigured("Set EMAIL_HOST: with MAKEGOOD_VERIFY_EMAIL each new address gets a link to confirm it.")
+        raise ImproperlyConfigured(
+            "Set EMAIL_HOST: with MAKEGOOD_VERIFY_EMAIL each new address gets a link to confirm it."
+        )
     return bool(asked)
 
 

@@ -114,7 +114,11 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if VERIFY_EMAIL else "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(EMAIL_HOST)
 ACCOUNT_SIGNUP_REDIRECT_URL = "welcome"
-ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/300s/key", "join": "20/m/ip", "invite": "30/h/user"}
+ACCOUNT_RATE_LIMITS = {
+    "login": "60/m/ip",
+    "login_failed": "10/m/ip,5/300s/key",
+    "invite": "30/h/user",
+}
 MFA_ADAPTER = "projects.accounts.MfaAdapter"
 # Where no address is verified, none can be asked for.
 MFA_ALLOW_UNVERIFIED_EMAIL = not VERIFY_EMAIL

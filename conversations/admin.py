@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from conversations.models import Conversation, Directives, Event, Message, Persona, PersonaField, Turn
+from conversations.models import (
+    Conversation,
+    Directives,
+    Event,
+    FollowUp,
+    Message,
+    Persona,
+    PersonaField,
+    Summary,
+    Turn,
+)
 from projects.tenant_admin import TenantAdmin
 
 
@@ -65,4 +75,21 @@ class EventAdmin(TenantAdmin):
     list_filter = ("type",)
     list_select_related = ("conversation",)
     search_fields = ("=conversation__id", "=idn")
+    date_hierarchy = "created_at"
+
+
+@admin.register(FollowUp)
+class FollowUpAdmin(TenantAdmin):
+    list_display = ("conversation", "generation", "state", "due_at", "created_at")
+    list_filter = ("state",)
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id",)
+    date_hierarchy = "due_at"
+
+
+@admin.register(Summary)
+class SummaryAdmin(TenantAdmin):
+    list_display = ("conversation", "until_seq", "text", "created_at")
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id", "text")
     date_hierarchy = "created_at"

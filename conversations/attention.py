@@ -50,8 +50,6 @@ def _failed_jobs(newest: Job | None, *, count: int) -> list[Matter]:
 def _flagged(rows: list[Conversation]) -> list[Matter]:
     names = customer_names([row.persona_id for row in rows])
     return [
-        Matter(
-            title=f"{names.get(row.persona_id, UNNAMED)}: {row.flag}", at=row.updated_at, conversation_id=row.pk
-        )
+        Matter(title=f"{names.get(row.persona_id, UNNAMED)}: {row.flag}", at=row.updated_at, conversation_id=row.pk)
         for row in rows
     ]

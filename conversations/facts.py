@@ -20,6 +20,9 @@ from projects.agent import AgentConfig
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
 MAX_SHOWN = 80
+MAX_REASON = 300
+# They show a text in another order than it is written in.
+REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class RefusedValue(ValueError):
@@ -50,8 +53,11 @@ def keep_facts(persona_id: UUID, facts: Iterable[ObservedFact], *, config: Agent
 
 def refusal_of(fact: ObservedFact, reason: str) -> dict[str, str]:
     """A refused reading as it is shown: short, and without the characters that it may be refused for."""
-    shown = "".join(one if one.isprintable() else "�" for one in fact.value[:MAX_SHOWN])
-    return {"field": fact.field[:MAX_SHOWN], "value": shown, "reason": reason}
+    return {"field": _shown(fact.field), "value": _shown(fact.value), "reason": _shown(reason, longest=MAX_REASON)}
+
+
+def _shown(text: str, *, longest: int = MAX_SHOWN) -> str:
+    return "".join(one if one.isprintable() else "�" for one in text[:longest])
 
 
 def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
@@ -59,7 +65,7 @@ def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
     value = fact.value.strip()
     if not value or len(value) > MAX_VALUE:
         raise RefusedValue(f"{fact.field} has {len(value)} characters; 1 to {MAX_VALUE} are kept.")
-    if any(unicodedata.category(character) in {"Cc", "Cs", "Co"} for character in value):
+    if any(unicodedata.category(character) in {"Cc", "Cs", "Co"} or character in REORDERING for character in value):
         raise RefusedValue(f"{fact.field} contains control characters.")
     own = {field.key for field in config.observer_fields}
     normaliser = NORMALISERS.get(fact.field) or (_text if fact.field in own else None)

@@ -20,6 +20,54 @@ from projects.models import Project
 DAYS = 7
 WEEK = timedelta(days=DAYS)
 
+# `is_now` is null between the two periods: the week before ends at the same moment of its last day.
+TURNS = """
+with spoken as (
+    select case when t.created_at >= %(since)s then true when t.created_at <= %(until)s then false end as is_now,
+        (t.created_at at time zone %(timezone)s)::date as day, c.channel, t.freshness, t.quality_score,
+        extract(epoch from t.first_token_at - t.created_at) * 1000 as ms, t.message_id is not null as is_answer
+    from conversations_turn t
+    join conversations_conversation c on c.organization_id = t.organization_id and c.id = t.conversation_id
+    where t.organization_id = %(organization)s and t.id >= %(floor)s and c.project_id = %(project)s
+)
+select is_now, day, count(*), count(*) filter (where channel = any(%(calls)s)) as calls,
+    count(*) filter (where channel = any(%(messengers)s)) as messengers,
+    percentile_cont(array[0.5, 0.95]) within group (order by ms) filter (where is_answer and ms is not null) as ms,
+    count(*) filter (where freshness = 'fresh') as fresh, count(*) filter (where freshness = 'stale') as stale,
+    count(*) filter (where freshness = 'waiting') as waiting,
+    avg(quality_score)::float8 as quality, count(quality_score) as scored
+from spoken group by grouping sets ((is_now), (is_now, day))
+"""
+
+COUNTS = {
+    "conversations": """
+        select case when created_at >= %(since)s then true when created_at <= %(until)s then false end as is_now,
+            count(*) as value
+        from conversations_conversation
+        where organization_id = %(organization)s and id >= %(floor)s and project_id = %(project)s group by 1
+    """,
+    "messages": """
+        select case when m.created_at >= %(since)s then true when m.created_at <= %(until)s then false end as is_now,
+            count(*) as value
+        from conversations_message m
+        join conversations_conversation c on c.organization_id = m.organization_id and c.id = m.conversation_id
+        where m.organization_id = %(organization)s and m.id >= %(floor)s and c.project_id = %(project)s group by 1
+    """,
+    "cost": """
+        select case when started_at >= %(since)s then true when started_at <= %(until)s then false end as is_now,
+            sum(cost) as value
+        from jobs_modelcall
+        where organization_id = %(organization)s and project_id = %(project)s and started_at >= %(before)s group by 1
+    """,
+    "failed_jobs": """
+        select case when finished_at >= %(since)s then true when finished_at <= %(until)s then false end as is_now,
+            count(*) as value
+        from jobs_job
+        where organization_id = %(organization)s and project_id = %(project)s and state = 'failed'
+            and finished_at >= %(before)s group by 1
+    """,
+}
+
 
 @dataclass(frozen=True)
 class Period:
@@ -142,50 +190,3 @@ def _week(counts: dict[str, dict[bool, dict[str, Any]]], *, turns: Turns, is_now
         cost=found["cost"],
         failed_jobs=found["failed_jobs"] or 0,
     )
-
-
-# Rows before the week that is shown count up to the same moment of theirs.
-IN_PERIOD = "({0} >= %(since)s or {0} between %(before)s and %(until)s)"
-
-TURNS = f"""
-with spoken as (
-    select t.created_at >= %(since)s as is_now, (t.created_at at time zone %(timezone)s)::date as day, c.channel,
-        t.freshness, t.quality_score,
-        extract(epoch from t.first_token_at - t.created_at) * 1000 as ms, t.message_id is not null as is_answer
-    from conversations_turn t
-    join conversations_conversation c on c.organization_id = t.organization_id and c.id = t.conversation_id
-    where t.organization_id = %(organization)s and t.id >= %(floor)s and c.project_id = %(project)s
-        and {IN_PERIOD.format("t.created_at")}
-)
-select is_now, day, count(*), count(*) filter (where channel = any(%(calls)s)) as calls,
-    count(*) filter (where channel = any(%(messengers)s)) as messengers,
-    percentile_cont(array[0.5, 0.95]) within group (order by ms) filter (where is_answer and ms is not null) as ms,
-    count(*) filter (where freshness = 'fresh') as fresh, count(*) filter (where freshness = 'stale') as stale,
-    count(*) filter (where freshness = 'waiting') as waiting,
-    avg(quality_score)::float8 as quality, count(quality_score) as scored
-from spoken group by grouping sets ((is_now), (is_now, day))
-"""
-
-COUNTS = {
-    "conversations": f"""
-        select created_at >= %(since)s as is_now, count(*) as value from conversations_conversation
-        where organization_id = %(organization)s and id >= %(floor)s and project_id = %(project)s
-            and {IN_PERIOD.format("created_at")} group by 1
-    """,
-    "messages": f"""
-        select m.created_at >= %(since)s as is_now, count(*) as value from conversations_message m
-        join conversations_conversation c on c.organization_id = m.organization_id and c.id = m.conversation_id
-        where m.organization_id = %(organization)s and m.id >= %(floor)s and c.project_id = %(project)s
-            and {IN_PERIOD.format("m.created_at")} group by 1
-    """,
-    "cost": f"""
-        select started_at >= %(since)s as is_now, sum(cost) as value from jobs_modelcall
-        where organization_id = %(organization)s and project_id = %(project)s and started_at >= %(before)s
-            and {IN_PERIOD.format("started_at")} group by 1
-    """,
-    "failed_jobs": f"""
-        select finished_at >= %(since)s as is_now, count(*) as value from jobs_job
-        where organization_id = %(organization)s and project_id = %(project)s and state = 'failed'
-            and finished_at >= %(before)s and {IN_PERIOD.format("finished_at")} group by 1
-    """,
-}

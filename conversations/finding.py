@@ -20,8 +20,8 @@ from conversations.models import Conversation, Message, Persona, PersonaField
 from projects.models import Project
 
 PAGE = 25
-# Messages that one search reads; 60 ms on a small machine.
-WINDOW = 100_000
+# Messages that one search reads; 40 ms on a small machine. Long ones take longer, so there is room.
+WINDOW = 50_000
 # Customers that one search follows to their conversations.
 MOST_CUSTOMERS = 200
 MOST_WORDS = 8
@@ -41,6 +41,17 @@ where m.content ilike all (%(words)s) and c.project_id = %(project)s
     and (c.flag <> '' or not %(flagged)s)
 order by m.id desc limit %(page)s + 1
 """
+# Customers by the columns that are kept for it.
+IN_RANGE = {
+    "found_by": """
+        select persona_id from conversations_personafield
+        where organization_id = %s and key = %s and found_by >= %s and found_by < %s limit %s
+    """,
+    "found_by_last": """
+        select persona_id from conversations_personafield
+        where organization_id = %s and key = %s and found_by_last >= %s and found_by_last < %s limit %s
+    """,
+}
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,8 @@ def list_conversations(project: Project, filters: Filters, *, after: Place | Non
 
 def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conversation]:
     """The newest conversations of customers whose name, phone number, address or id the text begins or ends."""
+    if not text.strip():
+        return []
     personas = [*_personas(project, text), *_by_external_id(project, text)]
     return list(filters.narrow(_rows(project).filter(persona_id__in=personas))[:PAGE]) if personas else []
 
@@ -160,26 +173,26 @@ def _like(word: str) -> str:
 
 def _personas(project: Project, text: str) -> list[UUID]:
     """Customers found by a field, as it is kept for this (migration 0003_lists)."""
-    wanted = " ".join(text.lower().split())
-    digits = re.sub(r"\D", "", text).lstrip("0")
-    ranges = [("name", "found_by", wanted), ("name", "found_by_last", wanted), ("email", "found_by", wanted)]
-    if len(digits) >= FEWEST_DIGITS and not re.search(r"[^\W\d]", text):
-        # A number is known by its last digits: whoever looks for it may leave out the country.
-        ranges = [("phone", "found_by", digits[::-1])]
     found: list[UUID] = []
-    for key, column, start in ranges:
+    for key, column, start in _ranges(text):
         found += _in_range(project, key=key, column=column, start=start)
     return found
 
 
+def _ranges(text: str) -> list[tuple[str, str, str]]:
+    """The field, the column and the beginning that a value may have."""
+    digits = re.sub(r"\D", "", text)
+    if len(digits) >= FEWEST_DIGITS and not re.search(r"[^\W\d]", text):
+        # A number is known by its last digits: whoever looks for it may leave out the country, or write a zero for it.
+        return [("phone", "found_by", ending[::-1]) for ending in {digits, digits.lstrip("0")} if ending]
+    wanted = " ".join(text.lower().split())
+    return [("name", "found_by", wanted), ("name", "found_by_last", wanted), ("email", "found_by", wanted)]
+
+
 def _in_range(project: Project, *, key: str, column: str, start: str) -> list[UUID]:
-    sql = (
-        f"select persona_id from conversations_personafield where organization_id = %s and key = %s"  # noqa: S608
-        f" and {column} >= %s and {column} < %s limit %s"
-    )
     values = (project.organization_id, key, start, start + LAST_CHARACTER, MOST_CUSTOMERS)
     with connection.cursor() as cursor:
-        cursor.execute(sql, values)
+        cursor.execute(IN_RANGE[column], values)
         return [row[0] for row in cursor.fetchall()]
 
 

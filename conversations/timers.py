@@ -65,7 +65,7 @@ def fire_follow_ups() -> None:
 def _due() -> list[tuple[UUID, UUID]]:
     with connections["ops"].cursor() as cursor:
         cursor.execute(_DUE)
-        return cursor.fetchall()
+        return [(conversation_id, organization_id) for conversation_id, organization_id in cursor.fetchall()]
 
 
 def _fire(conversation_id: UUID) -> None:

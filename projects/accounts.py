@@ -40,10 +40,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def get_reset_password_from_key_url(self, key: str) -> str:
         """At this server's own address, whatever host the request named."""
         made_up = reverse("account_reset_password_from_key", kwargs={"uidb36": "UID", "key": "KEY"})
-        return settings.BASE_URL + made_up.replace("UID-KEY", key)
+        return f"{settings.BASE_URL}{made_up.replace('UID-KEY', key)}"
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        return settings.BASE_URL + reverse("account_confirm_email", args=[emailconfirmation.key])
+        return f"{settings.BASE_URL}{reverse('account_confirm_email', args=[emailconfirmation.key])}"
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from allauth.mfa.models import Authenticator
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm
@@ -21,6 +22,7 @@ from projects.models import (
     ApiKey,
     Attribute,
     IdempotentRequest,
+    Invitation,
     Member,
     Organization,
     Project,
@@ -35,6 +37,7 @@ from projects.tenant_admin import MASK, TenantAdmin, actor_role, own_organizatio
 
 # Roles of members say what people may do; groups would say it a second time.
 admin.site.unregister(Group)
+admin.site.unregister(Authenticator)
 
 
 class NewUserForm(AdminUserCreationForm):  # type: ignore[type-arg]  # Django has no such type at run time
@@ -43,8 +46,24 @@ class NewUserForm(AdminUserCreationForm):  # type: ignore[type-arg]  # Django ha
         fields = ("email",)
 
 
+class PlatformAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django has no such type at run time
+    """Rows of no tenant: for the platform's people only."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return is_platform()
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return is_platform()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return is_platform()
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return is_platform()
+
+
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]  # Django has no such type at run time
+class UserAdmin(PlatformAdmin, DjangoUserAdmin):  # type: ignore[type-arg]  # Django has no such type at run time
     """Everyone who signs in. The platform's people only: a user belongs to no tenant."""
 
     add_form = NewUserForm
@@ -62,21 +81,26 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]  # Django has no suc
     filter_horizontal = ()
     ordering = ("email",)
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return is_platform()
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return is_platform()
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return is_platform()
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return is_platform()
-
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """What they did stays theirs: a user is made inactive."""
         return False
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(PlatformAdmin):
+    """Second factors, without what they are made of. Deleted for someone who lost phone and recovery codes."""
+
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_filter = ("type",)
+    list_select_related = ("user",)
+    search_fields = ("user__email",)
+    fields = readonly_fields = ("user", "type", "created_at", "last_used_at")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return is_platform()
 
 
 @admin.register(Organization)
@@ -134,6 +158,17 @@ class MemberAdmin(TenantAdmin):
             remove_member(obj, by=actor_role(request))
         except MemberRefused as error:
             raise PermissionDenied(error.message) from error
+
+
+@admin.register(Invitation)
+class InvitationAdmin(TenantAdmin):
+    """Sent, and taken back, on the members' own page."""
+
+    list_display = ("email", "role", "invited_by", "created_at", "expires_at", "accepted_at", "revoked_at")
+    list_filter = ("role",)
+    list_select_related = ("invited_by",)
+    search_fields = ("email",)
+    hidden = ("digest",)
 
 
 @admin.register(Project)

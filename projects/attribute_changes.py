@@ -12,6 +12,7 @@ from projects.agent_sentences import SettingsRefused
 from projects.api.parsers import parse_value
 from projects.api.problem import ApiError
 from projects.attributes import Resolved, WrongValue, resolve_attributes, set_attribute
+from projects.model_choice import KEY_ATTRIBUTE
 from projects.models import Project
 from projects.models.attribute import AttributeType
 
@@ -26,7 +27,8 @@ class AttributeEdit:
     key: str
     type: AttributeType
     text: str
-    was: str
+    was: str = ""
+    is_new: bool = False
 
 
 def change_attributes(project: Project, edits: Iterable[AttributeEdit]) -> list[str]:
@@ -50,6 +52,8 @@ def check_new_key(project: Project, key: str) -> None:
     """Whether an attribute of this name can be added. Raises SettingsRefused."""
     if not KEY.fullmatch(key):
         raise SettingsRefused({"new.key": "A letter, then letters, digits, _, - or a full stop; at most 160."})
+    if key == KEY_ATTRIBUTE:
+        raise SettingsRefused({"new.key": "This is the model’s key; write it under Models."})
     if key in resolve_attributes(project):
         raise SettingsRefused({"new.key": "There is an attribute of this name already; change that one."})
 
@@ -66,6 +70,8 @@ def text_of_value(attribute: Resolved | None) -> str:
 
 
 def _is_change(edit: AttributeEdit) -> bool:
+    if edit.is_new:
+        return True
     if edit.type is AttributeType.SECRET:
         return bool(edit.text)
     if edit.type is AttributeType.BOOL:
@@ -75,7 +81,7 @@ def _is_change(edit: AttributeEdit) -> bool:
 
 def _meanwhile(edit: AttributeEdit, standing: Resolved | None) -> str:
     text = text_of_value(standing)
-    if edit.type is AttributeType.SECRET or text in (edit.was, edit.text):
+    if edit.is_new or edit.type is AttributeType.SECRET or text in (edit.was, edit.text):
         return ""
     return f"Someone set this to “{text[:200]}” meanwhile. What you chose is still here: save again to make it so."
 

@@ -172,7 +172,7 @@ def _plain(value: Any) -> str:
 
 def _plain_item(item: Mapping[str, Any]) -> str:
     """An item's text first, then what else it has."""
-    parts = []
+    parts: list[str] = []
     for name, value in item.items():
         if isinstance(value, list) and _is_items(value):
             parts.extend(f"{at}. {_plain(part)}" for at, part in enumerate(value, 1))

@@ -150,7 +150,7 @@ def _standing(invitation_id: UUID) -> Invitation | None:
     invitation = open_invitations().select_related("invited_by").filter(pk=invitation_id).first()
     if invitation is None or invitation.is_expired:
         return None
-    roles = dict(Member.objects.filter(user_id=invitation.invited_by_id).values_list("user_id", "role"))
+    roles = dict(Member.objects.filter(user=invitation.invited_by).values_list("user_id", "role"))
     return invitation if holds(invitation, roles=roles) else None
 
 

@@ -20,7 +20,7 @@ def model_for(project: Project, config: AgentConfig, skill: Skill) -> ModelSpec:
 
 def default_model(skill: Skill) -> str:
     """The operator's model for the skill."""
-    return settings.FAST_MODEL if skill in FAST_SKILLS else settings.MODEL
+    return str(settings.FAST_MODEL if skill in FAST_SKILLS else settings.MODEL)
 
 
 def operator_endpoint() -> Endpoint:

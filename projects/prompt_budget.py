@@ -28,6 +28,10 @@ class Share:
     x: float
     width: float
 
+    @property
+    def text(self) -> str:
+        return f"{self.characters:,}"
+
 
 @dataclass(frozen=True)
 class PromptBudget:
@@ -39,6 +43,14 @@ class PromptBudget:
     @property
     def total(self) -> int:
         return sum(share.characters for share in self.shares)
+
+    @property
+    def total_text(self) -> str:
+        return f"{self.total:,}"
+
+    @property
+    def limit_text(self) -> str:
+        return f"{self.limit:,}"
 
     @property
     def is_over(self) -> bool:

@@ -43,12 +43,14 @@ def borrowed_table(table: str) -> RunSQL:
     return RunSQL(lines, reverse_sql=[line.format(table) for line in (*undo, *calm)])
 
 
-def foreign_key(table: str, column: str, parent: str) -> RunSQL:
+def foreign_key(table: str, column: str, parent: str, *, goes_with_it: bool = False) -> RunSQL:
     """One composite key, for a reference that points to a table made later or by a higher floor.
 
-    It keeps what it refers to from being deleted alone: only a deletion of both, from above, passes.
+    A row that `goes_with_it` is deleted with what it refers to. Any other keeps that from being deleted alone: only a
+    deletion of both, from above, passes.
     """
-    return RunSQL([_composite_key(table, column, parent, on_delete="no action")], reverse_sql=RunSQL.noop)
+    on_delete = "cascade" if goes_with_it else "no action"
+    return RunSQL([_composite_key(table, column, parent, on_delete=on_delete)], reverse_sql=RunSQL.noop)
 
 
 def _policies(table: str, *, owner_column: str) -> list[str]:

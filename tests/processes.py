@@ -25,7 +25,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def until(condition: Callable[[], Any], *, seconds: float = 20, what: str = "the condition") -> Any:
+def until(condition: Callable[[], Any], *, seconds: float = 60, what: str = "the condition") -> Any:
     """Poll until the condition gives something true, and give it back."""
     ends_at = time.monotonic() + seconds
     while not (found := condition()):
@@ -106,7 +106,7 @@ class Child:
         if self.is_alive:
             os.kill(self.pid, number)
 
-    def wait(self, *, seconds: float = 20) -> None:
+    def wait(self, *, seconds: float = 60) -> None:
         until(
             lambda: not self.is_alive,
             seconds=seconds,

@@ -27,9 +27,9 @@ class Migration(migrations.Migration):
         foreign_key("conversations_turn", "reply_id", "conversations_message"),
         foreign_key("conversations_turn", "directives_used_id", "conversations_directives"),
         # Tables of lower floors that point up: the database holds what their code doesn't know.
-        foreign_key("tools_verdict", "conversation_id", "conversations_conversation"),
-        foreign_key("tools_verdict", "turn_id", "conversations_turn"),
-        foreign_key("tools_effect", "conversation_id", "conversations_conversation"),
-        foreign_key("tools_effect", "turn_id", "conversations_turn"),
-        foreign_key("jobs_modelcall", "turn_id", "conversations_turn"),
+        foreign_key("tools_verdict", "conversation_id", "conversations_conversation", goes_with_it=True),
+        foreign_key("tools_verdict", "turn_id", "conversations_turn", goes_with_it=True),
+        foreign_key("tools_effect", "conversation_id", "conversations_conversation", goes_with_it=True),
+        foreign_key("tools_effect", "turn_id", "conversations_turn", goes_with_it=True),
+        foreign_key("jobs_modelcall", "turn_id", "conversations_turn", goes_with_it=True),
     ]

@@ -1,4 +1,4 @@
-"""Charts as geometry, drawn by the templates as SVG. Sizes are in the units of a box 660 wide."""
+"""Charts as geometry, drawn by the templates as SVG. A unit is about a pixel on a desk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WIDTH = 660.0
+WIDE, NARROW = 660, 350
 LEFT = 34.0
 TOP = 10.0
 BAR_SHARE = 0.62
@@ -58,6 +58,7 @@ class Line:
 class Chart:
     """What a template draws. `summary` says the same in a sentence."""
 
+    width: int
     height: float
     base: float
     grid: list[GridLine]
@@ -83,10 +84,11 @@ class Scale:
     top: float
     base: float
     columns: int
+    width: int
 
     @property
     def step(self) -> float:
-        return (WIDTH - LEFT) / self.columns
+        return (self.width - LEFT) / self.columns
 
     def y(self, value: float) -> float:
         return round(self.base - (self.base - TOP) * value / self.top, 1)
@@ -96,10 +98,12 @@ class Scale:
         return round(LEFT + self.step * (column + 0.5), 1)
 
 
-def stacked(series: Sequence[Series], *, labels: Sequence[str], height: float, unit: str, summary: str) -> Chart:
+def stacked(
+    series: Sequence[Series], *, labels: Sequence[str], height: float, unit: str, summary: str, width: int = WIDE
+) -> Chart:
     """Bars on top of one another, one stack per label."""
     sums = [sum(one.values[column] or 0 for one in series) for column in range(len(labels))]
-    scale = Scale(top=nice_top(max(sums, default=0)), base=height - 28, columns=len(labels))
+    scale = Scale(top=nice_top(max(sums, default=0)), base=height - 28, columns=len(labels), width=width)
     bars = [bar for column in range(len(labels)) for bar in _stack(series, column, labels[column], scale, unit)]
     return _chart(scale, height=height, labels=labels, summary=summary, bars=bars, unit=unit)
 
@@ -107,7 +111,7 @@ def stacked(series: Sequence[Series], *, labels: Sequence[str], height: float, u
 def lines(series: Sequence[Series], *, labels: Sequence[str], height: float, unit: str, summary: str) -> Chart:
     """One line per series over the labels."""
     highest = max((value for one in series for value in one.values if value is not None), default=0)
-    scale = Scale(top=nice_top(highest), base=height - 28, columns=len(labels))
+    scale = Scale(top=nice_top(highest), base=height - 28, columns=len(labels), width=WIDE)
     drawn = [_line(one, labels, scale, unit) for one in series]
     return _chart(scale, height=height, labels=labels, summary=summary, lines=drawn, unit=unit)
 
@@ -116,7 +120,7 @@ def nice_top(value: float) -> float:
     """The next round number at which an axis may end; its half is round too."""
     if value <= 2:
         return 2
-    power = 10 ** math.floor(math.log10(value))
+    power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in STEPS if step * power >= value)
 
 
@@ -158,6 +162,7 @@ def _chart(
 ) -> Chart:
     marks = (0, scale.top / 2, scale.top)
     return Chart(
+        width=scale.width,
         height=height,
         base=scale.base,
         grid=[GridLine(scale.y(mark), f"{_number(mark)}{unit if unit == '%' else ''}") for mark in marks],

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.conf.locale import LANG_INFO
+
 from conversations.models import Conversation, Message, PersonaField
 from conversations.models.persona import Strength
 
@@ -46,15 +48,22 @@ def facts_of(conversation: Conversation) -> list[Fact]:
 
 def _fact(field: PersonaField, numbers: Mapping[UUID, int]) -> Fact:
     number = numbers.get(field.message_id) if field.message_id else None
-    answer = ANSWERS.get(field.value) if field.key.endswith("_opt_in") else None
     return Fact(
         label=LABELS.get(field.key) or field.key.replace("_", " ").capitalize(),
-        value=answer or field.value,
+        value=_value(field),
         quote=field.quote,
         source=_source(field, is_here=number is not None),
         message=number,
         message_id=field.message_id if number is not None else None,
     )
+
+
+def _value(field: PersonaField) -> str:
+    if field.key.endswith("_opt_in"):
+        return ANSWERS.get(field.value, field.value)
+    if field.key == "language":
+        return str(LANG_INFO.get(field.value, {}).get("name", field.value))
+    return field.value
 
 
 def _source(field: PersonaField, *, is_here: bool) -> str:

@@ -15,13 +15,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from conversations.attention import Attention, what_needs_you
-from conversations.figures import Figures, Turns, last_days, project_figures
+from conversations.figures import Figures, Turns, last_days
 from conversations.first_steps import Step, first_steps, hide_first_steps
 from conversations.hours import working_status
-from conversations.pages.charts import Chart, Series, lines, stacked
+from conversations.pages.charts import NARROW, Chart, Series, lines, stacked
 from conversations.pages.entrance import enter, zone_of
 from conversations.pages.moments import moment_of
-from conversations.pages.stats import Stat, stats_of
+from conversations.pages.stats import stats_of
+from conversations.recent_figures import recent_figures
 from projects.models.key import Scope
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
@@ -44,11 +45,11 @@ def dashboard(request: HttpRequest, project_slug: str) -> HttpResponse:
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     now = timezone.now()
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         if is_post:
             hide_first_steps(entry.project)
         else:
-            figures = project_figures(entry.project, last_days(now, timezone=zone_of(entry)))
+            figures = recent_figures(entry.project, last_days(now, timezone=zone_of(entry)))
             attention = what_needs_you(entry.project)
             steps = first_steps(entry.project)
     if is_post:
@@ -107,8 +108,10 @@ def _freshness(days: Sequence[Turns], labels: list[str]) -> Chart:
         Series("waiting", "c-mute", shares("waiting")),
     ]
     known = [share for share in shares("fresh") if share is not None]
-    summary = f"Share of replies with fresh directives by day, {min(known):.0f} to {max(known):.0f} %." if known else NONE
-    return stacked(series, labels=labels, height=160, unit="%", summary=summary)
+    summary = (
+        f"Share of replies with fresh directives by day, {min(known):.0f} to {max(known):.0f} %." if known else NONE
+    )
+    return stacked(series, labels=labels, height=132, unit="%", summary=summary, width=NARROW)
 
 
 def _today(entry: Entry, now: datetime) -> dict[str, Any]:

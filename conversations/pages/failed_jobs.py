@@ -69,7 +69,7 @@ def failed_jobs(request: HttpRequest, project_slug: str) -> HttpResponse:
     """The newest failed jobs; POST runs one of them again."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         if is_post:
             _run_again(request, entry.project)
         else:

@@ -17,6 +17,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from conversations.finding import (
+    PAGE,
     Filters,
     Place,
     Said,
@@ -86,7 +87,7 @@ def conversations(request: HttpRequest, project_slug: str) -> HttpResponse:
     """The list, or what a search finds."""
     entry = enter(request, project_slug, verb=Scope.READ)
     asked = _asked(request.GET)
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         found = _search(entry, asked) if asked.text else _list(entry, asked)
     context = {
         **shell_context(request, entry),
@@ -94,8 +95,10 @@ def conversations(request: HttpRequest, project_slug: str) -> HttpResponse:
         "asked": asked,
         "channels": Channel.choices,
         "statuses": ConversationStatus.choices,
+        "page_length": PAGE,
         "is_narrowed": asked.filters != Filters(),
         "is_first": asked.after is None and asked.before is None,
+        "first": asked.address() if asked.text or asked.filters != Filters() else "?",
     }
     return render(request, "conversations/list.html", context)
 
@@ -106,7 +109,7 @@ def conversation(request: HttpRequest, project_slug: str, conversation_id: UUID)
     """One conversation, live; POST takes its flag down."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         row = _find(entry, conversation_id)
         if is_post:
             _take_down(request, row)
@@ -147,6 +150,7 @@ def _shown(row: Conversation, *, zone: str) -> dict[str, Any]:
             "is_ended": row.status == ConversationStatus.ENDED,
             "is_test": _is_test(row),
             "flag": row.flag,
+            "last_event": row.last_event,
             "started": moment_of(row.created_at, zone=zone),
             "others": Conversation.objects.filter(persona_id=row.persona_id).exclude(pk=row.pk).count(),
         },
@@ -163,7 +167,9 @@ def _asked(query: QueryDict) -> Asked:
         flagged=query.get("flagged") == "1",
     )
     text = query.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
-    return Asked(text=text, filters=filters, after=_place(query.get("after", "")), before=_uuid(query.get("before", "")))
+    return Asked(
+        text=text, filters=filters, after=_place(query.get("after", "")), before=_uuid(query.get("before", ""))
+    )
 
 
 def _list(entry: Entry, asked: Asked) -> dict[str, Any]:

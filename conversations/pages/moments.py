@@ -11,9 +11,10 @@ from django.utils import timezone
 
 @dataclass(frozen=True)
 class Moment:
-    """`words` for the eye, `exact` for the title, `iso` for machines."""
+    """`words` for the eye, `date` where an age would mislead, `exact` for the title, `iso` for machines."""
 
     words: str
+    date: str
     exact: str
     iso: str
 
@@ -23,7 +24,10 @@ def moment_of(at: datetime, *, zone: str, now: datetime | None = None) -> Moment
     now = now or timezone.now()
     local = at.astimezone(ZoneInfo(zone))
     exact = f"{local:%A} {local.day} {local:%B %Y, %H:%M:%S}"
-    return Moment(words=_words(now - at, local, now.astimezone(local.tzinfo)), exact=exact, iso=at.isoformat())
+    date = f"{local.day} {local:%b}, {local:%H:%M}"
+    return Moment(
+        date=date, words=_words(now - at, local, now.astimezone(local.tzinfo)), exact=exact, iso=at.isoformat()
+    )
 
 
 def _words(age: timedelta, local: datetime, today: datetime) -> str:

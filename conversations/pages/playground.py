@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,11 +18,11 @@ from projects.permissions import enter_project
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """Straight to the first project; a person without one is told so."""
+    """Straight to the first project; a person without one names a business, or is told who can invite them."""
     found = projects_of(cast(User, request.user))
     if found:
         return redirect(found[0]["url"])
-    return render(request, "no_project.html")
+    return redirect("welcome") if settings.SIGNUP else render(request, "no_project.html")
 
 
 @login_required

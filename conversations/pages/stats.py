@@ -79,6 +79,8 @@ def _failed(now: Week, before: Week) -> Stat:
 def _cost(now: Week, before: Week) -> Stat:
     if now.cost is None:
         return Stat("Model cost", "–", beneath="The models have no price yet")
+    if not now.cost:
+        return Stat("Model cost", "$0.00", beneath="No call had a price above zero")
     cents = 100 * float(now.cost) / now.conversations if now.conversations else 0.0
     beneath = f"{cents:.1f} ¢ a conversation"
     if before.cost:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, fields
 from conversations.channels import traits_of
 from conversations.models import Directives, Event, MessageRole, Origin
 from conversations.scene import Scene
+from conversations.skills.budget import within_budget
 from conversations.skills.context import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario
-from conversations.transcript import Said, as_line, fit, size_of
+from conversations.transcript import Said, as_line
 from llm.prompts import neutralise
 from llm.requests import reply_request
 from llm.types import ChatRequest
@@ -17,9 +18,6 @@ from projects.model_choice import model_for
 
 # The longest reply; longer than any channel bears.
 MAX_OUTPUT_TOKENS = 1500
-# What a whole prompt may weigh. A business whose settings alone weigh more keeps LEAST_BYTES for the transcript.
-PROMPT_BYTES = 25_000
-LEAST_BYTES = 4_000
 
 
 @dataclass(frozen=True)
@@ -54,12 +52,7 @@ class ReplyContext:
 def build_request(scene: Scene) -> ChatRequest:
     """The request for a turn's reply: stable prompt, transcript, then what changes from turn to turn."""
     history, latest = _split(scene)
-    request = _request(scene, history, latest)
-    excess = _size(request) - PROMPT_BYTES
-    if excess <= 0 or not history:
-        return request
-    room = max(size_of(history) - excess, LEAST_BYTES)
-    return _request(scene, fit(history, room=room), latest)
+    return within_budget(lambda kept: _request(scene, kept, latest), history)
 
 
 def view_of(directives: Directives | None) -> DirectivesView | None:
@@ -130,7 +123,3 @@ def _urgent(scene: Scene) -> list[str]:
 def _as_chat(message: Said) -> dict[str, str]:
     role = "user" if message.role == MessageRole.USER else "assistant"
     return {"role": role, "content": neutralise(message.content)}
-
-
-def _size(request: ChatRequest) -> int:
-    return sum(len(message["content"].encode()) for message in request.messages)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
 from conversations.scene import Scene
+from conversations.skills.budget import within_budget
 from conversations.skills.context import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario
 from conversations.skills.reply import view_of
+from conversations.transcript import Said, as_line
 from llm.requests import structured_request
 from llm.types import ChatRequest
 from projects.model_choice import model_for
@@ -72,6 +75,10 @@ class ThoughtsContext:
 
 def build_request(scene: Scene) -> ChatRequest:
     """The request for a turn's directives, with the full supervisor context (T14)."""
+    return within_budget(lambda kept: _request(scene, kept), scene.messages)
+
+
+def _request(scene: Scene, messages: Sequence[Said]) -> ChatRequest:
     config = scene.config
     context = ThoughtsContext(
         agent_name=config.agent_name,
@@ -89,7 +96,7 @@ def build_request(scene: Scene) -> ChatRequest:
         recovery=scene.conversation.recovery,
         previous=view_of(scene.conversation.directives),
         summary=scene.summary,
-        messages=scene.lines,
+        messages=[as_line(message) for message in messages],
     )
     model = model_for(scene.project, config, "thoughts")
     return structured_request("thoughts", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)

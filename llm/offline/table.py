@@ -76,8 +76,9 @@ class Steps:
         wanted = (
             [f for step in self.scene.scenario.steps for f in (fields_in(step.text))] if self.scene.scenario else []
         )
-        missing = [name for name in self.guest.missing(wanted) if name in WHEN]
-        return f"{self.say('glad')} {self.ask(missing)}" if missing else ""
+        missing = [name for name in dict.fromkeys(self.guest.missing(wanted)) if name in WHEN]
+        glad = "glad" if self.scene.scenario and "table" in self.scene.scenario.title.lower() else "glad_general"
+        return f"{self.say(glad)} {self.ask(missing)}" if missing else ""
 
     def ask(self, missing: list[str]) -> str:
         when = [name for name in missing if name in WHEN]

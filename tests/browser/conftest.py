@@ -36,13 +36,14 @@ window.EventSource = class extends EventSource {
 """
 
 
-@pytest.fixture(scope="session")
+# One per module: its loop runs in this thread until it stops, and other tests start loops of their own.
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """CHROMIUM names the binary; otherwise the system's, otherwise the one that playwright installed."""
     binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

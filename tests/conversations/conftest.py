@@ -37,7 +37,7 @@ class Talk:
         settle(self.tenant)
         return self.turn(turn)
 
-    def until_turn(self, turn: Turn, holds: Callable[[dict[str, Any]], Any], *, seconds: float = 20) -> dict[str, Any]:
+    def until_turn(self, turn: Turn, holds: Callable[[dict[str, Any]], Any], *, seconds: float = 60) -> dict[str, Any]:
         """Wait until something holds of the turn."""
         until(lambda: holds(self.turn(turn)), seconds=seconds, what=f"what turn {turn.seq} should become")
         return self.turn(turn)

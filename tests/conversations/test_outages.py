@@ -56,7 +56,7 @@ def test_a_postgresql_crash_loses_no_accepted_message(tenant, two_workers, serve
     for connection in connections.all():
         connection.close()
         connection.close_pool()
-    settle(tenant, seconds=40)
+    settle(tenant)
     check(tenant)
 
 

@@ -11,7 +11,7 @@ from tools.models import Effect, EffectState
 LANES = ("observer", "thoughts", "tool_caller")
 
 
-def settle(tenant: Tenant, *, seconds: float = 30) -> None:
+def settle(tenant: Tenant, *, seconds: float = 90) -> None:
     """Wait until no job is live and every message is answered."""
 
     def settled() -> bool:

@@ -76,14 +76,42 @@ DOORS = [
     Door(f"{API}jobs/<uuid:job_id>/run-again", "POST", Scope.OPERATE, 202),
 ]
 
+AGENT_SECTIONS = (
+    "agent",
+    "agent/scenarios",
+    "agent/procedures",
+    "agent/intents",
+    "agent/hours",
+    "agent/behaviour",
+    "agent/models",
+    "agent/fields",
+    "agent/attributes",
+    "agent/history",
+)
+
 # Pages of a signed-in member. The front page leads on, so that it asks for nothing.
 PAGES = [
     Page("", None, 302),
     Page("p/<slug:project_slug>/", Scope.READ),
     Page("p/<slug:project_slug>/playground", Scope.READ),
+    *(Page(f"p/<slug:project_slug>/{section}", Scope.READ) for section in AGENT_SECTIONS),
+    Page("p/<slug:project_slug>/agent/models/test", Scope.CONFIGURE, 302),
     Page("p/<slug:project_slug>/conversations", Scope.READ),
     Page("p/<slug:project_slug>/conversations/<uuid:conversation_id>", Scope.READ),
     Page("p/<slug:project_slug>/jobs/failed", Scope.READ),
+    Page("account/", None),
+    Page("welcome", None),
+    Page("p/<slug:project_slug>/members", Scope.READ),
+    Page("p/<slug:project_slug>/keys", Scope.READ),
+]
+
+# Forms of those pages that act on a row: tried with the id of none, which is 404 for those who may.
+FORMS = [
+    Page("p/<slug:project_slug>/members/<uuid:member_id>/role", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/members/<uuid:member_id>/remove", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/send", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/revoke", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/keys/<uuid:key_id>/revoke", Scope.CONFIGURE, 404),
 ]
 
 # Open to everyone: what they tell is everyone's.
@@ -92,8 +120,16 @@ PUBLIC = {"healthz", f"{API}schema/", f"{API}docs/"}
 # Everything under admin/ has one rule, tried on each address: owners and admins, and the platform's people.
 ADMIN = "admin/"
 
-# allauth's pages: what a visitor who isn't signed in gets.
+# The pages around signing in, most of them allauth's: what a visitor who isn't signed in gets.
 ACCOUNT = {
+    "account/2fa/": 302,
+    "account/2fa/authenticate/": 302,
+    "account/2fa/reauthenticate/": 302,
+    "account/2fa/recovery-codes/": 302,
+    "account/2fa/recovery-codes/download/": 302,
+    "account/2fa/recovery-codes/generate/": 302,
+    "account/2fa/totp/activate/": 302,
+    "account/2fa/totp/deactivate/": 302,
     "account/confirm-email/": 200,
     "account/email/": 302,
     "account/inactive/": 200,
@@ -109,4 +145,6 @@ ACCOUNT = {
     "account/signup/": 200,
     r"account/^confirm-email/(?P<key>[-:\w]+)/$": 200,
     r"account/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": 200,
+    "invitations/<str:token>": 410,
+    "join": 410,
 }

@@ -24,7 +24,7 @@ from projects.services import create_key, create_project
 from tests.conftest import Tenant, empty_database, make_tenant, member_of
 from tests.walls.addresses import routes
 from tests.walls.conftest import browser
-from tests.walls.doors import ACCOUNT, ADMIN, DOORS, MAY, PAGES, PUBLIC, Door, Page
+from tests.walls.doors import ACCOUNT, ADMIN, DOORS, FORMS, MAY, PAGES, PUBLIC, Door, Page
 from tests.walls.rows import tenant_models
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -32,6 +32,7 @@ KEY = "greeting_of_canary"
 
 by_door = pytest.mark.parametrize("door", DOORS, ids=str)
 by_page = pytest.mark.parametrize("page", PAGES, ids=str)
+by_form = pytest.mark.parametrize("page", FORMS, ids=str)
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,12 @@ def nameless(response: Any) -> tuple[int, Any]:
 
 
 def random_ids() -> dict[str, Any]:
-    names = ("conversation_id", "turn_id", "persona_id", "job_id", "call_id")
+    names = ("conversation_id", "turn_id", "persona_id", "job_id", "call_id", "member_id", "invitation_id", "key_id")
     return {"key": "nothing_of_this_name", "project_slug": "no-such-project", **{name: uuid.uuid4() for name in names}}
 
 
 def test_every_address_is_in_the_table() -> None:
-    known = {door.route for door in DOORS} | {page.route for page in PAGES} | PUBLIC | set(ACCOUNT)
+    known = {door.route for door in DOORS} | {page.route for page in (*PAGES, *FORMS)} | PUBLIC | set(ACCOUNT)
     assert {route for route in routes() if not route.startswith(ADMIN)} == known
 
 
@@ -253,6 +254,24 @@ def test_a_strangers_page_is_none_at_all(page: Page, house: House, stranger: Ten
     assert answers[0].content == answers[1].content
 
 
+@by_form
+def test_a_form_acts_for_nobody_without_its_verb(page: Page, house: House) -> None:
+    url = "/" + filled(page.route, {**random_ids(), "project_slug": house.tenant.project.slug})
+    assert Client().post(url).headers["Location"].startswith(reverse("account_login"))
+    for role, verbs in MAY.items():
+        expected = page.status if page.scope in verbs else 403
+        assert browser(house.people[Role(role)]).post(url, {"role": "viewer"}).status_code == expected, role
+
+
+@by_form
+def test_a_strangers_form_is_none_at_all(page: Page, house: House, stranger: Tenant) -> None:
+    slugs = (house.tenant.project.slug, "no-such-project")
+    urls = ["/" + filled(page.route, {**random_ids(), "project_slug": slug}) for slug in slugs]
+    answers = [browser(stranger.owner).post(url, {"role": "viewer"}) for url in urls]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert answers[0].content == answers[1].content
+
+
 def test_a_strangers_home_does_not_name_our_project(house: House, stranger: Tenant) -> None:
     text = browser(stranger.owner).get("/", follow=True).content.decode()
     assert stranger.project.slug in text
@@ -284,7 +303,7 @@ def admin_urls(pk: object) -> list[str]:
 def _admin_routes() -> list[str]:
     regular = {
         "admin/(?P<url>.*)$": "admin/x",
-        r"admin/^(?P<app_label>account|projects|jobs|tools|conversations)/$": "admin/projects/",
+        r"admin/^(?P<app_label>account|projects|mfa|jobs|tools|conversations)/$": "admin/projects/",
     }
     return [regular.get(route, route) for route in routes() if route.startswith(ADMIN)]
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from projects.agent_sentences import SettingsRefused
 from projects.attribute_changes import AttributeEdit, change_attributes, check_new_key, text_of_value
 from projects.attributes import ENUMS, Resolved, resolve_attributes, unset_attribute
-from projects.known_settings import KNOWN_SETTINGS, KnownSetting
+from projects.known_settings import KNOWN_SETTINGS, SETTING, KnownSetting
 from projects.model_choice import KEY_ATTRIBUTE
 from projects.models import Project, User
 from projects.models.attribute import AttributeType
@@ -41,6 +41,11 @@ class Row:
     choices: tuple[str, ...] = ()
     error: str = ""
 
+    @property
+    def short(self) -> str:
+        """The name without the words that all the product's settings begin with."""
+        return f"…{self.key.removeprefix(SETTING)}" if self.key.startswith(SETTING) else self.key
+
 
 @login_required
 @require_http_methods(["GET", "POST"])
@@ -59,7 +64,7 @@ def _show(
     new: Node | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         rows = _rows(entry.project, typed=typed or {}, errors=errors or {})
     context = {
         **page_context(request, entry, tab="attributes"),
@@ -77,7 +82,7 @@ def _save(request: HttpRequest, entry: Entry) -> HttpResponse:
     edits = [_edit(row) for row in rows_of(entries, "rows")]
     new = part_of(entries, "new")
     try:
-        with tenant_tx(entry.project.organization_id):
+        with tenant_tx(entry.project.organization.pk):
             told = _apply(entry.project, edits, new=new, unset=text_of(entries, "unset"))
     except SettingsRefused as refusal:
         typed = {edit.key: edit.text for edit in edits}
@@ -100,7 +105,9 @@ def _new_edit(project: Project, new: Node) -> list[AttributeEdit]:
         return []
     check_new_key(project, key)
     kind = _type_of(text_of(new, "type"))
-    return [AttributeEdit(key, kind, text or "False" if kind is AttributeType.BOOL else text, was="\x00")]
+    if not text:
+        raise SettingsRefused({"new.value": "Write a value; for a switch, True or False."})
+    return [AttributeEdit(key, kind, text, is_new=True)]
 
 
 def _edit(row: Node) -> AttributeEdit:

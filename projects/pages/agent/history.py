@@ -37,7 +37,7 @@ def history_page(request: HttpRequest, project_slug: str, section: str) -> HttpR
 def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
     number, started_from = _number(request.POST, "restore"), _number(request.POST, "started_from")
     try:
-        with tenant_tx(entry.project.organization_id):
+        with tenant_tx(entry.project.organization.pk):
             version = restore_agent_version(
                 entry.project, number, started_from=started_from, author=cast(User, request.user)
             )
@@ -53,7 +53,7 @@ def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
 
 def _show(request: HttpRequest, entry: Entry, *, problem: str = "", status: int = 200) -> HttpResponse:
     context = page_context(request, entry, tab="history")
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         context.update(_versions(entry.project, before=_number(request.GET, "before")))
         context["comparison"] = _comparison(entry.project, request.GET, newest=context["started_from"])
     return render(request, "agent/history.html", {**context, "problem": problem}, status=status)

@@ -47,7 +47,7 @@ def _model(entry: Entry, entries: Node) -> ModelSpec:
     """The model that was asked about. Raises SettingsRefused."""
     changes = MODELS.read(entries)
     skill = next((skill for skill in SKILLS if skill == text_of(entries, "test")), SKILLS[0])
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         document = complete(live_version(entry.project).document)
         config = checked_config({**document, **changes})
         name = config.models.get(skill, default_model(skill))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.timesince import timesince
 
 from projects.agent_versions import ChangedMeanwhile
 from projects.attributes import is_on, resolve_attributes
@@ -24,7 +27,7 @@ from projects.tenancy import tenant_tx
 
 def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, Any]:
     """The shell, the tabs, and which version is live."""
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         live = live_version(entry.project)
     slug = entry.project.slug
     tabs = [(section.slug, section.title) for section in SECTIONS] + list(OTHER_TABS)
@@ -75,7 +78,13 @@ def version_facts(version: AgentVersion) -> dict[str, Any]:
         "author": version.author.name if version.author else "Makegood",
         "note": version.note,
         "created_at": version.created_at,
+        "age": _age(version.created_at),
     }
+
+
+def _age(moment: datetime) -> str:
+    is_new = timezone.now() - moment < timedelta(minutes=1)
+    return "just now" if is_new else f"{timesince(moment, depth=1)} ago"
 
 
 def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
@@ -85,7 +94,7 @@ def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
 
 def _tools(project: Project) -> dict[str, Any]:
     """The tools that a step may name, and those of them that are off."""
-    with tenant_tx(project.organization_id):
+    with tenant_tx(project.organization.pk):
         attributes = resolve_attributes(project)
     switches = [setting for setting in KNOWN_SETTINGS if setting.type is AttributeType.BOOL]
     off = [tool for setting in switches if not is_on(attributes, setting.key) for tool in setting.tools]

@@ -40,7 +40,7 @@ def settings_page(request: HttpRequest, project_slug: str, section: str) -> Http
 
 def show_section(request: HttpRequest, context: dict[str, object], entry: Entry, *, status: int = 200) -> HttpResponse:
     """The page of a section whose form is ready."""
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         context["has_key"] = has_stored_key(entry.project)
     return render(request, "agent/section.html", context, status=status)
 
@@ -52,10 +52,11 @@ def _save(request: HttpRequest, entry: Entry, section: Section) -> HttpResponse:
         told = _apply(entry, section, entries=entries, author=cast(User, request.user))
     except SettingsRefused as refusal:
         context = form_context(request, entry, section, changes=changes, errors=refusal.errors)
-        context["started_from"] = number_of(entries, "started_from")
+        context |= {"started_from": number_of(entries, "started_from"), "note": text_of(entries, "note")}
         return show_section(request, context, entry, status=422)
     except ChangedMeanwhile as conflict:
-        return show_section(request, form_context(request, entry, section, conflict=conflict), entry, status=409)
+        context = form_context(request, entry, section, conflict=conflict)
+        return show_section(request, {**context, "note": text_of(entries, "note")}, entry, status=409)
     messages.success(request, told)
     return redirect(tab_url(entry.project.slug, section.slug))
 
@@ -67,7 +68,7 @@ def _apply(entry: Entry, section: Section, *, entries: Node, author: User) -> st
         raise SettingsRefused(problems)
     note = "".join(character for character in text_of(entries, "note") if character.isprintable())
     edit = Edit(changes, number_of(entries, "started_from"), author, note[:LONGEST_NOTE])
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         before = latest_agent_version(entry.project)
         after = change_agent(entry.project, edit)
         has_new_key = section is MODELS and _save_key(entry, entries, before=before, after=after)

@@ -35,7 +35,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "memberships": _memberships(user),
         "may_start": settings.SIGNUP,
     }
-    return render(request, "people/account.html", context, status=422 if form.is_bound else 200)
+    return render(request, "people/account.html", context)
 
 
 def _memberships(user: User) -> list[dict[str, str]]:

@@ -81,7 +81,10 @@ class WelcomeForm(forms.Form):
     )
     starter = forms.ChoiceField(
         choices=[(name, name) for name in NAMES],
-        error_messages={"required": "Pick one; everything in it can be changed.", "invalid_choice": "Pick one of these."},
+        error_messages={
+            "required": "Pick one; everything in it can be changed.",
+            "invalid_choice": "Pick one of these.",
+        },
     )
     timezone = forms.CharField(required=False)
     region = forms.CharField(required=False)

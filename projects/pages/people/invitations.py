@@ -49,7 +49,7 @@ def send_again(request: HttpRequest, project_slug: str, invitation_id: UUID) -> 
         messages.error(request, TOO_MANY, extra_tags=str(invitation_id))
         return redirect("members", project_slug)
     new = None
-    with refusals(request, about=invitation_id), tenant_tx(entry.project.organization_id):
+    with refusals(request, about=invitation_id), tenant_tx(entry.project.organization.pk):
         new = renew(_find(invitation_id), by=acting(entry))
     if new:
         announce(request, entry, new=new)
@@ -61,7 +61,7 @@ def send_again(request: HttpRequest, project_slug: str, invitation_id: UUID) -> 
 def take_back(request: HttpRequest, project_slug: str, invitation_id: UUID) -> HttpResponse:
     """Stop an invitation's link."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
-    with refusals(request, about=invitation_id), tenant_tx(entry.project.organization_id):
+    with refusals(request, about=invitation_id), tenant_tx(entry.project.organization.pk):
         revoke(_find(invitation_id), by=acting(entry))
     return redirect("members", project_slug)
 
@@ -72,17 +72,17 @@ def announce(request: HttpRequest, entry: Entry, *, new: NewInvitation) -> None:
     url = settings.BASE_URL + reverse("invitation", args=[new.token])
     delivery = deliver(_message(entry, new.invitation, url=url))
     if delivery is Delivery.SENT:
-        with tenant_tx(entry.project.organization_id):
+        with tenant_tx(entry.project.organization.pk):
             note_emailed(new.invitation)
         messages.success(request, f"The invitation is on its way to {email}.")
     else:
         secret = " ".join((delivery, email, url))
-        keep_once(request, LINK, secret, organization_id=entry.project.organization_id)
+        keep_once(request, LINK, secret, organization_id=entry.project.organization.pk)
 
 
 def take_link(request: HttpRequest, entry: Entry) -> FreshLink | None:
     """What `announce` left for this page."""
-    kept = take_once(request, LINK, organization_id=entry.project.organization_id)
+    kept = take_once(request, LINK, organization_id=entry.project.organization.pk)
     if not kept:
         return None
     delivery, email, url = kept.split(" ", 2)

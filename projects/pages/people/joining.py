@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import cast
 
-from allauth.core.ratelimit import consume, respond_429
 from django.contrib.auth import login
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
@@ -28,8 +27,6 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @require_safe
 def open_link(request: HttpRequest, token: str) -> HttpResponse:
     """Take the token out of the address bar and its history, as far as a redirect can."""
-    if not consume(request, action="join"):
-        return respond_429(request)
     if read_offer(token) is None:
         return _over(request)
     request.session[TOKEN] = token
@@ -89,7 +86,7 @@ def _page(
     request: HttpRequest, offer: Offer, *, step: str, form: JoinForm | None = None, token: str = ""
 ) -> HttpResponse:
     context = {"offer": offer, "role": choice_of(offer.role), "step": step, "form": form, "token": token}
-    return render(request, "people/join.html", context, status=422 if form and form.errors else 200)
+    return render(request, "people/join.html", context)
 
 
 def _over(request: HttpRequest) -> HttpResponse:

@@ -52,7 +52,7 @@ def api_keys(request: HttpRequest, project_slug: str) -> HttpResponse:
     if is_post and form.is_valid():
         _make(request, entry, form=form)
         return redirect("api_keys", project_slug)
-    return render(request, "people/keys.html", _context(request, entry, form=form), status=422 if is_post else 200)
+    return render(request, "people/keys.html", _context(request, entry, form=form))
 
 
 @login_required
@@ -60,7 +60,7 @@ def api_keys(request: HttpRequest, project_slug: str) -> HttpResponse:
 def revoke(request: HttpRequest, project_slug: str, key_id: UUID) -> HttpResponse:
     """Stop a key, from the next request on."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         key = ApiKey.objects.filter(project=entry.project, pk=key_id).first()
         if key is None:
             raise Http404
@@ -69,7 +69,7 @@ def revoke(request: HttpRequest, project_slug: str, key_id: UUID) -> HttpRespons
 
 
 def _make(request: HttpRequest, entry: Entry, *, form: KeyForm) -> None:
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         new = create_key(
             entry.project,
             name=form.cleaned_data["name"],
@@ -77,11 +77,11 @@ def _make(request: HttpRequest, entry: Entry, *, form: KeyForm) -> None:
             created_by=cast(User, request.user),
             expires_at=form.expires_at,
         )
-    keep_once(request, SECRET, new.secret, organization_id=entry.project.organization_id)
+    keep_once(request, SECRET, new.secret, organization_id=entry.project.organization.pk)
 
 
 def _context(request: HttpRequest, entry: Entry, *, form: KeyForm) -> dict[str, Any]:
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         keys = list(ApiKey.objects.filter(project=entry.project).select_related("created_by")[:SHOWN])
     rows = sorted((_row(key) for key in keys), key=lambda row: not row.is_usable)
     return {
@@ -93,7 +93,7 @@ def _context(request: HttpRequest, entry: Entry, *, form: KeyForm) -> dict[str, 
         "chosen": form["scopes"].value() or [],
         "lifetimes": LIFETIMES.items(),
         "base_url": settings.BASE_URL,
-        "secret": take_once(request, SECRET, organization_id=entry.project.organization_id),
+        "secret": take_once(request, SECRET, organization_id=entry.project.organization.pk),
     }
 
 

@@ -38,7 +38,7 @@ def members(request: HttpRequest, project_slug: str) -> HttpResponse:
     if is_post and form.is_valid() and (new := _invite(request, entry, form=form)):
         announce(request, entry, new=new)
         return redirect("members", project_slug)
-    return render(request, "people/members.html", _context(request, entry, form=form), status=422 if is_post else 200)
+    return render(request, "people/members.html", _context(request, entry, form=form))
 
 
 @login_required
@@ -48,7 +48,7 @@ def change_role(request: HttpRequest, project_slug: str, member_id: UUID) -> Htt
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     form = RoleForm(request.POST)
     if form.is_valid():
-        with refusals(request, about=member_id), tenant_tx(entry.project.organization_id):
+        with refusals(request, about=member_id), tenant_tx(entry.project.organization.pk):
             set_role(find_member(member_id), role=Role(form.cleaned_data["role"]), by=Role(acting(entry).role))
     return redirect("members", project_slug)
 
@@ -61,7 +61,7 @@ def remove(request: HttpRequest, project_slug: str, member_id: UUID) -> HttpResp
     is_own = member_id == entry.member.pk
     if not is_own and not entry.may(Scope.CONFIGURE):
         raise PermissionDenied("Only owners and admins remove others.")
-    with refusals(request, about=member_id), tenant_tx(entry.project.organization_id):
+    with refusals(request, about=member_id), tenant_tx(entry.project.organization.pk):
         remove_member(find_member(member_id), by=Role(acting(entry).role))
         return redirect("home" if is_own else reverse("members", args=[project_slug]))
     return redirect("members", project_slug)
@@ -74,7 +74,7 @@ def _invite(request: HttpRequest, entry: Entry, *, form: InvitationForm) -> NewI
         return None
     email, role = form.cleaned_data["email"], Role(form.cleaned_data["role"])
     try:
-        with tenant_tx(entry.project.organization_id):
+        with tenant_tx(entry.project.organization.pk):
             return invite(email, role=role, by=acting(entry))
     except Conflict as error:
         form.add_error(error.field or "email", error.message)
@@ -85,7 +85,7 @@ def _context(request: HttpRequest, entry: Entry, *, form: InvitationForm) -> dic
     context = shell_context(request, entry)
     manages = entry.may(Scope.CONFIGURE)
     refused = take_refusals(request)
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         people = member_rows(entry, refused=refused)
         invited = invitation_rows(entry, refused=refused) if manages else []
     return {
@@ -94,6 +94,7 @@ def _context(request: HttpRequest, entry: Entry, *, form: InvitationForm) -> dic
         "people": people,
         "invited": invited,
         "roles": roles_for(Role(entry.member.role)),
+        "all_roles": roles_for(Role.OWNER),
         "manages": manages,
         "has_mail_server": has_server(),
         "fresh": take_link(request, entry),

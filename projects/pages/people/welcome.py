@@ -34,4 +34,4 @@ def welcome(request: HttpRequest) -> HttpResponse:
         project = start_business(form.cleaned_data["name"], starter=starter, owner=user, locale=form.locale)
         return redirect("playground", project.slug)
     context = {"form": form, "starters": starters().values(), "chosen": form["starter"].value()}
-    return render(request, "welcome/welcome.html", context, status=422 if form.is_bound else 200)
+    return render(request, "welcome/welcome.html", context)

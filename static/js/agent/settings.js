@@ -1,0 +1,17 @@
+// The settings pages: lists that grow, a form that isn't lost, a model that is tried.
+import { packWhole, watchChanges } from "./form.js";
+import { Lists } from "./lists.js";
+import { suggestNames } from "./suggest.js";
+import { tryModels } from "./trial.js";
+
+for (const element of document.querySelectorAll("[data-script]")) element.hidden = false;
+
+const form = document.querySelector("[data-settings]");
+if (form) {
+  const changes = watchChanges(form);
+  new Lists(form, { onChange: () => changes.note() });
+  packWhole(form);
+  suggestNames(form);
+  tryModels(form);
+}
+document.querySelector(".ag-nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -1,0 +1,35 @@
+// “Test”: the typed settings are tried without leaving the page.
+import { h, icon } from "../dom.js";
+
+export function tryModels(form) {
+  form.addEventListener("submit", (event) => {
+    if (!("test" in (event.submitter?.dataset ?? {}))) return;
+    event.preventDefault();
+    tryModel(form, event.submitter);
+  });
+}
+
+async function tryModel(form, button) {
+  const place = document.getElementById("trial");
+  button.disabled = true;
+  place.replaceChildren(h("p", { class: "mg-st", "data-s": "act" }, icon("loader-2"), "Asking the model"));
+  try {
+    const body = new FormData(form);
+    const pairs = JSON.parse(body.get("entries") ?? "[]");
+    body.set("entries", JSON.stringify([...pairs, ["test", button.value]]));
+    const answer = await fetch(button.formAction, { method: "POST", headers: { Accept: "application/json" }, body });
+    if (!answer.ok) throw new Error(String(answer.status));
+    const { ok, sentence } = await answer.json();
+    show(place, ok, sentence);
+  } catch {
+    show(place, false, "The server didn’t say how it went. Try again in a moment.");
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function show(place, ok, sentence) {
+  const tone = ok ? "ok" : "bad";
+  const sign = icon(ok ? "circle-check" : "alert-circle");
+  place.replaceChildren(h("div", { class: "mg-note", "data-s": tone }, sign, h("div", {}, sentence)));
+}

@@ -1,0 +1,75 @@
+// One conversation as it goes on. The transcript, its store and its stream are the playground's; nobody writes here.
+import { Announcer } from "../announcer.js";
+import { Api } from "../api.js";
+import { Chat } from "../chat.js";
+import { refill, state } from "../dom.js";
+import * as format from "../format.js";
+import { Store } from "../store.js";
+import { Aside } from "./aside.js";
+import { Watching } from "./watching.js";
+
+const LIT_MS = 1_600;
+const at = (id) => document.getElementById(id);
+
+class Conversation {
+  constructor(main) {
+    const { api: base, project, conversation, after, inspector } = main.dataset;
+    this.store = new Store();
+    this.announcer = new Announcer(at("announcer"));
+    this.chat = new Chat({
+      log: at("chat"),
+      scroll: at("chat-scroll"),
+      latest: at("latest"),
+      // A turn's name leads to its inside.
+      select: (turn, { show }) => show && location.assign(inspector),
+    });
+    const aside = new Aside(["facts", "directives", "flag"].map(at));
+    const api = new Api({ base, project, csrf: document.querySelector("meta[name=csrf-token]").content });
+    this.session = new Watching({ api, store: this.store, after, onNews: () => aside.refreshSoon() });
+    this.store.listen(() => this.render());
+    document.addEventListener("click", (event) => this.show(event.target.closest("[data-message]")?.dataset.message));
+    this.open(conversation);
+  }
+
+  async open(id) {
+    try {
+      await this.session.open(id);
+    } catch (error) {
+      this.store.loading = false;
+      this.store.addNote({
+        key: "open",
+        code: error.code,
+        message: `The transcript couldn’t be loaded. ${error.message}`,
+      });
+    }
+  }
+
+  /** Brings the message that a fact comes from into view. */
+  show(message) {
+    const element = message && this.chat.rows.get(`message:${message}`)?.element;
+    if (!element) return;
+    const who = at("who");
+    if (who.matches(":popover-open")) who.hidePopover();
+    element.scrollIntoView({ block: "center" });
+    element.classList.add("cv-lit");
+    setTimeout(() => element.classList.remove("cv-lit"), LIT_MS);
+  }
+
+  render() {
+    const { store } = this;
+    this.chat.render(store);
+    this.announcer.render(store);
+    at("chat-empty").hidden = !store.isEmpty();
+    at("chat-loading").hidden = !store.loading;
+    at("lost").hidden = !store.isLost;
+    at("waiting").hidden = !store.waiting;
+    const until = store.waiting?.until ? `, until ${format.seconds(store.waiting.until)} at the latest` : "";
+    refill(
+      at("waiting"),
+      JSON.stringify(store.waiting),
+      () => store.waiting && state("warn", "clock-pause", `The agent waits for a result${until}`),
+    );
+  }
+}
+
+new Conversation(at("main"));

@@ -1,0 +1,43 @@
+// A conversation that is looked at: the playground's session without asking for the inside of every turn.
+import { Session } from "../session.js";
+import { Stream } from "../stream.js";
+
+// So many of the newest replies show what their words set off.
+const MARKED = 30;
+
+export class Watching extends Session {
+  /** `after` is the last event that the page knows; `onNews()` is called when something beside the transcript may have changed. */
+  constructor({ api, store, after, onNews }) {
+    super({ api, store });
+    this.after = after;
+    this.onNews = onNews;
+  }
+
+  async load() {
+    const id = this.id;
+    const [messages, turns] = await Promise.all([
+      this.api.list(`/conversations/${id}/messages`),
+      this.api.list(`/conversations/${id}/turns`),
+    ]);
+    if (id !== this.id) return;
+    messages.forEach((message) => this.store.putMessage(message));
+    turns.forEach((turn) => this.store.putTurn(turn));
+    turns.slice(-MARKED).forEach((turn) => this.refresh(turn.id));
+  }
+
+  /** From the last known event on: what was before is in the transcript. */
+  listen() {
+    this.stream?.close();
+    this.stream = new Stream({
+      url: `${this.api.streamUrl(`/conversations/${this.id}/events`)}&after=${this.after}`,
+      onEvent: (type, data) => this.received(type, data),
+      onLost: () => this.connection(false),
+      onOpen: () => this.connection(true),
+    });
+  }
+
+  received(type, data) {
+    super.received(type, data);
+    if (type === "directives" || (type === "turn" && data.lane)) this.onNews();
+  }
+}

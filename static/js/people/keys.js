@@ -1,0 +1,5 @@
+import { bindCopying } from "./copying.js";
+import { bindDialogs } from "./dialogs.js";
+
+bindCopying();
+bindDialogs();

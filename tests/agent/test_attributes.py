@@ -1,0 +1,118 @@
+"""The page of attributes: the project's own over the organization's."""
+
+from __future__ import annotations
+
+import pytest
+
+from projects.attributes import Origin, read_secret, resolve_attributes, set_attribute
+from projects.known_settings import KNOWN_SETTINGS, SETTING
+from projects.models import Attribute
+from projects.models.attribute import AttributeType
+from tests.agent.conftest import Settings
+from tests.conftest import Tenant
+from tools.builtin import builtin_tools
+
+SMS = f"{SETTING}sms_send_information_enabled"
+
+
+def row_of(form: dict[str, str], key: str) -> str:
+    return next(name.removesuffix(".key") for name, value in form.items() if name.endswith(".key") and value == key)
+
+
+def value_of(tenant: Tenant, key: str) -> object:
+    with tenant.tx():
+        found = resolve_attributes(tenant.project).get(key)
+    return found and found.value
+
+
+def without(form: dict[str, str], name: str) -> dict[str, str]:
+    return {field: value for field, value in form.items() if field != name}
+
+
+def test_a_form_posted_as_it_was_shown_changes_nothing(owner: Settings) -> None:
+    with owner.tenant.tx():
+        before = list(Attribute.objects.values_list("pk", "value", "updated_at"))
+    owner.change("attributes")
+    with owner.tenant.tx():
+        assert list(Attribute.objects.values_list("pk", "value", "updated_at")) == before
+
+
+def test_a_switch_turns_its_tool_off(owner: Settings) -> None:
+    form = owner.form("attributes")
+    owner.save(without(form, f"{row_of(form, SMS)}.value"), "attributes")
+    assert value_of(owner.tenant, SMS) is False
+    assert "send_sms_tool</code> is off" in owner.page("scenarios")
+
+
+def test_a_projects_own_value_can_be_given_up_for_the_organizations(owner: Settings) -> None:
+    """D4: the origin is shown."""
+    with owner.tenant.tx():
+        Attribute.objects.create(project=None, key="greeting", type=AttributeType.STRING, value="Ciao")
+        set_attribute(owner.tenant.project, "greeting", "Salve")
+    owner.change("attributes", unset="greeting")
+    with owner.tenant.tx():
+        found = resolve_attributes(owner.tenant.project)["greeting"]
+    assert (found.value, found.origin) == ("Ciao", Origin.ORGANIZATION)
+
+
+def test_a_new_secret_is_kept_and_not_shown(owner: Settings) -> None:
+    owner.change("attributes", new__key="crm_token", new__type="secret", new__value="s3cret-canary")
+    with owner.tenant.tx():
+        assert read_secret(owner.tenant.project, "crm_token") == "s3cret-canary"
+    assert "s3cret-canary" not in owner.page("attributes")
+
+
+def test_a_secret_left_empty_stays(owner: Settings) -> None:
+    owner.change("attributes", new__key="crm_token", new__type="secret", new__value="s3cret-canary")
+    owner.change("attributes")
+    with owner.tenant.tx():
+        assert read_secret(owner.tenant.project, "crm_token") == "s3cret-canary"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "value", "sentence"),
+    [
+        ("1st", "str", "x", "A letter, then letters, digits"),
+        ("model_api_key", "str", "x", "write it under Models"),
+        ("empty", "secret", "", "Write a value"),
+        ("menu", "json", "{", "This is no JSON."),
+        ("flag", "bool", "perhaps", "must be True or False"),
+        ("text", "str", "a\x00b", "control character"),
+        ("text", "str", "x" * 10_001, "At most 10,000 characters; this has 10,001."),
+        (SMS, "bool", "True", "There is an attribute of this name already"),
+    ],
+)
+def test_a_new_attribute_that_cant_be_kept_is_refused(
+    key: str, kind: str, value: str, sentence: str, owner: Settings
+) -> None:
+    before = value_of(owner.tenant, key)
+    response = owner.change("attributes", new__key=key, new__type=kind, new__value=value)
+    assert response.status_code == 422
+    assert sentence in response.content.decode()
+    assert value_of(owner.tenant, key) == before
+
+
+def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settings) -> None:
+    with owner.tenant.tx():
+        set_attribute(owner.tenant.project, "greeting", "Ciao")
+    form = owner.form("attributes")
+    with owner.tenant.tx():
+        set_attribute(owner.tenant.project, "greeting", "Salve")
+    name = f"{row_of(form, 'greeting')}.value"
+    response = owner.save({**form, name: "Buonasera"}, "attributes")
+    assert "Someone set this to “Salve” meanwhile" in response.content.decode()
+    assert value_of(owner.tenant, "greeting") == "Salve"
+
+
+def test_every_switch_opens_the_tools_it_names(tenant: Tenant) -> None:
+    """What the page says about tools is what the tools say themselves."""
+    named = {tool: setting.key for setting in KNOWN_SETTINGS for tool in setting.tools}
+    with tenant.tx():
+        for setting in KNOWN_SETTINGS:
+            if setting.type is AttributeType.BOOL:
+                set_attribute(tenant.project, setting.key, False, type=AttributeType.BOOL)
+        reasons = {
+            name: tool.gate(resolve_attributes(tenant.project), "phone") for name, tool in builtin_tools().items()
+        }
+    assert {name for name, reason in reasons.items() if reason} == set(named)
+    assert all(any(s.key in reasons[tool] for s in KNOWN_SETTINGS if tool in s.tools) for tool in named)

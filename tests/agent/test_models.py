@@ -1,0 +1,135 @@
+"""The project's own model: its address, its key, and the button that tries it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+
+from projects import model_trial
+from projects.attributes import read_secret
+from projects.model_choice import KEY_ATTRIBUTE
+from projects.models import User
+from tests.agent.conftest import Settings
+from tests.processes import ScriptedModel
+
+OURS, ELSEWHERE = "https://models.example/v1", "https://elsewhere.example/v1"
+SECRET = "sk-canary-of-the-model"
+
+
+@pytest.fixture
+def with_key(owner: Settings) -> Settings:
+    owner.change("models", model_base_url=OURS, model_api_key=SECRET)
+    return owner
+
+
+def stored_key(settings: Settings) -> str | None:
+    with settings.tenant.tx():
+        return read_secret(settings.tenant.project, KEY_ATTRIBUTE)
+
+
+def test_a_key_is_stored_and_never_shown(with_key: Settings) -> None:
+    assert stored_key(with_key) == SECRET
+    pages = [with_key.page(section) for section in ("models", "attributes", "history")]
+    assert not [page for page in pages if SECRET in page]
+    assert SECRET not in str(with_key.document)
+
+
+def test_an_empty_key_keeps_the_stored_one(with_key: Settings) -> None:
+    with_key.change("models", models__reply__use="own", models__reply__name="large")
+    assert stored_key(with_key) == SECRET
+
+
+def test_a_stored_key_can_be_removed(with_key: Settings) -> None:
+    with_key.change("models", remove_key="yes")
+    assert stored_key(with_key) is None
+
+
+def test_a_stored_key_goes_to_no_new_address(with_key: Settings) -> None:
+    """Whoever may change the address could read the key at a server of their own."""
+    response = with_key.change("models", model_base_url=ELSEWHERE)
+    assert "The stored key is for another address" in response.content.decode()
+    assert with_key.document["model_base_url"] == OURS
+    assert with_key.change("models", model_base_url=ELSEWHERE, model_api_key="sk-other").status_code == 302
+
+
+def test_a_restored_version_brings_no_other_address_back_to_a_key(with_key: Settings) -> None:
+    with_key.change("models", model_base_url=ELSEWHERE, model_api_key="sk-other")
+    with_key.client.post(with_key.address("history"), {"restore": "2", "started_from": "3"})
+    assert (with_key.document["model_base_url"], stored_key(with_key)) == (ELSEWHERE, "sk-other")
+
+
+@pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "x" * 501])
+def test_a_key_that_is_none_is_refused(key: str, owner: Settings) -> None:
+    assert owner.change("models", model_base_url=OURS, model_api_key=key).status_code == 422
+    assert len(owner.versions) == 1
+
+
+def try_it(settings: Settings, **changes: str) -> dict[str, Any]:
+    form = {name.replace("__", "."): value for name, value in changes.items()}
+    url = reverse("agent_model_test", args=[settings.tenant.project.slug])
+    posted = {**settings.form("models"), "test": "reply", **form}
+    return settings.client.post(url, posted, headers={"Accept": "application/json"}).json()
+
+
+@pytest.fixture
+def operators_model(model: ScriptedModel, settings: Any) -> ScriptedModel:
+    settings.OPENAI_BASE_URL = model.base_url
+    return model
+
+
+def test_a_model_that_answers_says_how_long_it_took(owner: Settings, operators_model: ScriptedModel) -> None:
+    answer = try_it(owner, models__reply__use="own", models__reply__name="typed-and-not-saved")
+    assert answer["ok"]
+    assert answer["sentence"].startswith("typed-and-not-saved answered in 0.")
+    assert [request["model"] for request in operators_model.requests()] == ["typed-and-not-saved"]
+    assert len(owner.versions) == 1
+
+
+def test_a_model_that_the_endpoint_does_not_know_is_told(owner: Settings, operators_model: ScriptedModel) -> None:
+    operators_model.script("reply", fault="404")
+    answer = try_it(owner, models__reply__use="own", models__reply__name="gpt-9")
+    assert not answer["ok"]
+    assert "gpt-9 didn’t answer. The model endpoint answered 404" in answer["sentence"]
+
+
+def test_a_private_address_is_not_called(owner: Settings, operators_model: ScriptedModel) -> None:
+    answer = try_it(owner, model_base_url=operators_model.base_url)
+    assert "this machine" in answer["sentence"] or "private network" in answer["sentence"]
+    assert operators_model.requests() == []
+
+
+def test_a_stored_key_is_tried_at_no_new_address(with_key: Settings) -> None:
+    answer = try_it(with_key, model_base_url=ELSEWHERE)
+    assert answer == {"ok": False, "sentence": "The stored key is for another address. Write this one's key."}
+
+
+def test_no_connection_is_held_while_the_model_is_asked(
+    owner: Settings, operators_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[bool] = []
+
+    async def ask(model: Any) -> model_trial.Trial:
+        held.append(connection.in_atomic_block)
+        return model_trial.Trial(True, "ok")
+
+    monkeypatch.setattr(model_trial, "_ask", ask)
+    try_it(owner)
+    assert held == [False]
+
+
+def test_without_the_script_the_page_says_how_it_went(owner: Settings, operators_model: ScriptedModel) -> None:
+    url = reverse("agent_model_test", args=[owner.tenant.project.slug])
+    form = {**owner.form("models"), "models.reply.use": "own", "models.reply.name": "mine"}
+    page = owner.client.post(url, {**form, "test": "reply"}).content.decode()
+    assert "mine answered in" in page
+    assert 'value="mine"' in page
+
+
+def test_a_viewer_tries_no_model(owner: Settings, viewer: User) -> None:
+    client = Client()
+    client.force_login(viewer)
+    assert client.post(reverse("agent_model_test", args=[owner.tenant.project.slug])).status_code == 403

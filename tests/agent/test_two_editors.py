@@ -1,0 +1,101 @@
+"""Two people at the same settings: neither loses anything, and where they meet, the second sees it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from projects.agent_versions import ChangedMeanwhile, Edit, change_agent
+from projects.merge import merge
+from tests.agent.conftest import Settings
+from tests.agent.controls import controls_of
+from tests.conftest import Tenant
+
+
+@pytest.fixture
+def second(owner: Settings) -> Settings:
+    """Another browser of the same tenant."""
+    return Settings(owner.tenant, owner.tenant.owner)
+
+
+def test_changes_of_different_fields_are_both_kept(owner: Settings, second: Settings) -> None:
+    form = second.form()
+    owner.change(agent_name="Bruno")
+    assert second.save(form, style="Terse.").status_code == 302
+    assert (owner.document["agent_name"], owner.document["style"]) == ("Bruno", "Terse.")
+
+
+def test_changes_of_different_scenarios_are_both_kept(owner: Settings, second: Settings) -> None:
+    form = second.form("scenarios")
+    owner.change("scenarios", scenarios__0__steps__0__text="Ask for the number.")
+    second.save(form, "scenarios", scenarios__1__steps__0__text="Read the menu out.")
+    texts = [scenario["steps"][0]["text"] for scenario in owner.document["scenarios"][:2]]
+    assert texts == ["Ask for the number.", "Read the menu out."]
+
+
+def test_a_change_of_the_same_field_is_shown_and_not_saved(owner: Settings, second: Settings) -> None:
+    form = second.form()
+    owner.change(agent_name="Bruno")
+    response = second.save(form, agent_name="Carla")
+    assert response.status_code == 409
+    assert "<del>Bruno</del><ins>Carla</ins>" in response.content.decode()
+    assert owner.document["agent_name"] == "Bruno"
+
+
+def test_after_the_difference_was_shown_a_second_save_stands(owner: Settings, second: Settings) -> None:
+    form = second.form()
+    owner.change(agent_name="Bruno", style="Terse.")
+    shown = controls(second.save(form, agent_name="Carla"))
+    assert (shown["agent_name"], shown["style"]) == ("Carla", "Terse.")
+    second.save(shown)
+    assert [version.document["agent_name"] for version in owner.versions] == ["Carla", "Bruno", "Nello"]
+
+
+def controls(response: Any) -> dict[str, str]:
+    return controls_of(response.content.decode())
+
+
+def test_of_two_saves_at_the_same_moment_one_is_told(tenant: Tenant) -> None:
+    def save(name: str) -> bool:
+        try:
+            with tenant.tx():
+                change_agent(tenant.project, Edit({"agent_name": name}, 1, tenant.owner))
+        except ChangedMeanwhile:
+            return False
+        finally:
+            connections.close_all()
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        saved = list(pool.map(save, ["Anna", "Bruno", "Carla", "Dario"]))
+    assert sorted(saved) == [False, False, False, True]
+
+
+def test_a_form_of_a_version_that_never_was_is_a_conflict(owner: Settings) -> None:
+    assert owner.change(agent_name="Bruno", started_from="99").status_code == 409
+
+
+A, B, C = ({"title": name, "text": "x"} for name in "ABC")
+
+
+@pytest.mark.parametrize(
+    ("base", "theirs", "mine", "value", "is_conflict"),
+    [
+        ("a", "b", "a", "b", False),
+        ("a", "a", "b", "b", False),
+        ("a", "b", "b", "b", False),
+        ("a", "b", "c", "c", True),
+        ({"x": 1, "y": 1}, {"x": 2, "y": 1}, {"x": 1, "y": 2}, {"x": 2, "y": 2}, False),
+        ({"x": 1}, {}, {"x": 1, "y": 2}, {"y": 2}, False),
+        ([A, B], [A, {**B, "text": "y"}], [{**A, "text": "z"}, B], [{**A, "text": "z"}, {**B, "text": "y"}], False),
+        # They moved two, and I changed one of them: joined by place, one of the two would be lost.
+        ([A, B], [B, A], [{**A, "text": "z"}, B], [{**A, "text": "z"}, B], True),
+        ([A, B], [A, B, C], [{**A, "text": "z"}, B], [{**A, "text": "z"}, B], True),
+    ],
+)
+def test_merge(base: Any, theirs: Any, mine: Any, value: Any, is_conflict: bool) -> None:
+    merged = merge(base, theirs=theirs, mine=mine)
+    assert (merged.value, merged.is_conflict) == (value, is_conflict)

@@ -1,0 +1,103 @@
+"""The dashboard: what a new project sees, what needs a person, and first steps that are hidden for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects.models import ApiKey, Role, User
+from projects.services import create_key
+from tests.conftest import Tenant, member_of
+from tests.pages.conftest import browser, talk
+
+
+def url_of(tenant: Tenant) -> str:
+    return reverse("dashboard", args=[tenant.project.slug])
+
+
+def test_the_front_page_leads_to_the_dashboard(owner: Client, tenant: Tenant) -> None:
+    assert owner.get("/").headers["Location"] == url_of(tenant)
+
+
+def test_a_fresh_project_is_told_what_to_do_next(owner: Client, tenant: Tenant) -> None:
+    text = owner.get(url_of(tenant)).content.decode()
+    assert "The week appears here" in text
+    assert "Talk to the agent" in text
+
+
+def test_the_figures_appear_with_the_first_conversation(owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "Hi")
+    text = owner.get(url_of(tenant)).content.decode()
+    assert "Turns by day" in text
+    assert "The week appears here" not in text
+
+
+def test_what_is_done_is_ticked(owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "Hi")
+    steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
+    assert steps == {
+        "Talk to the agent": True,
+        "Set working hours": True,
+        "Make an API key": True,
+        "Invite someone": False,
+    }
+
+
+def test_hidden_steps_stay_hidden_for_everyone(owner: Client, tenant: Tenant) -> None:
+    colleague = browser(member_of(tenant, Role.ADMIN))
+    assert owner.post(url_of(tenant)).status_code == 302
+    for client in (owner, colleague):
+        assert "first-steps" not in client.get(url_of(tenant)).content.decode()
+
+
+def test_steps_that_are_all_done_do_not_come_back(owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "Hi")
+    member_of(tenant, Role.VIEWER)
+    owner.get(url_of(tenant))
+    with tenant.tx():
+        ApiKey.objects.all().delete()
+    assert owner.get(url_of(tenant)).context["steps"] == []
+
+
+def test_a_revoked_key_is_no_key(owner: Client, tenant: Tenant) -> None:
+    with tenant.tx():
+        ApiKey.objects.all().delete()
+        key = create_key(tenant.project, name="x", scopes=[]).key
+        ApiKey.objects.filter(pk=key.pk).update(revoked_at=key.created_at)
+    steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
+    assert not steps["Make an API key"]
+
+
+@pytest.mark.parametrize("who", ["operator", "viewer"])
+def test_who_cannot_configure_sees_no_steps_and_hides_none(who: str, request: Any, tenant: Tenant) -> None:
+    user: User = request.getfixturevalue(who)
+    client = browser(user)
+    assert client.get(url_of(tenant)).context["steps"] == []
+    assert client.post(url_of(tenant)).status_code == 403
+
+
+def test_a_stranger_hides_nothing(tenant: Tenant, stranger: Tenant) -> None:
+    assert browser(stranger.owner).post(url_of(tenant)).status_code == 404
+
+
+def test_flagged_conversations_and_failed_jobs_need_you(
+    owner: Client, tenant: Tenant, failed_job: Callable[..., Any]
+) -> None:
+    row = talk(tenant, "A person, now", flag="asked for a person", name="Jonas Weber")
+    failed_job()
+    failed_job(lane="thoughts")
+    response = owner.get(url_of(tenant))
+    text = response.content.decode()
+    assert "Jonas Weber: asked for a person" in text
+    assert reverse("conversation", args=[tenant.project.slug, row.pk]) in text
+    assert "2 jobs failed" in text
+    assert response.context["matters_count"] == 3
+
+
+def test_nothing_that_waits_is_said_as_such(owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "Hi")
+    assert "Nothing waits for you" in owner.get(url_of(tenant)).content.decode()

@@ -1,0 +1,59 @@
+"""The four templates: whole, plausible, and named after the business."""
+
+from __future__ import annotations
+
+import pytest
+
+from projects.agent import AgentConfig
+from projects.attributes import resolve_attributes
+from projects.models import User
+from projects.starters import BUSINESS, NAMES, Locale, start_business, starters
+from projects.tenancy import tenant_tx
+from tools.builtin import builtin_tools
+
+by_name = pytest.mark.parametrize("name", NAMES)
+HERE = Locale(timezone="Europe/Rome", region="IT")
+
+
+def config_of(name: str) -> AgentConfig:
+    return starters()[name].config_for("Da Nello", locale=HERE)
+
+
+@by_name
+def test_no_place_for_the_name_stays_open(name: str) -> None:
+    document = config_of(name).model_dump_json()
+    assert "Da Nello" in document
+    assert BUSINESS not in document
+
+
+@by_name
+def test_a_template_has_everything_that_an_agent_works_with(name: str) -> None:
+    config = config_of(name)
+    parts = (config.scenarios, config.procedures, config.intents, config.hours, config.observer_fields, config.openers)
+    assert all(parts)
+    assert len(config.openers) >= 3
+
+
+@by_name
+def test_a_name_may_hold_what_json_and_templates_use(name: str) -> None:
+    business = 'Bar "{{ x }}" {business} \\ <b>'
+    assert starters()[name].config_for(business, locale=HERE).business_name == business
+
+
+@by_name
+def test_a_business_starts_with_its_templates_switches(name: str, database: None) -> None:
+    starter = starters()[name]
+    project = start_business("Da Nello", starter=starter, owner=User.objects.create_user("a@b.example"), locale=HERE)
+    with tenant_tx(project.organization_id):
+        found = {key: one.value for key, one in resolve_attributes(project).items()}
+    assert found == starter.attributes
+
+
+@by_name
+def test_what_a_step_promises_is_switched_on(name: str, database: None) -> None:
+    owner = User.objects.create_user("a@b.example")
+    project = start_business("Da Nello", starter=starters()[name], owner=owner, locale=HERE)
+    with tenant_tx(project.organization_id):
+        attributes = resolve_attributes(project)
+    promised = {tool for scenario in config_of(name).scenarios for step in scenario.steps for tool in step.tools}
+    assert {tool: builtin_tools()[tool].gate(attributes, "chat") for tool in promised} == dict.fromkeys(promised, "")
