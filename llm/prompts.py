@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,8 @@ def template_hash(skill: str) -> str:
     return digest.hexdigest()[:16]
 
 
+# The same settings go into every prompt of an agent.
+@lru_cache(maxsize=2048)
 def neutralise(text: str) -> str:
     """The text with every `<` that could open or close a tag replaced by a character that looks like it."""
     return TAG_START.sub("‹", text)

@@ -8,7 +8,8 @@ from conversations.flows.calls import add_calls, as_failure, keep_calls
 from conversations.log import open_log
 from conversations.models import Turn
 from conversations.quality import keep_quality
-from conversations.scene import Scene, scene_after
+from conversations.scene import Scene
+from conversations.shared_scenes import shared_scene_after
 from conversations.skills.observer import Observation, build_request
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
@@ -36,7 +37,7 @@ async def run_observer(job: ClaimedJob) -> None:
 
 def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
     with job_tx(job):
-        scene = scene_after(job)
+        scene = shared_scene_after(job)
         return scene, build_request(scene)
 
 

@@ -9,7 +9,8 @@ from conversations.log import ConversationLog, open_log
 from conversations.models import Conversation, Directives, Turn
 from conversations.models.event import EventType
 from conversations.presenters import directives_payload
-from conversations.scene import Scene, scene_after
+from conversations.scene import Scene
+from conversations.shared_scenes import shared_scene_after
 from conversations.skills.thoughts import KeyDirectives, build_request
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
@@ -40,7 +41,7 @@ async def run_thoughts(job: ClaimedJob) -> None:
 
 def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
     with job_tx(job):
-        scene = scene_after(job)
+        scene = shared_scene_after(job)
         return scene, build_request(scene)
 
 

@@ -11,7 +11,8 @@ from conversations.flows.calls import add_calls, as_failure, keep_calls
 from conversations.log import ConversationLog, open_log
 from conversations.models import Turn
 from conversations.models.event import EventType
-from conversations.scene import Scene, scene_after
+from conversations.scene import Scene
+from conversations.shared_scenes import shared_scene_after
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue
@@ -59,7 +60,7 @@ async def run_tool_caller(job: ClaimedJob) -> None:
 
 def _begin(job: ClaimedJob) -> Begun:
     with job_tx(job):
-        scene = scene_after(job)
+        scene = shared_scene_after(job)
         compiled = compile_tools(scene.project, channel=scene.conversation.channel)
         return Begun(
             scene=scene,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.conf import settings as configured
 from django.test import Client
@@ -11,7 +13,7 @@ from projects.lookups import find_organizations
 from projects.models import Member, Project, Role, User
 from projects.tenancy import tenant_tx
 from tests.conftest import Tenant, member_of
-from tests.people.conftest import NEW_PASSWORD, browser, is_signed_in
+from tests.people.conftest import NEW_PASSWORD, Mailbox, browser, is_signed_in
 
 EMAIL = "ada@new.example"
 FORM = {"name": "Praxis Lindenhof", "starter": "clinic", "timezone": "Europe/Berlin", "region": "DE"}
@@ -162,3 +164,14 @@ def test_a_member_of_one_organization_may_start_another(tenant: Tenant) -> None:
 
 def test_addresses_are_unverified_unless_the_operator_asks(database: None) -> None:
     assert configured.ACCOUNT_EMAIL_VERIFICATION == "none"
+
+
+def test_where_the_operator_asks_an_address_is_confirmed_first(database: None, mailbox: Mailbox, settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    client = sign_up()
+    assert not is_signed_in(client)
+    found = re.search(r"/account/confirm-email/\S+", mailbox.last_text())
+    assert found
+    answer = client.post(found[0])
+    assert is_signed_in(client)
+    assert answer.headers["Location"] == reverse("welcome")
