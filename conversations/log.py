@@ -17,6 +17,7 @@ from conversations.live import publish
 from conversations.models import Conversation, Event, Message, MessageRole, Origin, Turn
 from conversations.models.event import EventType
 from conversations.presenters import message_payload
+from projects.compiled import Compiled
 from projects.ids import uuid7
 
 # The columns of a conversation that change under its lock.
@@ -100,10 +101,23 @@ class ConversationLog:
         transaction.on_commit(partial(publish.publish_events, self.conversation.pk, list(self._events)))
 
 
+LOCKED = Compiled(
+    lambda conversation: (
+        Conversation.objects.select_for_update(of=("self",))
+        .select_related("project")
+        .annotate(now=Now())
+        .filter(pk=conversation)
+    ),
+    kinds=(UUID,),
+)
+
+
 @contextmanager
 def open_log(conversation_id: UUID) -> Iterator[ConversationLog]:
     """Lock the conversation for the rest of the transaction and write to it. Raises Conversation.DoesNotExist."""
-    conversation = Conversation.objects.select_for_update().annotate(now=Now()).get(pk=conversation_id)
-    log = ConversationLog(conversation, now=conversation.now)
+    found = LOCKED(conversation_id)
+    if not found:
+        raise Conversation.DoesNotExist
+    log = ConversationLog(found[0], now=vars(found[0])["now"])
     yield log
     log.close()

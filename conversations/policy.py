@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import cast
+from uuid import UUID
 
 from conversations.channels import traits_of
 from conversations.log import ConversationLog
 from conversations.models import Turn, TurnStatus
 from projects.agent import NewerMessage
 from projects.api.problem import Conflict
-from projects.models import Project
+from projects.models import AgentVersion
 
 UNSENT = (TurnStatus.QUEUED, TurnStatus.REPLYING)
 
@@ -22,11 +24,16 @@ class ReplyInProgress(Conflict):
 
 
 def policy_for(log: ConversationLog) -> NewerMessage:
-    """The project's policy, else the channel's. Reads one word of the settings, not the whole document."""
-    chosen = Project.objects.filter(pk=log.conversation.project_id).values_list(
-        "agent_version__document__newer_message", flat=True
-    )
-    return cast(NewerMessage | None, chosen.first()) or traits_of(log.conversation.channel).newer_message
+    """The project's policy, else the channel's."""
+    version_id = log.conversation.project.agent_version_id
+    return (_policy_of(version_id) if version_id else None) or traits_of(log.conversation.channel).newer_message
+
+
+@lru_cache(maxsize=4096)
+def _policy_of(version_id: UUID) -> NewerMessage | None:
+    """One word of a version of the settings, remembered: a version never changes."""
+    words = AgentVersion.objects.filter(pk=version_id).values_list("document__newer_message", flat=True)
+    return cast(NewerMessage | None, words.first())
 
 
 def refuse_while_answering(log: ConversationLog) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -16,6 +17,7 @@ from conversations.summaries import summary_before
 from conversations.transcript import Said, as_line, read_transcript
 from jobs.claimed import ClaimedJob
 from projects.agent import AgentConfig
+from projects.compiled import Compiled
 from projects.models import Project
 from tools.models import Effect, EffectState
 
@@ -24,6 +26,24 @@ STATE_WORDS = {
     EffectState.SENDING: "pending",
     EffectState.UNKNOWN: "being checked by a colleague, not known to have happened",
 }
+
+
+TURN = Compiled(
+    lambda conversation, seq: Turn.objects.select_related(
+        "conversation__project__agent_version", "conversation__directives", "conversation__summary", "reply", "message"
+    ).filter(conversation_id=conversation, seq=seq),
+    kinds=(UUID, int),
+)
+FIELDS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
+EFFECTS = Compiled(
+    lambda conversation: Effect.objects.filter(conversation_id=conversation).order_by("-created_at")[:10], kinds=(UUID,)
+)
+REPLIED = Compiled(
+    lambda conversation, seq: Turn.objects.filter(
+        conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq
+    ).order_by("-seq")[:1],
+    kinds=(UUID, int),
+)
 
 
 @dataclass(frozen=True)
@@ -94,12 +114,9 @@ def scene_after(job: ClaimedJob) -> Scene:
 
 
 def _load(job: ClaimedJob, *, is_replied: bool) -> Scene:
-    turn = Turn.objects.select_related(
-        "conversation__project__agent_version", "conversation__directives", "conversation__summary", "reply", "message"
-    ).get(conversation_id=job.subject_id, seq=job.ordinal)
+    [turn] = TURN(job.subject_id, job.ordinal)
     conversation = turn.conversation
     summary = summary_before(turn)
-    effects = Effect.objects.filter(conversation_id=conversation.pk).order_by("-created_at")
     return Scene(
         conversation=conversation,
         turn=turn,
@@ -108,15 +125,14 @@ def _load(job: ClaimedJob, *, is_replied: bool) -> Scene:
         at=timezone.now(),
         summary=summary.as_text if summary else "",
         messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
-        fields=list(PersonaField.objects.filter(persona_id=conversation.persona_id)),
-        effects=list(effects[:10])[::-1],
+        fields=FIELDS(conversation.persona_id),
+        effects=EFFECTS(conversation.pk)[::-1],
         replied=None if is_replied else _last_replied(turn),
     )
 
 
 def _last_replied(turn: Turn) -> Turn | None:
-    done = Turn.objects.filter(conversation_id=turn.conversation_id, status=TurnStatus.DONE, seq__lt=turn.seq)
-    return done.order_by("-seq").first()
+    return next(iter(REPLIED(turn.conversation_id, turn.seq)), None)
 
 
 def _state(effect: Effect) -> str:

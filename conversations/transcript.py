@@ -11,6 +11,7 @@ from django.db.models import F, QuerySet
 
 from conversations.models import Message, MessageRole, Turn
 from conversations.skills.context import Line
+from projects.compiled import Compiled
 
 ROLES = {
     MessageRole.USER: "customer",
@@ -43,29 +44,43 @@ class Said:
         return len(self.content.encode()) + len(self.role) + 3
 
 
+def _messages(conversation: UUID, after: int) -> QuerySet[Message]:
+    rows = Message.objects.filter(conversation_id=conversation, seq__gt=after)
+    return rows.annotate(turn_seq=F("turn__seq"))
+
+
+NO_END = 2_000_000_000
+NEWEST = Compiled(
+    lambda conversation, after, last: (
+        _messages(conversation, after).filter(seq__lte=last).order_by("-seq")[:MOST_MESSAGES]
+    ),
+    kinds=(UUID, int, int),
+)
+OLDEST = Compiled(
+    lambda conversation, after: _messages(conversation, after).order_by("seq")[:MOST_MESSAGES], kinds=(UUID, int)
+)
+
+
 def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Said]:
     """A turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
 
     A customer may have written again before a reply was sent: that message is answered later and comes later here.
     """
-    rows = Message.objects.filter(conversation_id=turn.conversation_id, seq__gt=after).order_by("-seq")
-    if is_replied and turn.reply is not None:
-        rows = rows.filter(seq__lte=turn.reply.seq)
-    newest = _read(rows)[::-1]
+    last = turn.reply.seq if is_replied and turn.reply is not None else NO_END
+    newest = [_row(message) for message in NEWEST(turn.conversation_id, after, last)][::-1]
     return fit([one for one in _in_order(newest) if one.turn <= turn.seq])
 
 
 def read_since(conversation_id: UUID, *, after: int) -> list[Said]:
     """The oldest messages from `after` (a message's seq) on, whatever they weigh."""
-    return _in_order(_read(Message.objects.filter(conversation_id=conversation_id, seq__gt=after).order_by("seq")))
+    return _in_order([_row(message) for message in OLDEST(conversation_id, after)])
 
 
 Row = tuple[int, str, str, datetime, int | None]
 
 
-def _read(rows: QuerySet[Message]) -> list[Row]:
-    found = rows.annotate(turn_seq=F("turn__seq")).values_list("seq", "role", "content", "created_at", "turn_seq")
-    return list(found[:MOST_MESSAGES])
+def _row(message: Message) -> Row:
+    return message.seq, message.role, message.content, message.created_at, vars(message)["turn_seq"]
 
 
 def _in_order(rows: Sequence[Row]) -> list[Said]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache, lru_cache
@@ -14,7 +14,7 @@ from typing import Any
 from django.template import Context, Engine, Template
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "prompts"
-PARTS = ("system.md", "user.md")
+SYSTEM, USER = PARTS = ("system.md", "user.md")
 
 # The beginning of a tag, also at the very end of a text, where our template's next character could complete it
 TAG_START = re.compile(r"<(?=\s*/|[A-Za-z!?]|\s*\Z)")
@@ -36,11 +36,27 @@ class Prompt:
     template_hash: str
 
 
-def render(skill: str, context: Any) -> Prompt:
-    """Render templates/prompts/<skill> with the fields of a dataclass. Raises UnknownVariable, TemplateDoesNotExist."""
-    variables = _data_of(context)
-    system, user = (part_template(skill, part).render(_StrictContext(variables)) for part in PARTS)
-    return Prompt(system, user, template_hash(skill))
+def render(skill: str, context: Any, *, stable: Hashable = None) -> Prompt:
+    """Render templates/prompts/<skill> with the fields of a dataclass. Raises UnknownVariable, TemplateDoesNotExist.
+
+    `stable` names everything that the system part is made of (a version of the settings, a channel): equal names get the
+    text of the first rendering. Without one it is rendered each time.
+    """
+    variables = _Fields(context)
+    system = _system_of(skill, variables, stable=stable)
+    return Prompt(system, part_template(skill, USER).render(_StrictContext(variables)), template_hash(skill))
+
+
+def _system_of(skill: str, variables: _Fields, *, stable: Hashable) -> str:
+    kept = _systems.get((skill, stable)) if stable is not None else None
+    if kept is not None:
+        return kept
+    system = str(part_template(skill, SYSTEM).render(_StrictContext(variables)))
+    if stable is not None:
+        _systems[skill, stable] = system
+        if len(_systems) > KEPT_SYSTEMS:
+            _systems.pop(next(iter(_systems)), None)
+    return system
 
 
 def part_template(skill: str, part: str) -> Template:
@@ -87,6 +103,22 @@ class _StrictData(dict[str, Any]):
         raise UnknownVariable(name)
 
 
+class _Fields(dict[str, Any]):
+    """A context's fields by name, each neutralised when a template first asks for it."""
+
+    def __init__(self, context: Any) -> None:
+        super().__init__()
+        self._context = context
+        self._names = {field.name for field in fields(context)}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __missing__(self, name: str) -> Any:
+        found = self[name] = _field_of(name, getattr(self._context, name), is_item=False)
+        return found
+
+
 class _StrictContext(Context):
     def __init__(self, variables: dict[str, Any]) -> None:
         super().__init__(variables, autoescape=False, use_l10n=False, use_tz=False)
@@ -96,6 +128,10 @@ class _StrictContext(Context):
             if key in scope:
                 return scope[key]
         raise UnknownVariable(str(key))
+
+
+KEPT_SYSTEMS = 512
+_systems: dict[tuple[str, Hashable], str] = {}
 
 
 @cache

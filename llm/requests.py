@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from llm.prompts import render
@@ -12,10 +12,16 @@ Recorder = Callable[[CallRecord], None]
 
 
 def structured_request(
-    skill: str, context: Any, *, model: ModelSpec, max_output_tokens: int, deadlines: Deadlines = LANE_DEADLINES
+    skill: str,
+    context: Any,
+    *,
+    model: ModelSpec,
+    max_output_tokens: int,
+    stable: Hashable = None,
+    deadlines: Deadlines = LANE_DEADLINES,
 ) -> ChatRequest:
-    """A background call: the stable prompt, then the volatile one."""
-    prompt = render(skill, context)
+    """A background call: the stable prompt (`stable` as for `render`), then the volatile one."""
+    prompt = render(skill, context, stable=stable)
     return ChatRequest(
         skill=skill,
         template_hash=prompt.template_hash,
@@ -27,10 +33,15 @@ def structured_request(
 
 
 def reply_request(
-    context: Any, *, history: Sequence[dict[str, Any]], model: ModelSpec, max_output_tokens: int
+    context: Any,
+    *,
+    history: Sequence[dict[str, Any]],
+    model: ModelSpec,
+    max_output_tokens: int,
+    stable: Hashable = None,
 ) -> ChatRequest:
     """The customer's reply: the stable prompt, the transcript, then the volatile prompt."""
-    prompt = render("reply", context)
+    prompt = render("reply", context, stable=stable)
     return ChatRequest(
         skill="reply",
         template_hash=prompt.template_hash,

@@ -67,6 +67,16 @@ def set_organization(organization_id: UUID, *, using: str) -> None:
 
 
 @contextmanager
+def template_tenant(stand_in: UUID) -> Iterator[None]:
+    """Let a query be written for a tenant that doesn't exist; whoever runs it fills in the real one (projects.compiled)."""
+    token = _organization.set(stand_in)
+    try:
+        yield
+    finally:
+        _organization.reset(token)
+
+
+@contextmanager
 def platform_scope() -> Iterator[None]:
     """Queries inside see every tenant, through mg_ops. For the platform's own admin only."""
     token = _platform.set(True)

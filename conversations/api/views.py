@@ -19,15 +19,28 @@ from conversations.services import give_fields, post_event, post_message, start_
 from conversations.turns import turn_payload, turn_summary
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
+from projects.compiled import Compiled
 from projects.models.key import Scope
 
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
+
+
+BARE = Compiled(
+    lambda project, conversation: Conversation.objects.filter(project_id=project, pk=conversation), kinds=(UUID, UUID)
+)
 
 
 class ConversationView(ProjectView):
     """Views below one conversation of the caller's project."""
 
     scopes: ClassVar = READ_CONVERSE
+
+    def bare_conversation(self, conversation_id: UUID) -> Conversation:
+        """The conversation's own row, or Http404 for another project's as for none."""
+        found = BARE(self.project.pk, conversation_id)
+        if not found:
+            raise Http404
+        return found[0]
 
     def conversation(self, conversation_id: UUID) -> Conversation:
         """The conversation, or Http404 for another project's as for none."""
@@ -79,7 +92,7 @@ class Messages(ConversationView):
     @extend_schema(operation_id="messages_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """The transcript in order."""
-        rows = Message.objects.filter(conversation=self.conversation(conversation_id))
+        rows = Message.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, message_payload, ordering="seq")
 
     @extend_schema(
@@ -95,7 +108,7 @@ class Messages(ConversationView):
     def post(self, request: Request, conversation_id: UUID) -> Response:
         """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed."""
         data = self.valid(MessageInput)
-        posted = post_message(self.conversation(conversation_id), data["content"])
+        posted = post_message(self.bare_conversation(conversation_id), data["content"])
         return Response({"message": message_payload(posted.message), "turn": turn_summary(posted.turn)}, status=202)
 
 
@@ -103,7 +116,7 @@ class Turns(ConversationView):
     @extend_schema(operation_id="turns_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """The conversation's turns in order."""
-        rows = Turn.objects.filter(conversation=self.conversation(conversation_id)).select_related("reply")
+        rows = Turn.objects.filter(conversation=self.bare_conversation(conversation_id)).select_related("reply")
         return self.page(rows, turn_summary, ordering="seq")
 
 
@@ -133,7 +146,7 @@ class Events(ConversationView):
     def post(self, request: Request, conversation_id: UUID) -> Response:
         """Send a system event into the conversation."""
         data = self.valid(EventInput)
-        conversation = self.conversation(conversation_id)
+        conversation = self.bare_conversation(conversation_id)
         turn = post_event(conversation, data["idn"], data["payload"])
         return Response({"idn": data["idn"], "turn": turn_summary(turn) if turn else None}, status=202)
 

@@ -87,4 +87,10 @@ def build_request(scene: Scene) -> ChatRequest:
         latest=lines[-LATEST:],
     )
     model = model_for(scene.project, scene.config, "observer")
-    return structured_request("observer", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)
+    return structured_request(
+        "observer",
+        context,
+        model=model,
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+        stable=(scene.project.agent_version_id, context.score_quality),
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
+from uuid import UUID
 
 from conversations.channels import traits_of
 from conversations.models import Directives, Event, MessageRole, Origin
@@ -14,6 +16,7 @@ from conversations.transcript import Said, as_line
 from llm.prompts import neutralise
 from llm.requests import reply_request
 from llm.types import ChatRequest
+from projects.compiled import Compiled
 from projects.model_choice import model_for
 
 # The longest reply; longer than any channel bears.
@@ -69,6 +72,7 @@ def _request(scene: Scene, history: Sequence[Said], latest: Sequence[Said]) -> C
         history=[_as_chat(message) for message in history],
         model=model_for(scene.project, scene.config, "reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
+        stable=(scene.project.agent_version_id, scene.conversation.channel, scene.status.variant),
     )
 
 
@@ -112,11 +116,18 @@ def _earlier(scene: Scene) -> list[Said]:
     return [message for message in scene.messages if message.turn < scene.turn.seq]
 
 
+URGENT = Compiled(
+    lambda conversation, since: Event.objects.filter(
+        conversation_id=conversation, idn="urgent_message", created_at__gte=since
+    ),
+    kinds=(UUID, datetime),
+)
+
+
 def _urgent(scene: Scene) -> list[str]:
     """Urgent messages that came in since the last reply was begun, which therefore could not tell of them."""
     begun = scene.replied.started_at if scene.replied else None
-    found = Event.objects.filter(conversation=scene.conversation, idn="urgent_message")
-    found = found.filter(created_at__gte=begun or scene.conversation.created_at)
+    found = URGENT(scene.conversation.pk, begun or scene.conversation.created_at)
     return [str(event.payload.get("text", "")) for event in found if event.payload.get("text")]
 
 

@@ -99,4 +99,10 @@ def _request(scene: Scene, messages: Sequence[Said]) -> ChatRequest:
         messages=[as_line(message) for message in messages],
     )
     model = model_for(scene.project, config, "thoughts")
-    return structured_request("thoughts", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)
+    return structured_request(
+        "thoughts",
+        context,
+        model=model,
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+        stable=(scene.project.agent_version_id, scene.status.variant),
+    )

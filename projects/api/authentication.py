@@ -16,6 +16,7 @@ from rest_framework.request import Request
 
 from projects.api.caller import Caller, Entrance
 from projects.api.problem import ApiError
+from projects.compiled import Compiled
 from projects.lookups import KeyPlace, ProjectPlace, find_api_key, find_project
 from projects.models import ApiKey, Member, Project, User
 from projects.permissions import VERBS
@@ -99,13 +100,14 @@ def _place_of(digest: str) -> KeyPlace:
     return place
 
 
+KEY = Compiled(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
+
+
 def _admit_key(key_id: UUID) -> Caller:
-    try:
-        key = ApiKey.objects.select_related("project").get(pk=key_id)
-    except ApiKey.DoesNotExist as error:
-        raise invalid_key() from error
-    if not key.is_usable:
+    found = KEY(key_id)
+    if not found or not found[0].is_usable:
         raise invalid_key()
+    [key] = found
     if key.last_used_at is None or key.last_used_at < timezone.now() - USE_IS_NEWS_AFTER:
         # After the request's own work: no row of the key is locked while others of its requests wait.
         transaction.on_commit(partial(_note_use, current_organization_id(), key.pk), robust=True)
