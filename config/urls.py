@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from config.views import healthz
+from config.views import healthz, no_such_page
 from projects.api import errors
 
 handler400 = errors.bad_request
@@ -16,6 +16,8 @@ handler500 = errors.server_error
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
+    # allauth's own page would let anyone take an unverified address as theirs.
+    path("account/email/", no_such_page),
     path("account/", include("allauth.account.urls")),
     path("account/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", include("config.api_urls")),

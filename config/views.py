@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import redis
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+
+
+@login_required
+def no_such_page(request: HttpRequest) -> HttpResponse:
+    """For an address of a library's that the product doesn't offer."""
+    raise Http404
 
 
 def healthz(request: HttpRequest) -> JsonResponse:
