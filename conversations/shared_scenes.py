@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -37,18 +36,19 @@ _guard = threading.Lock()
 
 def shared_scene_after(job: ClaimedJob) -> Scene:
     """The surroundings of the turn that was replied to, read by whichever of its flows comes first. Inside its job_tx."""
-    reading = _reading_of((job.organization_id, job.subject_id, job.ordinal), now=time.monotonic)
+    reading = _reading_of((job.organization_id, job.subject_id, job.ordinal))
     with reading.lock:
         if reading.scene is None:
             reading.scene = scene_after(job)
         return reading.scene
 
 
-def _reading_of(key: Key, *, now: Callable[[], float]) -> _Reading:
+def _reading_of(key: Key) -> _Reading:
+    now = time.monotonic()
     with _guard:
         reading = _readings.get(key)
-        if reading is None or now() - reading.read_at > SHARED_SECONDS:
-            reading = _readings[key] = _Reading(read_at=now())
+        if reading is None or now - reading.read_at > SHARED_SECONDS:
+            reading = _readings[key] = _Reading(read_at=now)
             _readings.move_to_end(key)
         while len(_readings) > KEPT:
             _readings.popitem(last=False)

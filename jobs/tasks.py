@@ -8,15 +8,13 @@ from django.db import connections
 from jobs import worker
 from jobs.lanes import Lane, lanes
 from jobs.sweep import sweep as sweep_jobs
-from projects.api.idempotency import delete_old_answers
 
 
 @shared_task(name="sweep")
 def sweep() -> None:
-    """Beat's tick. Every worker sweeps by itself too: beat's death only lets old idempotent answers lie longer."""
+    """Beat's tick. Every worker sweeps by itself too: beat's death changes nothing."""
     try:
         sweep_jobs()
-        delete_old_answers()
     finally:
         connections.close_all()
 
