@@ -118,6 +118,7 @@ class Zygote:
     """Forks workers, web processes and posters from one process that has everything loaded."""
 
     def __init__(self, directory: Path, *, env: dict[str, str]) -> None:
+        self.lease_seconds: float | None = None
         self._directory = directory
         self._children: list[Child] = []
         self._process = subprocess.Popen(
@@ -134,7 +135,13 @@ class Zygote:
     def start(self, kind: str, *, crash_at: str = "", **arguments: Any) -> Child:
         log = self._directory / f"{kind}-{len(self._children)}.log"
         log.touch()
-        order = {"kind": kind, "arguments": arguments, "env": {"CRASH_AT": crash_at}, "log": str(log)}
+        order = {
+            "kind": kind,
+            "arguments": arguments,
+            "env": {"CRASH_AT": crash_at},
+            "lease_seconds": self.lease_seconds,
+            "log": str(log),
+        }
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(order) + "\n")

@@ -19,6 +19,7 @@ django.setup()
 import openai  # noqa: E402, F401  # loaded once, not by each child
 import uvicorn  # noqa: E402
 from django.conf import settings  # noqa: E402
+from django.db import connections  # noqa: E402
 
 import config.asgi  # noqa: E402
 import config.urls  # noqa: E402, F401
@@ -53,8 +54,17 @@ def post(organization: str, conversation: str, contents: list[str]) -> None:
 KINDS = {"worker": worker, "web": web, "post": post}
 
 
+def shorten_leases(seconds: float) -> None:
+    """What MAKEGOOD_LEASE_SECONDS does at the start of a process."""
+    settings.LEASE_SECONDS = seconds
+    for database in connections.databases.values():
+        database["OPTIONS"]["options"] = f"-c idle_in_transaction_session_timeout={int(seconds * 1000)}"
+
+
 def be_child(order: dict) -> None:
     os.environ.update(order["env"])
+    if order["lease_seconds"]:
+        shorten_leases(order["lease_seconds"])
     output = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)

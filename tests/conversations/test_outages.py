@@ -14,6 +14,8 @@ from tests.conversations.conftest import begin
 from tests.crashes.invariants import check, settle
 from tests.processes import until
 
+pytestmark = pytest.mark.short_leases
+
 
 @pytest.fixture
 def two_workers(processes):

@@ -11,6 +11,8 @@ from tests.conftest import Tenant
 from tests.crashes.invariants import check, settle
 from tests.processes import Child, Zygote, until
 
+pytestmark = pytest.mark.short_leases
+
 IN_WORKER = [
     "turn.claimed",
     "turn.mid_stream",

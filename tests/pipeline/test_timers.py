@@ -261,6 +261,7 @@ def test_a_follow_up_that_can_not_be_written_says_nothing_to_the_customer(loud, 
         assert Message.objects.filter(role="agent").count() == 1
 
 
+@pytest.mark.short_leases
 @pytest.mark.parametrize("label", ["timer.claimed", "timer.inserted_pre_commit", "timer.committed_pre_wake"])
 def test_a_worker_killed_while_a_timer_fires_neither_loses_nor_doubles_it(label, loud, processes, model) -> None:
     """F1, F3: a real SIGKILL; another worker takes over."""
