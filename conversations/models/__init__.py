@@ -6,8 +6,10 @@ from conversations.models.event import Event
 from conversations.models.follow_up import FollowUp, FollowUpState
 from conversations.models.message import Message, MessageRole
 from conversations.models.persona import Persona, PersonaField
+from conversations.models.section import PromptSection
 from conversations.models.summary import Summary
 from conversations.models.turn import Freshness, Origin, Turn, TurnStatus
+from conversations.models.wait import Wait, WaitOutcome
 
 __all__ = [
     "Channel",
@@ -23,7 +25,10 @@ __all__ = [
     "Origin",
     "Persona",
     "PersonaField",
+    "PromptSection",
     "Summary",
     "Turn",
     "TurnStatus",
+    "Wait",
+    "WaitOutcome",
 ]

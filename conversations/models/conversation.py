@@ -24,6 +24,7 @@ class Channel(models.TextChoices):
 class ConversationStatus(models.TextChoices):
     OPEN = "open", "Open"
     ENDED = "ended", "Ended"
+    TRANSFERRED = "transferred", "Transferred to a person"
 
 
 class Conversation(TenantModel):
@@ -37,7 +38,7 @@ class Conversation(TenantModel):
     project = TenantForeignKey("projects.Project", related_name="conversations")
     persona = TenantForeignKey("conversations.Persona", related_name="conversations")
     channel = models.CharField(max_length=10, choices=Channel.choices)
-    status = models.CharField(max_length=10, choices=ConversationStatus.choices, default=ConversationStatus.OPEN)
+    status = models.CharField(max_length=12, choices=ConversationStatus.choices, default=ConversationStatus.OPEN)
     metadata = models.JSONField(default=dict)
     directives = TenantForeignKey("conversations.Directives", models.PROTECT, null=True, related_name="+")
     directives_turn = models.PositiveIntegerField(default=0)

@@ -6,6 +6,7 @@ from projects.models.idempotency import IdempotentRequest
 from projects.models.invitation import Invitation
 from projects.models.key import ApiKey
 from projects.models.organization import Member, Organization, Project, Role
+from projects.models.source import Source
 from projects.models.user import User
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "Organization",
     "Project",
     "Role",
+    "Source",
     "User",
 ]

@@ -20,6 +20,7 @@ TENANT_TABLES = {model._meta.db_table for model in tenant_models()} | BORROWED
 APPEND_ONLY = {
     "projects_agentversion",
     "tools_verdict",
+    "tools_customtoolversion",
     "conversations_directives",
     "conversations_event",
     "conversations_followup",

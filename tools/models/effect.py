@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import TenantModel
+from projects.rows import TenantForeignKey, TenantModel
 
 
 class EffectState(models.TextChoices):
@@ -19,25 +19,55 @@ class EffectState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled before it began"
 
 
+class EffectOrigin(models.TextChoices):
+    """The moment a tool ran in (D18)."""
+
+    COMMITMENT = "commitment", "A commitment of the agent's, found after its reply"
+    TURN = "turn", "A call inside the turn"
+    LIVE = "live", "A call inside a live conversation"
+    TODO = "todo", "A todo that staff approved"
+
+
 class Effect(TenantModel):
-    """One thing a tool does. `effect_key` comes from the stored plan, never from model text, and makes it happen once."""
+    """One thing a tool does. `effect_key` comes from the stored plan, never from model text, and makes it happen once.
+
+    `arguments` are a model's decision: they are stored, at `arranged_at`, before anything acts on them, and never asked for
+    again. `request` is what was sent, without secrets; `excerpt` is what came back, cut; `told` is what the agent was told.
+    """
 
     project_id = models.UUIDField()
     conversation_id = models.UUIDField(null=True)
     turn_id = models.UUIDField(null=True)
+    origin = models.CharField(max_length=12, choices=EffectOrigin.choices, default=EffectOrigin.COMMITMENT)
     effect_key = models.CharField(max_length=64)
     tool = models.CharField(max_length=120)
+    tool_version = models.PositiveIntegerField(default=1)
     kind = models.CharField(max_length=40)
     delivery = models.CharField(max_length=12)
     definition = models.JSONField(help_text="the tool as it was when this was planned")
+    quote = models.TextField(blank=True, help_text="the agent's exact words")
     arguments = models.JSONField(default=dict)
+    arranged_at = models.DateTimeField(null=True)
     state = models.CharField(max_length=10, choices=EffectState.choices, default=EffectState.PLANNED)
     attempts = models.PositiveSmallIntegerField(default=0)
+    # What makes two effects the same thing: kind, recipient or object, content. Empty until the arguments stand.
+    repeat_key = models.CharField(max_length=64, blank=True)
+    repeats = models.UUIDField(null=True, help_text="the effect that a held one repeats")
+    adapter = models.CharField(max_length=20, blank=True)
+    request = models.JSONField(null=True)
+    http_status = models.PositiveSmallIntegerField(null=True)
+    excerpt = models.TextField(blank=True)
     result = models.JSONField(null=True)
+    told = models.TextField(blank=True)
     error = models.TextField(blank=True)
+    # A tool that answers later calls back with a token, whose hash this is (E8, W6).
+    callback_hash = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    deadline_at = models.DateTimeField(null=True)
+    resolved_by = models.UUIDField(null=True, help_text="who said whether an unknown effect happened")
+    resolved_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "effect_key"], name="one_effect_per_key")]
@@ -45,8 +75,46 @@ class Effect(TenantModel):
             models.Index(fields=["organization", "turn_id"], name="effect_turn"),
             models.Index(fields=["organization", "conversation_id", "-created_at"], name="effect_conversation"),
             models.Index(fields=["organization", "project_id", "-created_at"], name="effect_project"),
+            models.Index(
+                fields=["organization", "conversation_id", "repeat_key"],
+                condition=~models.Q(repeat_key=""),
+                name="effect_repeat",
+            ),
+            models.Index(fields=["callback_hash"], condition=~models.Q(callback_hash=""), name="effect_callback"),
         ]
         ordering = ["created_at", "id"]
 
     def __str__(self) -> str:
         return f"{self.tool} ({self.state})"
+
+
+class AfterActionState(models.TextChoices):
+    """Where an after-action stands."""
+
+    PLANNED = "planned", "Planned"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+    SKIPPED = "skipped", "Skipped"
+
+
+class AfterAction(TenantModel):
+    """One action that follows an effect's end, run once, in order (N21, E8). `raw` is its input, `value` what became of it."""
+
+    effect = TenantForeignKey(Effect, related_name="after_actions")
+    index = models.PositiveSmallIntegerField()
+    type = models.CharField(max_length=40)
+    options = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=AfterActionState.choices, default=AfterActionState.PLANNED)
+    raw = models.TextField(blank=True)
+    value = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "effect", "index"], name="one_after_action_per_index")
+        ]
+        ordering = ["effect_id", "index"]
+
+    def __str__(self) -> str:
+        return f"{self.type} ({self.state})"

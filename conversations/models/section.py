@@ -1,0 +1,26 @@
+"""Sections of the reply's prompt that tools wrote (N48)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class PromptSection(TenantModel):
+    """What a tool's after-action put into the prompts of one conversation, under a name."""
+
+    conversation = TenantForeignKey("conversations.Conversation", related_name="prompt_sections")
+    name = models.CharField(max_length=80)
+    content = models.TextField()
+    effect_id = models.UUIDField(null=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "conversation", "name"], name="one_prompt_section_per_name")
+        ]
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name

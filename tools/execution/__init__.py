@@ -1,0 +1,1 @@
+"""Carrying out what a tool does: the same for every tool, every moment and every origin (N49, D18)."""

@@ -1,0 +1,79 @@
+"""The booking book: what can be booked, and what is."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class Resource(TenantModel):
+    """Something that one booking occupies at a time: a table, a room, a person. `capacity` is how many people it takes."""
+
+    project = TenantForeignKey("projects.Project", related_name="resources")
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=20, default="table")
+    capacity = models.PositiveSmallIntegerField(default=2)
+    slot_minutes = models.PositiveSmallIntegerField(default=90)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "project", "name"], name="one_resource_per_name")
+        ]
+        ordering = ["capacity", "name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class BookingState(models.TextChoices):
+    """Where a booking stands."""
+
+    CONFIRMED = "confirmed", "Confirmed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class Booking(TenantModel):
+    """One reservation of one resource. `effect_id` makes a tool's booking happen once."""
+
+    project_id = models.UUIDField()
+    resource = TenantForeignKey(Resource, related_name="bookings")
+    conversation_id = models.UUIDField(null=True)
+    persona_id = models.UUIDField(null=True)
+    effect_id = models.UUIDField(null=True)
+    code = models.CharField(max_length=12)
+    kind = models.CharField(max_length=12, default="booking", help_text="booking or meeting")
+    title = models.CharField(max_length=200, blank=True)
+    name = models.CharField(max_length=200, blank=True)
+    phone = models.CharField(max_length=40, blank=True)
+    email = models.CharField(max_length=254, blank=True)
+    party_size = models.PositiveSmallIntegerField(default=1)
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    notes = models.TextField(blank=True)
+    state = models.CharField(max_length=10, choices=BookingState.choices, default=BookingState.CONFIRMED)
+    created_at = models.DateTimeField(auto_now_add=True)
+    cancelled_at = models.DateTimeField(null=True)
+    cancelled_by = models.CharField(max_length=20, blank=True, help_text="customer, staff or agent")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "project_id", "code"], name="one_booking_per_code"),
+            models.UniqueConstraint(
+                fields=["organization", "effect_id"],
+                condition=models.Q(effect_id__isnull=False),
+                name="one_booking_per_effect",
+            ),
+            models.CheckConstraint(condition=models.Q(ends_at__gt=models.F("starts_at")), name="booking_has_length"),
+        ]
+        indexes = [
+            models.Index(fields=["organization", "resource", "starts_at"], name="booking_resource"),
+            models.Index(fields=["organization", "project_id", "starts_at"], name="booking_project"),
+            models.Index(fields=["organization", "persona_id"], name="booking_persona"),
+        ]
+        ordering = ["starts_at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.code} ({self.state})"
