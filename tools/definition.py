@@ -1,7 +1,11 @@
-"""A tool's definition, in the schema of the source, exactly (N16-N21)."""
+"""A tool's definition, in the schema of the source, exactly (N16-N21).
+
+What a person writes is looked at by tools.checking first, which says in sentences what is wrong. These models read what passed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -25,6 +29,13 @@ class ConflictPolicy(Part):
     tag: Annotated[str, Field(min_length=1)]
 
 
+class Delivery(StrEnum):
+    """What may happen to an effect whose outcome is unknown: never again, or again under the same key."""
+
+    ONCE = "once"
+    IDEMPOTENT = "idempotent"
+
+
 class ActionType(StrEnum):
     """How a tool acts (N20)."""
 
@@ -33,9 +44,128 @@ class ActionType(StrEnum):
     SEND_URGENT_MESSAGE = "send_urgent_message"
 
 
+class Method(StrEnum):
+    """How a webhook is called."""
+
+    GET = "GET"
+    POST = "POST"
+    PUT = "PUT"
+    PATCH = "PATCH"
+    DELETE = "DELETE"
+
+
+BODILESS = frozenset({Method.GET, Method.DELETE})
+
+
+class WebhookOptions(Part):
+    """Where a webhook goes, and what is read off the conversation for it (N45).
+
+    `body` is a JSON Schema. `query` and `headers` are either one, or fixed texts by name. Times are in seconds: how long one
+    call may take, and how long the agent waits for the result; without the latter the agent doesn't wait. An endpoint with
+    `callback` answers 202 now, and later at the address that it is sent.
+    """
+
+    url: str
+    method: Method = Method.POST
+    query: dict[str, Any] = {}
+    headers: dict[str, Any] = {}
+    body: dict[str, Any] = {}
+    delivery: Delivery | None = None
+    timeout_seconds: Annotated[float, Field(ge=1, le=30)] = 10
+    wait_seconds: Annotated[float, Field(ge=0, le=600)] = 0
+    callback: bool = False
+
+    @property
+    def how_often(self) -> Delivery:
+        """A GET changes nothing, so it may be sent again; anything else is sent once unless its owner says otherwise."""
+        return self.delivery or (Delivery.IDEMPOTENT if self.method is Method.GET else Delivery.ONCE)
+
+    @property
+    def generated(self) -> dict[str, dict[str, Any]]:
+        """The JSON Schemas of what a model reads off the conversation, by `query`, `headers` and `body`."""
+        parts = {"query": self.query, "headers": self.headers, "body": self.body}
+        return {name: part for name, part in parts.items() if is_schema(part)}
+
+    @property
+    def fixed_query(self) -> dict[str, str]:
+        return {} if is_schema(self.query) else dict(self.query)
+
+    @property
+    def fixed_headers(self) -> dict[str, str]:
+        return {} if is_schema(self.headers) else dict(self.headers)
+
+
+class UrgentMessageOptions(Part):
+    """What the agent is told at once, as `prefix: message` (N46). As an after-action the message is the tool's result.
+
+    As an action without a message it is the agent's own words, the quote that the tool fired on.
+    """
+
+    prefix: str = ""
+    message: str = ""
+
+
+class PersonaAttributeOptions(Part):
+    """Which persona attribute is set, and to what (N47): a fixed `value`, the part of the response at the dotted `path`, or
+    the whole response. With an `instruction` a model makes the value from that.
+    """
+
+    attribute: str
+    value: str | None = None
+    path: str | None = None
+    instruction: str | None = None
+
+
+class PromptSectionOptions(Part):
+    """Which section of the prompt is written, and with what: as for a persona attribute (N48)."""
+
+    section: str
+    value: str | None = None
+    path: str | None = None
+    instruction: str | None = None
+
+
 class Action(Part):
+    """What a tool does. The options stand as they were written; the properties read them."""
+
     type: ActionType = ActionType.SEND_EVENT
     options: dict[str, Any] = {}
+
+    @property
+    def webhook(self) -> WebhookOptions:
+        """The options of a `send_webhook`."""
+        return WebhookOptions.model_validate(self.options)
+
+    @property
+    def urgent_message(self) -> UrgentMessageOptions:
+        """The options of a `send_urgent_message`."""
+        return UrgentMessageOptions.model_validate(self.options)
+
+
+class AfterActionType(StrEnum):
+    """What may follow a webhook or an urgent message, in order (N21, D7)."""
+
+    SEND_URGENT_MESSAGE = "send_urgent_message"
+    SET_PERSONA_ATTRIBUTE = "set_persona_attribute"
+    SET_PROMPT_SECTION = "set_prompt_section"
+
+
+AfterActionOptions = UrgentMessageOptions | PersonaAttributeOptions | PromptSectionOptions
+AFTER_ACTION_OPTIONS: Mapping[AfterActionType, type[AfterActionOptions]] = {
+    AfterActionType.SEND_URGENT_MESSAGE: UrgentMessageOptions,
+    AfterActionType.SET_PERSONA_ATTRIBUTE: PersonaAttributeOptions,
+    AfterActionType.SET_PROMPT_SECTION: PromptSectionOptions,
+}
+
+
+class AfterActionDefinition(Part):
+    type: AfterActionType
+    options: dict[str, Any] = {}
+
+    @property
+    def read(self) -> AfterActionOptions:
+        """The options, by the action's type."""
+        return AFTER_ACTION_OPTIONS[self.type].model_validate(self.options)
 
 
 class ToolDefinition(Part):
@@ -46,9 +176,14 @@ class ToolDefinition(Part):
     use_conversation_history: Annotated[bool, Field(alias="useConversationHistory", strict=True)]
     conflict_policy: Annotated[ConflictPolicy | None, Field(alias="conflictPolicy")] = None
     action: Action = Action()
-    after_actions: list[dict[str, Any]] = []
+    after_actions: Sequence[AfterActionDefinition] = ()
 
     @property
     def tag(self) -> str | None:
         """The conflict tag, if the tool competes."""
         return self.conflict_policy.tag if self.conflict_policy else None
+
+
+def is_schema(part: Mapping[str, Any]) -> bool:
+    """Whether a part of a request is a JSON Schema, to be filled from the conversation, and not texts by name."""
+    return part.get("type") == "object" and isinstance(part.get("properties"), dict)

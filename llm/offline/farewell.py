@@ -19,7 +19,11 @@ FAREWELL = re.compile(
     re.IGNORECASE,
 )
 OPENING = re.compile(r"^\W*(?:ciao|good evening|good morning|good afternoon|hello|hi)\b", re.IGNORECASE)
-SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
+SENTENCE = re.compile(r"(?:\b(?:mrs?|ms|dr|st)\.|[^.!?…\n])+[.!?…]*", re.IGNORECASE)
+SPOKEN_OF = re.compile(
+    r"\b(?:say|says|said|saying|told|for|a|the|of|with|our|my|her|his|their|word|means?|and for|both) (?:you )?$",
+    re.IGNORECASE,
+)
 HEDGED = re.compile(
     r"\b(?:before (?:you|we|i)|if you|when you|would|could|can i|may i|hope|once|until you|"
     r"will see you|you'll|come and|let me|to see you|wait to)\b",
@@ -32,7 +36,7 @@ def farewell(answer: str) -> tuple[str, bool] | None:
     sentences = [m for m in SENTENCE.finditer(answer) if m[0].strip(" \t\"'”)")]
     for at, match in enumerate(sentences):
         found = FAREWELL.search(match[0])
-        if not found or (at == 0 and len(sentences) > 1 and OPENING.match(match[0]) and "ciao" in found[0].lower()):
+        if not found or SPOKEN_OF.search(match[0][: found.start()]) or (at == 0 and len(sentences) > 1 and OPENING.match(match[0]) and "ciao" in found[0].lower()):
             continue
         later = [m[0] for m in sentences[at + 1 :]]
         is_last = all(FAREWELL.search(text) or _is_courtesy(text) for text in later)

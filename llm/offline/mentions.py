@@ -10,13 +10,14 @@ from llm.offline.farewell import farewell
 from llm.offline.foreign import foreign_promises
 from llm.offline.grammar.predicate import Marker, Mood, Subject
 from llm.offline.grammar.rules import Reading, Rule, read_answer
+from llm.offline.grammar.verbs import verb_of
 from llm.offline.grammar.words import quoted_spans
 from llm.offline.matters.checking import has_look
 from llm.offline.matters.clause import Clause, clause_of
 from llm.offline.matters.kinds import Matter
 from llm.offline.matters.reading import matters_of
 from llm.offline.matters.sending import is_manage_link, is_vague_sending
-from llm.offline.matters.vocabulary import CHECK
+from llm.offline.matters.vocabulary import BOOKED, CHECK, LINK_NOUNS, MANAGE, SEND
 from llm.offline.prompt_reader import Line, ToolText
 from llm.offline.tool_profile import custom_score, profile_of
 from llm.offline.wordlist import words
@@ -100,6 +101,8 @@ class Finder:
         is_promise = p.subject is Subject.AGENT and p.mood is Mood.COMMIT
         if (before in ("where", "what", "which", "that") and not is_promise) or opener == "sure":
             return True
+        if _is_reduced_relative(reading) or before in ("lets", "allows"):
+            return True
         if p.marker is Marker.TO or (p.marker is Marker.SO_THAT and p.subject is Subject.YOU):
             return True
         return (
@@ -128,6 +131,8 @@ class Finder:
             return set()
         if not found:
             found = self._by_context(i, clause)
+        if self._is_managed_later(i):
+            found = found | {Matter.MANAGE_LINK}
         if Matter.MEETING in found and Matter.MEETING not in self.kinds:
             return set()
         if clause.lemma == "schedule" and found == {Matter.BOOKING} and Matter.BOOKING not in self.kinds:
@@ -142,6 +147,24 @@ class Finder:
         owner = self.clauses[i - 1]
         is_firm = reading.predicate.marker is Marker.TO and reading.rule is None
         return owner.lemma in CHECK and bool(self.matters_so_far(i)) and not is_firm
+
+    def _is_managed_later(self, i: int) -> bool:
+        """ "I'll send you a link, and with it you can change the booking": the sentence says later what the link is for."""
+        clause = self.clauses[i]
+        if clause.lemma not in SEND or not clause.all & LINK_NOUNS or is_manage_link(clause):
+            return False
+        uses = [word for other in self._same_sentence_after(i) for word in self.clauses[other].all]
+        verbs = {self.clauses[other].lemma for other in self._same_sentence_after(i)}
+        return bool(verbs & MANAGE) and bool(set(uses) & BOOKED)
+
+    def _same_sentence_after(self, i: int) -> list[int]:
+        """The customer's own clauses behind this one."""
+        index = self.readings[i].index
+        return [
+            at
+            for at in range(i + 1, len(self.readings))
+            if self.readings[at].index == index and self.readings[at].predicate.subject is Subject.YOU
+        ]
 
     def matters_so_far(self, i: int) -> set[Matter]:
         return matters_of(self.clauses[i - 1])
@@ -232,6 +255,8 @@ class Finder:
         """Past the complements, and past a clause that no mark or conjunction parts from this one ("know that you are vegan")."""
         this = self.readings[i]
         end = max(self._reach(i), this.predicate.end)
+        if self._is_managed_later(i):
+            end = self.readings[self._same_sentence_after(i)[-1]].predicate.end
         for other in self.readings[i + 1 :]:
             start = other.predicate.start
             before = this.sentence.words[start - 1]
@@ -245,3 +270,13 @@ class Finder:
                 break
             end = max(end, other.predicate.end)
         return end
+
+
+def _is_reduced_relative(reading: Reading) -> bool:
+    """ "The table you've booked", "everything you need": a clause right behind its noun, with nothing between them."""
+    p = reading.predicate
+    before = reading.sentence.words[p.start - 1] if p.start else None
+    if before is None or p.subject is not Subject.YOU or p.marker is not Marker.NONE or p.is_question:
+        return False
+    is_noun = not before.is_mark and before.text not in BREAKS and verb_of(before.text) is None
+    return is_noun and p.mood is Mood.PLAIN

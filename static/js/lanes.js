@@ -34,6 +34,7 @@ const NAMES = {
   thoughts: ["bulb", "Thoughts"],
   tool_caller: ["tool", "Tool caller"],
   follow_up: ["history", "Follow-up"],
+  summary: ["file-text", "Summary"],
 };
 const RANK = ["reply", "observer", "thoughts", "tool_caller", "effect", "result", "other"];
 const KINDS = [

@@ -32,6 +32,7 @@ def notes_of(tenant: Tenant) -> int:
 
 
 def test_a_repeat_gets_the_first_answer_and_writes_nothing(api: Client, tenant: Tenant) -> None:
+    """M2"""
     first, second = post(api), post(api)
     assert (second.status_code, second.json()) == (201, first.json())
     assert "Idempotent-Replayed" not in first.headers
@@ -46,6 +47,7 @@ def test_without_a_key_every_post_counts(api: Client, tenant: Tenant) -> None:
 
 
 def test_another_body_is_refused(api: Client, tenant: Tenant) -> None:
+    """M2"""
     post(api)
     error = error_of(post(api, "other"), status=422)
     assert (error["code"], error["field"]) == ("idempotency_key_reused", "Idempotency-Key")

@@ -73,6 +73,7 @@ def test_events_come_once_and_in_order(talk, web, worker):
 
 
 def test_a_stream_is_resumed_after_the_last_event_that_was_seen(talk, web, worker):
+    """M11"""
     talk.exchange("Hello")
     middle = stored(talk)[2]
     with open_stream(web, talk.tenant, path_of(talk), **{"Last-Event-ID": str(middle)}) as stream:
@@ -82,7 +83,7 @@ def test_a_stream_is_resumed_after_the_last_event_that_was_seen(talk, web, worke
 
 @pytest.mark.parametrize("wrong", ["-1", "9e99", "999999", "abc", "٣"])
 def test_an_unknown_place_gets_a_reset_with_the_whole_conversation(wrong, talk, web, worker):
-    """Row 12 of the bad inputs."""
+    """M11, row 12 of the bad inputs."""
     talk.exchange("Hello")
     header = wrong.encode().decode("latin-1")
     with open_stream(web, talk.tenant, path_of(talk), **{"Last-Event-ID": header}) as stream:

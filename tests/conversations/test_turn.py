@@ -137,16 +137,16 @@ def test_a_promise_fires_its_tool_once(talk, worker, model):
 @pytest.mark.parametrize(
     ("answer", "rule"),
     [
-        ("I'm still sending the SMS.", "in_progress"),
-        ("I've sent you the SMS.", "completed"),
-        ("I need to ask your name, and then I'll send you an SMS.", "future_step"),
-        ("I can send you an SMS, would you like that?", "offer"),
-        ("You will receive an SMS from the bank.", "subject"),
-        ("I won't send you an SMS.", "negation"),
+        pytest.param("I'm still sending the SMS.", "in_progress", id="N34"),
+        pytest.param("I've sent you the SMS.", "completed", id="N35"),
+        pytest.param("I need to ask your name, and then I'll send you an SMS.", "future_step", id="N36"),
+        pytest.param("I can send you an SMS, would you like that?", "offer", id="N37"),
+        pytest.param("You will receive an SMS from the bank.", "subject", id="N38"),
+        pytest.param("I won't send you an SMS.", "negation", id="negation"),
     ],
 )
 def test_what_is_no_promise_fires_nothing(answer, rule, talk, worker, model):
-    """N34-N38, held back with the rule that says why."""
+    """It is held back with the rule that says why."""
     model.script("reply", text=answer)
     turn = talk.exchange("And then?")
     assert turn["effects"] == []

@@ -64,7 +64,7 @@ def settle_or_die(tenant: Tenant, doomed: Child) -> None:
 def test_worker_killed_at_a_crash_point_loses_nothing(
     label: str, n: int, tenant: Tenant, processes: Zygote, model
 ) -> None:
-    """M3-M7: every message ends answered once, three lane rows per turn, no stale directive."""
+    """Every message ends answered once (M3, M4), with three lane rows per turn (M5); no directive is stale."""
     model.script("reply", times=0, text="I'll send you a text with the details.")
     kill_at(label, n, tenant=tenant, processes=processes)
 

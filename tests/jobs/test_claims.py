@@ -61,7 +61,7 @@ def test_two_claims_at_once_never_take_the_same_job(tenant, queue_lane):
 
 
 def test_a_queue_lane_runs_one_job_per_subject(tenant, queue_lane):
-    """T10, T16: two fast turns never overlap."""
+    """T10, T16, M6: two fast turns never overlap."""
     subject = uuid4()
     add(tenant, queue_lane, subject=subject, ordinal=1)
     add(tenant, queue_lane, subject=subject, ordinal=2)
@@ -70,7 +70,7 @@ def test_a_queue_lane_runs_one_job_per_subject(tenant, queue_lane):
 
 
 def test_a_queue_lane_runs_the_lowest_turn_first(tenant, queue_lane):
-    """T10: none is dropped, and the order is that of the turns."""
+    """T10, M6: none is dropped, and the order is that of the turns."""
     subject = uuid4()
     for ordinal in (3, 1, 2):
         add(tenant, queue_lane, subject=subject, ordinal=ordinal)

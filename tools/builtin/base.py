@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from projects.attributes import Resolved, is_on
 from tools.definition import Condition, ConflictPolicy, ToolDefinition
+from tools.execution.handler import Handler
 
 
 class Delivery(StrEnum):
@@ -24,13 +25,18 @@ Gate = Callable[[Attributes, str], str]
 
 @dataclass(frozen=True)
 class BuiltinTool:
-    """A built-in tool. `kind` is what its effects are in the ledger; repeats are compared within a kind."""
+    """A built-in tool. `kind` is what its effects are in the ledger; repeats are compared within a kind.
+
+    `handler` carries it out (N44). It stands in the tool's own module, or is taken from the package that does the work
+    (`tools.book`, `tools.integrations`).
+    """
 
     name: str
     kind: str
     delivery: Delivery
     gate: Gate
     definition: ToolDefinition
+    handler: Handler | None = None
 
 
 def define(

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tools.builtin.base import BuiltinTool, Delivery, always, define
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome, Signal
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """Nothing leaves: the conversation obeys the signal in the transaction that stores this outcome (F18)."""
+    return Outcome.done("", result={"ended": True}, signal=Signal.END, adapter="makegood")
+
 
 TOOL = BuiltinTool(
     name="end_conversation_tool",
@@ -16,4 +27,5 @@ TOOL = BuiltinTool(
             "agentAsksNothing": "The agent asks no question in this answer.",
         },
     ),
+    handler=Handler(carry_out=carry_out),
 )

@@ -2,7 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.integrations.mail import LONGEST_BODY, LONGEST_SUBJECT, email_repeat, send_email
+
+
+class EmailArguments(BaseModel):
+    """What is read off the conversation. The recipient isn't: it is the customer's own address."""
+
+    subject: str = Field(
+        min_length=1,
+        max_length=LONGEST_SUBJECT,
+        description="The e-mail's subject: one short line in the customer's language.",
+    )
+    body: str = Field(
+        min_length=1,
+        max_length=LONGEST_BODY,
+        description="The e-mail's whole text as the customer reads it, with the information that the agent promised to send, "
+        "in the customer's language, with a greeting and the business's name at the end. Plain text.",
+    )
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    letter = EmailArguments.model_validate(arguments)
+    return await send_email(letter.subject, letter.body, occasion)
+
+
+def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+    return email_repeat(str(arguments.get("subject", "")), str(arguments.get("body", "")), occasion)
+
 
 TOOL = BuiltinTool(
     name="send_email_tool",
@@ -15,4 +49,5 @@ TOOL = BuiltinTool(
             "agentPromised": "The agent commits, in this answer, to send an e-mail now.",
         },
     ),
+    handler=Handler(carry_out=carry_out, arguments=EmailArguments, repeat_of=repeat_of),
 )

@@ -1,8 +1,36 @@
-"""send_sms_tool: texts the customer (N25, N39, N41)."""
+"""send_sms_tool: texts the customer, the source's CAActionSendSMSInformationFlow (N25, N39, N41, N51)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.integrations.sms import LONGEST_TEXT, send_sms, sms_repeat
+
+
+class SmsArguments(BaseModel):
+    """What is read off the conversation. The recipient isn't: it is the customer's own number."""
+
+    text: str = Field(
+        min_length=1,
+        max_length=LONGEST_TEXT,
+        description="The whole text message as the customer reads it, with the information that the agent promised to send, "
+        "in the customer's language. Plain text, as short as it can be, at most 300 characters.",
+    )
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    return await send_sms(SmsArguments.model_validate(arguments).text, occasion)
+
+
+def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+    return sms_repeat(str(arguments.get("text", "")), occasion)
+
 
 TOOL = BuiltinTool(
     name="send_sms_tool",
@@ -17,4 +45,5 @@ TOOL = BuiltinTool(
         },
         tag="sms",
     ),
+    handler=Handler(carry_out=carry_out, arguments=SmsArguments, repeat_of=repeat_of),
 )

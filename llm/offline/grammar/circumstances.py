@@ -24,6 +24,10 @@ AFTER_NOUNS = (
 )
 
 
+FIRST_THINGS = (" but first ", " but before that ", " but first of all ", " only first ")
+PAST_TIMES = (" yesterday", " ago", " last week", " last month", " last night", " last time", " earlier ", " this morning")
+
+
 NEEDING = {"ask", "know", "have", "take", "get", "confirm", "note", "check"}
 
 
@@ -42,12 +46,22 @@ class Circumstances(Surroundings):
         p = self.p
         if "then" in p.flags and self._has_earlier_act():
             return True
-        if "later" in p.flags:
+        if "later" in p.flags or self._is_put_behind():
             return True
         if self._comes_after_clause() or self._comes_after_request():
             return True
         rest = self.text(0, len(self.words))
         return any(phrase in rest for phrase in AFTER_NOUNS) and "right after this" not in rest
+
+    def _is_put_behind(self) -> bool:
+        """ "I'll check, but first…": what is told second comes first."""
+        following = f" {self.text(self.p.verb_at, len(self.words))} "
+        return any(phrase in following for phrase in FIRST_THINGS)
+
+    def is_told_as_past(self) -> bool:
+        """ "We set it up last week": a verb whose past looks like its present."""
+        following = f" {self.text(self.p.verb_at, self.p.end)} "
+        return any(phrase in following for phrase in PAST_TIMES)
 
     def _has_earlier_act(self) -> bool:
         """True when an earlier clause, here or a sentence before, is an act that this one follows."""

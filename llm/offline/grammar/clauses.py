@@ -31,6 +31,9 @@ INHERITED_FORMS = {Form.BASE: {Form.BASE}, Form.GERUND: {Form.GERUND}, Form.PAST
 SEQUENCE = {"then", "afterwards", "also", "now", "immediately", "just"}
 
 
+TOPIC_VERBS = words("is are was costs takes works requires needs means can may will has does")
+
+
 OPENERS = words("going happy glad still able unable delighted not about ready more only")
 
 
@@ -93,9 +96,18 @@ class _Reader(SubjectReader):
         if (known is None and self.text(i) not in OPENERS) or (known and known[1] is Form.THIRD):
             return 0
         group = read_group(self.words, i)
-        if group is None:
+        if group is None or (group.form is Form.GERUND and self._is_topic(i)):
             return 0
         return self._add_opening(i, group)
+
+    def _is_topic(self, i: int) -> bool:
+        """ "Checking in is possible from three": what is spoken of, and nothing that is done."""
+        for word in self.words[i + 1 : i + 8]:
+            if word.is_mark or word.text in (*CONJUNCTIONS, "if", "whether", "that", "what", "which", "when", "while"):
+                return False
+            if word.text in TOPIC_VERBS:
+                return True
+        return False
 
     def _add_opening(self, i: int, group: Group) -> int:
         if group.form is Form.BASE and group.verb_at == i:
@@ -144,8 +156,10 @@ class _Reader(SubjectReader):
             or self.found[-1].lemma in ("need", "require")
             or self.found[-1].is_question
         )
-        if not is_opening and before in LINK_NOUNS and not needs:
+        is_out_of_reach = self._before(i, 2) in (["no", "way"], ["no", "chance"])
+        if not is_opening and before in LINK_NOUNS and not needs and not is_out_of_reach:
             return 0
+        group.is_negated |= is_out_of_reach
         self.marker = Marker.TO
         return self._add(i, group, Subject.AGENT, governor=len(self.found) - 1 if self.found else None)
 
@@ -185,7 +199,7 @@ class _Reader(SubjectReader):
             is_passive=last.is_passive,
             is_question=last.is_question,
             is_new_clause=False,
-            flags=(last.flags & {"still", "already", "maybe", "habit"}) | self._flags_before(i),
+            flags=(last.flags & {"still", "already", "maybe", "habit", "then", "later"}) | self._flags_before(i),
             governor=last.governor,
         )
         self.found.append(shared)

@@ -155,7 +155,7 @@ class Cursor:
         """True when a clause follows: "after you call", not "after seven"."""
         if key in (("as",), ("for",), ("since",), ("by",), ("the", "moment"), ("so",)) and not self._clause_follows(i):
             return False
-        if key in (("for",), ("which",)):
+        if key in (("for",), ("which",)) or (key == ("so",) and self.text(i - 2) in ("say", "think", "hope")):
             return False
         if MARKERS[key] is Marker.AFTER and self.text(i) in ("that", "this"):
             return False

@@ -112,6 +112,8 @@ class _Judge(Consent):
             return _Judge(self.parts, self.part, self.part.predicates.index(governor)).rule()
         if self.p.is_passive or self.p.is_perfect:
             return self._of_passive()
+        if self.p.subject is Subject.OTHER and self.p.lemma == "go" and self.p.is_progressive:
+            return Rule.IN_PROGRESS
         is_wish = self.p.lemma in ("like", "want", "prefer", "need", "love") and self.p.subject is Subject.YOU
         if is_wish and (self.p.is_question or self.p.marker is Marker.IF):
             return Rule.OFFER
@@ -155,13 +157,18 @@ class _Judge(Consent):
             case Marker.AFTER | Marker.BEFORE:
                 return Rule.FUTURE_STEP
             case Marker.SO_THAT:
-                return self._of_agent() if self.p.mood is Mood.COMMIT else Rule.FUTURE_STEP
+                return self._of_agent() if self._is_own_clause() else Rule.FUTURE_STEP
             case Marker.WITHOUT:
                 return Rule.NEGATION
             case Marker.WHILE:
                 return self._of_while()
             case _:
                 return self._of_agent()
+
+    def _is_own_clause(self) -> bool:
+        """ "…, so I'm connecting you" says it; "so I can text you" and "so we reach you" name a purpose."""
+        p = self.p
+        return p.mood is Mood.COMMIT or p.is_perfect or p.is_past or (p.is_progressive and p.mood is Mood.PLAIN)
 
     def _of_while(self) -> Rule | None:
         """ "Please hold while I transfer you" promises; "while I'm still checking" does not."""
@@ -238,5 +245,7 @@ class _Judge(Consent):
         if p.mood is Mood.NEED:
             return None if self._is_immediate() else Rule.FUTURE_STEP
         if p.mood is Mood.PLAIN and p.form in (Form.BASE, Form.THIRD) and p.marker is not Marker.WHILE:
+            if self.is_told_as_past():
+                return Rule.COMPLETED
             return None if "now" in p.flags or "hereby" in self.text(0, p.verb_at) else Rule.OFFER
         return Rule.OFFER if "habit" in p.flags and p.mood is not Mood.COMMIT else None

@@ -14,7 +14,7 @@ from llm.offline.grammar.lexicon import (
     OTHER_PRONOUNS,
 )
 from llm.offline.grammar.predicate import Mood, Subject
-from llm.offline.grammar.verbs import Form, verb_of
+from llm.offline.grammar.verbs import FORMS, NOUN_LIKE, Form, verb_of
 from llm.offline.wordlist import words
 
 WANTING = words(
@@ -28,6 +28,11 @@ HAVE_OR_DO = {"have", "has", "had", "do", "does", "did"}
 
 
 PREPOSITIONS = words("to for with of from about on at by like")
+
+
+ARTICLES = words("the our my their a an every each")
+# "The text messages", "our offers": what looks like a verb is the noun.
+NOUN_LIKE_THIRD = {spelling for spelling, (lemma, form) in FORMS.items() if form is Form.THIRD and lemma in NOUN_LIKE}
 
 
 LOOKS = words("look check peek glance")
@@ -167,13 +172,18 @@ class SubjectReader(Cursor):
             not known
             or known[1] is not Form.THIRD
             or i == self.clause_start
-            or self.text(i + 1) not in DETERMINERS | {"availability"}
+            or not (self.text(i + 1) in DETERMINERS | {"availability", "everyone"} or self._is_plain_noun_before(i))
         ):
             return 0
         if self.text(i - 1) in DETERMINERS or self.text(i - 1) in CONJUNCTIONS:
             return 0
         group = read_group(self.words, i)
         return self._add(self.clause_start, group, Subject.OTHER) if group else 0
+
+    def _is_plain_noun_before(self, i: int) -> bool:
+        """ "The system cancels unpaid bookings": a clause that opens with an article and its noun."""
+        opens = self.text(self.clause_start) in ARTICLES and self.text(i) not in NOUN_LIKE_THIRD
+        return opens and 2 <= i - self.clause_start <= 3
 
     def _noun_before(self, i: int) -> bool:
         return (

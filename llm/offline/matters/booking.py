@@ -28,6 +28,7 @@ FINISHING = words("confirm finalise finalize complete")
 DOWN = re.compile(r"\b(?:you|your name|that|it|everyone) (?:down|in)\b")
 YOU_IN = re.compile(r"you (?:in|a table|booked|seated|that table|the table)\b")
 KEPT_FOR = re.compile(r"(?:it|that|this|one|the \w+) (?:for|under|in) (?:you|your|\w+)")
+GOING_AHEAD = re.compile(r"(?:ahead |on )?with (?:the|your|that|this) (?:booking|reservation|appointment)\b")
 WHAT_WAS_SAID = re.compile(r"(?:it|that|this|everything)\b")
 
 
@@ -40,6 +41,8 @@ def booking(clause: Clause) -> set[Matter]:
     if clause.lemma in BOOK:
         named = clause.rest[: clause.rest.index("by")] if "by" in clause.rest else clause.rest
         return set() if set(named) & OTHER_GOODS else {Matter.BOOKING}
+    if clause.lemma in ("go", "proceed") and GOING_AHEAD.match(clause.phrase):
+        return {Matter.BOOKING}
     return {Matter.BOOKING} if _puts_down(clause) or _keeps(clause) or _makes_booking(clause) else set()
 
 
@@ -72,7 +75,7 @@ def _makes_booking(clause: Clause) -> bool:
             re.search(
                 r"\b(?:a|the|your|that|this) (?:\w+ ){0,2}(?:booking|reservation|table|spot|slot|appointment|"
                 r"place|seat)",
-                clause.phrase,
+                clause.phrase or " ".join(clause.subject),
             )
         )
     return True

@@ -30,12 +30,14 @@ OPEN_POINT = words("if whether availability available")
 
 def checking(clause: Clause) -> set[Matter]:
     """What is looked up, if the clause looks anything up."""
-    if clause.lemma in LOOK_UP and _is_search(clause):
+    if clause.lemma in LOOK_UP and _is_search(clause) and not MOVING.search(clause.whole):
         return {Matter.SEARCH}
     if not _is_looking(clause):
         return set()
     if _is_zip(clause.all, clause.whole):
         return {Matter.ZIP}
+    if MOVING.search(clause.whole):
+        return {Matter.AVAILABILITY}
     if _is_search(clause):
         return {Matter.SEARCH}
     if _is_product(clause):
@@ -73,6 +75,8 @@ def _is_zip(around: set[str], whole: str) -> bool:
     """
         )
     )
+    if re.search(r"\b(?:in|within|inside|outside) (?:our|the) (?:\w+ )?(?:area|zone|range|radius)\b|^(?:up )?\d{5}\b|^addresses\b", whole):
+        return True
     place = bool(around & (ZIP - {"code"})) or bool(
         re.search(
             r"\b(?:to|in|at) (?:your|that|this|the) (?:area|address|street|city|town|place|neighbou?rhood|"
@@ -101,6 +105,10 @@ def _is_search(clause: Clause) -> bool:
         )
     return bool(
         re.search(
+            r"\bthe (?:\w+ )?(?:table|slot|room|time|place|visit) you have (?:already )?(?:booked|reserved)|"
+            r"\bwhat (?:we|you) have (?:already )?(?:booked|reserved|down)\b|\bwhich \w+ you (?:have|are)\b|"
+            r"\b(?:all|both|any|old|your) (?:\w+ )?(?:bookings|reservations)|"
+            r"\b(?:bookings|reservations|appointments) (?:that|from|of|made|in|under)\b|"
             r"\b(?:booking|reservation)s? (?:under|for|in|from|on|number|with|details)\b|\b(?:what|"
             r"when|anything|something) you(?:'ve| have)? (?:booked|reserved)|\byour table\b.*\b(?:under|"
             r"booked)|\bunder (?:your|the|that) (?:name|number)\b|\byou (?:have|are) (?:booked|down)\b",
@@ -116,10 +124,15 @@ def _is_availability(clause: Clause) -> bool:
     if around & words("available availability availabilities") or around & (TABLE - words("date time times")):
         return True
     timed = bool(around & TIME) or bool(
-        re.search(r"\b(?:at|for|around|by) \d|\d ?[ap]\.?m|\d[:.]\d\d|\b\d+(?:st|nd|rd|th)\b", whole)
+        re.search(
+            r"\b(?:at|around|by|before|after|from) (?:half|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+            r"|\b(?:at|for|around|by|before|after|from) \d|\d ?[ap]\.?m|\d[:.]\d\d|\b\d+(?:st|nd|rd|th)\b",
+            whole,
+        )
     )
     return (
         timed
+        or bool(OPEN_TIME.search(whole))
         or bool(
             re.search(
                 r"\b(?:dates?|times?|another (?:day|evening|night)|anything (?:earlier|later|else|free|open))\b", whole
@@ -130,6 +143,17 @@ def _is_availability(clause: Clause) -> bool:
     )
 
 
+# A new time for a booking that exists: looked up like any time, and held back by the tool's own condition.
+MOVING = re.compile(
+    r"\b(?:whether|if) (?:we|i|it|your \w+|the \w+) (?:can|could) (?:still )?(?:be )?(?:move|shift|extend|push|reschedule|moved|shifted|rescheduled)\b"
+)
+WE_HAVE = re.compile(
+    r"\b(?:whether|if) we (?:\w+ly |still |also |even )?(?:have|offer|carry|sell|stock|do|got)(?: got)? (?!to\b|time\b|space\b|room\b)"
+)
+OPEN_TIME = re.compile(
+    r"\b(?:what is|what we have|what there is|something|anything|whatever is|which times are) (?:\w+ )?(?:open|free|left|available)\b"
+)
+FREE_TIME = re.compile(r"\b(?:is|are|still|be|anything|something|someone|anyone) (?:still |also )?free\b")
 SOLD = re.compile(
     r"\b(?:whether|if) (?!there|it|that|this|you|we|i)[\w ]{3,40}? (?:is|are) (?:still )?(?:offered|in stock|served|sold|left)\b"
 )
@@ -146,6 +170,10 @@ def _is_product(clause: Clause) -> bool:
     around = clause.all
     if around & GOODS and (around & HAVING or clause.lemma in CHECK):
         return True
+    if FREE_TIME.search(clause.whole):
+        return False
+    if WE_HAVE.search(clause.whole) and _leftovers(clause) and not around & (TABLE | TIME) and not _is_for_people(clause):
+        return True
     if SOLD.search(clause.whole) and not around & PERSONAL:
         return True
     if not around & HAVING or around & (TABLE - words("availability free room date time times space")):
@@ -157,9 +185,11 @@ def _is_product(clause: Clause) -> bool:
         r"that|our|a)\b",
         clause.whole,
     )
-    return (
-        bool(leftovers) and bool(named) and not re.search(r"\b(?:for|at) \d+ (?:people|guests|persons)\b", clause.whole)
-    )
+    return bool(leftovers) and bool(named) and not _is_for_people(clause)
+
+
+def _is_for_people(clause: Clause) -> bool:
+    return bool(re.search(r"\b(?:for|at) \d+ (?:people|guests|persons)\b", clause.whole))
 
 
 def _leftovers(clause: Clause) -> set[str]:

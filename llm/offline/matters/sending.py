@@ -21,17 +21,19 @@ from llm.offline.matters.vocabulary import (
 from llm.offline.wordlist import words
 
 
+# "… and not by e-mail": the way that isn't taken.
+NOT_THIS_WAY = re.compile(r"\b(?:not|rather than|instead of) (?:by |via |as |in )?(?:an? )?(email|mail|text|sms|phone)\b")
+
+
 def sending(clause: Clause) -> set[Matter]:
-    here = clause.here
+    here = clause.here - set(NOT_THIS_WAY.findall(clause.phrase))
     by_text = clause.lemma in TEXTING or (
         clause.lemma in SEND and bool(here & SMS_NOUNS) and not _is_staff_message(clause)
     )
     if clause.lemma in WISHES:
-        return {
-            m
-            for m, nouns in ((Matter.SMS, SMS_NOUNS), (Matter.EMAIL, EMAIL_NOUNS))
-            if here & nouns and not _is_address(clause)
-        }
+        wished = {m for m, nouns in ((Matter.SMS, SMS_NOUNS), (Matter.EMAIL, EMAIL_NOUNS)) if here & nouns}
+        link = {Matter.MANAGE_LINK} if is_manage_link(clause) else set()
+        return link | (set() if _is_address(clause) else wished)
     by_mail = clause.lemma in MAILING or (
         clause.lemma in SEND and (bool(here & EMAIL_NOUNS) or any("@" in w for w in here))
     )
@@ -100,7 +102,7 @@ def is_manage_link(clause: Clause) -> bool:
     return (
         has_link
         and bool(around & MANAGE)
-        and (bool(around & BOOKED | around & words("it table")) or bool(around & words("management self service")))
+        and bool(around & (BOOKED | words("it table management self service reschedule rescheduling")))
     )
 
 

@@ -67,11 +67,11 @@ TIME = words(
 SMS_NOUNS = words("text sms texts whatsapp message txt")
 PHONE_NOUNS = words("phone mobile cell number smartphone cellphone handset")
 EMAIL_NOUNS = words("email emails mail inbox e-mail")
-LINK_NOUNS = words("link url page site portal")
+LINK_NOUNS = words("link links url page site portal")
 MANAGE = words(
     """
     manage change modify cancel edit update reschedule managing changing modifying cancelling canceling editing
-    updating rescheduling amend amending management move manage-booking self-service
+    updating rescheduling amend amending management move moving view viewing manage-booking self-service
     """
 )
 PEOPLE = words(
@@ -88,8 +88,8 @@ MEETING = words(
 )
 ZIP = words(
     """
-    zip zipcode postcode postal area region neighbourhood neighborhood location district address town city code
-    zone street radius coverage
+    zip zipcode postcode postal area areas region neighbourhood neighborhood location district address addresses
+    town city code zone street radius coverage
     """
 )
 ZIP_VERBS = words("serve cover deliver reach operate ship come")
