@@ -11,14 +11,14 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from projects.api.fields import TextField
 
-__all__ = ["StrictModelSerializer", "StrictSerializer", "TextField"]
+__all__ = ["StrictSerializer", "TextField"]
 
 # Set by the server alone, whatever a client sends (API3).
 FORBIDDEN = frozenset({"id", "organization", "project", "tenant"})
 
 
-class Strict(serializers.Serializer[Any]):
-    """Refuses fields that the serializer doesn't take, each with a sentence."""
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields that it doesn't take, each with a sentence."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
@@ -27,14 +27,6 @@ class Strict(serializers.Serializer[Any]):
                 if name not in writable:
                     raise ValidationError({name: _refusal(str(name), known=self.fields, writable=writable)})
         return super().to_internal_value(data)
-
-
-class StrictSerializer(Strict):
-    """A plain serializer that refuses unknown fields."""
-
-
-class StrictModelSerializer(Strict, serializers.ModelSerializer[Any]):
-    """A model's serializer that refuses unknown fields."""
 
 
 def _refusal(name: str, *, known: Iterable[str], writable: list[str]) -> ErrorDetail:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-from django.db.models import Model, QuerySet
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
-from rest_framework.viewsets import GenericViewSet
 
 from projects.api.authentication import TenantAuthentication
 from projects.api.caller import Caller, Entrance
@@ -20,10 +18,7 @@ from projects.api.permissions import not_authenticated
 from projects.api.schema import Schema
 from projects.models import Project
 from projects.models.key import Scope
-from projects.rows import TenantModel
 from projects.tenancy import tenant_tx
-
-M = TypeVar("M", bound=TenantModel)
 
 
 class JsonAlways(BaseContentNegotiation):
@@ -96,19 +91,3 @@ class TenantView(APIView):
         if method not in self.http_method_names:
             return self.http_method_not_allowed
         return getattr(self, method, self.http_method_not_allowed)
-
-
-class TenantViewSet(TenantView, GenericViewSet[M]):
-    """A viewset over the rows of the caller's project. Give it `model`, and `scopes` per method (or per `@action`)."""
-
-    model: type[M]
-
-    def get_queryset(self) -> QuerySet[M]:
-        """The project's rows; for a model without a project, override it. Nothing while the schema is generated."""
-        if getattr(self, "swagger_fake_view", False):
-            return self.model._base_manager.none()
-        return self.model.objects.filter(project=self.project)
-
-    def perform_create(self, serializer: Any) -> Model:
-        """Save with the caller's project; the organization is the transaction's."""
-        return serializer.save(project=self.project)  # type: ignore[no-any-return]

@@ -14,10 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api import errors
+from projects.api.doors import ProjectView
 from projects.api.errors import Conflict
 from projects.api.idempotency import idempotent
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.views import TenantView, TenantViewSet
+from projects.api.views import TenantView
 from projects.attributes import WrongValue
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
@@ -107,23 +108,25 @@ class NoScopes(TenantView):
         return Response(status=204)
 
 
-class NoteRows(TenantViewSet[Attribute]):
-    model = Attribute
-    serializer_class = NoteOutput
+def note(row: Attribute) -> dict[str, Any]:
+    return {"id": str(row.pk), "key": row.key, "value": row.value}
+
+
+class NoteRows(ProjectView):
     scopes = {"GET": Scope.READ}
+    ordering = "-id"
 
     @extend_schema(operation_id="note_rows", responses=NoteOutput(many=True))
-    def list(self, request: Request) -> Response:
-        page = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+    def get(self, request: Request) -> Response:
+        return self.page(Attribute.objects.filter(project=self.project), note, ordering=self.ordering)
 
 
 class NotesByKey(NoteRows):
     ordering = "key"
 
     @extend_schema(operation_id="note_rows_by_key", responses=NoteOutput(many=True))
-    def list(self, request: Request) -> Response:
-        return super().list(request)
+    def get(self, request: Request) -> Response:
+        return super().get(request)
 
 
 def page_with_fault(request: HttpRequest, name: str) -> HttpResponse:
@@ -139,8 +142,8 @@ VIEWS: list[tuple[str, Any]] = [
     ("faults/<str:name>", Faults.as_view()),
     ("locked", Locked.as_view()),
     ("no-scopes", NoScopes.as_view()),
-    ("rows", NoteRows.as_view({"get": "list"})),
-    ("rows-by-key", NotesByKey.as_view({"get": "list"})),
+    ("rows", NoteRows.as_view()),
+    ("rows-by-key", NotesByKey.as_view()),
     ("plain/<str:name>", page_with_fault),
     ("echo", echo),
 ]
