@@ -8,13 +8,28 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from jobs import api as jobs
 from projects.api import attributes
 from tools import api as tools
+from tools.checking import api as checking
+from tools.custom import api as custom
+from tools.evaluation import api as evaluation
 
 urlpatterns = [
     path("", include("conversations.api.urls")),
+    path("", include("tools.book.api_urls")),
     path("attributes", attributes.Attributes.as_view()),
     path("attributes/<str:key>", attributes.AttributeDetail.as_view()),
     path("tools", tools.Tools.as_view()),
+    path("tools/check", checking.CheckedTools.as_view()),
+    path("custom-tools", custom.CustomTools.as_view()),
+    path("custom-tools/<str:name>", custom.CustomToolDetail.as_view()),
+    path("custom-tools/<str:name>/versions", custom.CustomToolVersions.as_view()),
+    path("custom-tools/<str:name>/restore", custom.RestoreCustomTool.as_view()),
+    path("custom-tools/<str:name>/signing-secret", custom.SigningSecret.as_view()),
+    path("custom-tools/<str:name>/secret-headers", custom.CustomToolSecretHeaders.as_view()),
+    path("promises", tools.Promises.as_view()),
     path("effects", tools.Effects.as_view()),
+    path("effects/<uuid:effect_id>", tools.EffectDetail.as_view()),
+    path("evaluation-cases", evaluation.KeptCases.as_view()),
+    path("evaluation-cases/<uuid:case_id>", evaluation.KeptCaseDetail.as_view()),
     path("model-calls/<uuid:call_id>", jobs.ModelCallDetail.as_view()),
     path("jobs/failed", jobs.FailedJobs.as_view()),
     path("jobs/<uuid:job_id>/run-again", jobs.RunAgain.as_view()),

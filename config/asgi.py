@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.core.handlers.asgi import ASGIHandler
 
+from config.memory import settle
 from projects.api.body_limit import BodyLimit
 
 API, DOCS = "/api/v1/", "/api/v1/docs/"
@@ -41,4 +42,5 @@ async def _serve(scope: dict[str, Any], receive: Any, send: Any) -> None:
     await serve(scope, receive, send)
 
 
+settle()
 application = BodyLimit(_serve)  # type: ignore[arg-type]  # ASGI's shapes are looser than their types

@@ -32,7 +32,7 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
         raise ImproperlyConfigured(f"Set {name} to a postgresql:// URL; Makegood runs on PostgreSQL only.")
     return {
         **env.db_url_config(url),
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "projects.postgresql",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
             # After an outage the pool tries again at once, instead of after a time that grew with the outage.

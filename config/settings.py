@@ -193,6 +193,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "BookingKindEnum": "tools.models.BookingKind",
+        "ResourceKindEnum": "tools.models.ResourceKind",
+    },
 }
 
 # The model
@@ -214,5 +218,9 @@ LOGGING = {
     "formatters": {"line": {"()": "projects.logs.RedactingFormatter", "fmt": "%(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": os.environ.get("MAKEGOOD_LOG_LEVEL", "INFO")},
-    "loggers": {"django.request": {"level": "ERROR"}, "kombu": {"level": "WARNING"}, "amqp": {"level": "WARNING"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        # Every model call is a row of its own; a line of the HTTP library for each says nothing more.
+        **{name: {"level": "WARNING"} for name in ("kombu", "amqp", "httpx2")},
+    },
 }

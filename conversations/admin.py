@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from conversations.models import (
+    Analysis,
     Conversation,
     Directives,
     Event,
@@ -12,8 +13,10 @@ from conversations.models import (
     Message,
     Persona,
     PersonaField,
+    PromptSection,
     Summary,
     Turn,
+    Wait,
 )
 from projects.tenant_admin import TenantAdmin
 
@@ -92,4 +95,28 @@ class SummaryAdmin(TenantAdmin):
     list_display = ("conversation", "until_seq", "text", "created_at")
     list_select_related = ("conversation",)
     search_fields = ("=conversation__id", "text")
+    date_hierarchy = "created_at"
+
+
+@admin.register(Wait)
+class WaitAdmin(TenantAdmin):
+    list_display = ("conversation", "reason", "opened_at", "until", "ended_at", "outcome")
+    list_filter = ("outcome",)
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id", "=effect_id", "reason")
+    date_hierarchy = "opened_at"
+
+
+@admin.register(PromptSection)
+class PromptSectionAdmin(TenantAdmin):
+    list_display = ("conversation", "name", "content", "updated_at")
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id", "=name", "content")
+
+
+@admin.register(Analysis)
+class AnalysisAdmin(TenantAdmin):
+    list_display = ("conversation", "turn", "created_at", "finished_at")
+    list_select_related = ("conversation", "turn")
+    search_fields = ("=conversation__id", "=turn__id")
     date_hierarchy = "created_at"

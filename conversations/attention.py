@@ -1,7 +1,8 @@
-"""What needs a person: flagged conversations and failed jobs, the newest first."""
+"""What needs a person: unknown effects, broken promises, flagged conversations and failed jobs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -10,6 +11,8 @@ from conversations.finding import customer_names
 from conversations.models import Conversation
 from jobs.models import Job, State
 from projects.models import Project
+from tools.attention import broken_of_late, unanswered_effects
+from tools.models import Effect, Promise
 
 SHOWN = 6
 UNNAMED = "A customer"
@@ -17,11 +20,17 @@ UNNAMED = "A customer"
 
 @dataclass(frozen=True)
 class Matter:
-    """One thing to look at: a flagged conversation, or all failed jobs together when `conversation_id` is None."""
+    """One thing to look at, or several of a kind together. `page` is the name of the page, `id` the row that it shows, `query`
+    what the page is narrowed to.
+    """
 
     title: str
     at: datetime
-    conversation_id: UUID | None = None
+    page: str
+    id: UUID | None = None
+    tone: str = "warn"
+    icon: str = "hand-stop"
+    query: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,23 +42,46 @@ class Attention:
 
 
 def what_needs_you(project: Project) -> Attention:
-    """Everything that waits for staff, in the running transaction."""
+    """Everything that waits for staff, in the running transaction: what can be answered first."""
+    unknown, broken = unanswered_effects(project), broken_of_late(project)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
-    matters = [*_failed_jobs(failed.first(), count=failed.count()), *_flagged(list(flagged[:SHOWN]))]
-    return Attention(matters[:SHOWN], count=flagged.count() + failed.count())
+    counts = {"effects": unknown.count(), "promises": broken.count(), "failed_jobs": failed.count()}
+    matters = [
+        *_unknown(unknown.first(), count=counts["effects"]),
+        *_broken(broken.first(), count=counts["promises"]),
+        *_failed_jobs(failed.first(), count=counts["failed_jobs"]),
+        *_flagged(list(flagged[:SHOWN])),
+    ]
+    return Attention(matters[:SHOWN], count=sum(counts.values()) + flagged.count())
+
+
+def _unknown(newest: Effect | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    words = f"Did this happen? {newest.tool}" if count == 1 else f"Did these happen? {count:,} effects"
+    return [Matter(words, newest.created_at, "effects", icon="help-circle", query="?state=unknown")]
+
+
+def _broken(newest: Promise | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    words = f"A promise broke: “{newest.quote}”" if count == 1 else f"{count:,} promises broke in the last 7 days"
+    at = newest.closed_at or newest.created_at
+    return [Matter(words, at, "promises", tone="bad", icon="circle-x", query="?state=broken")]
 
 
 def _failed_jobs(newest: Job | None, *, count: int) -> list[Matter]:
     if newest is None:
         return []
     words = "1 job failed" if count == 1 else f"{count:,} jobs failed"
-    return [Matter(title=words, at=newest.finished_at or newest.created_at)]
+    at = newest.finished_at or newest.created_at
+    return [Matter(words, at, "failed_jobs", tone="bad", icon="alert-triangle")]
 
 
-def _flagged(rows: list[Conversation]) -> list[Matter]:
+def _flagged(rows: Sequence[Conversation]) -> list[Matter]:
     names = customer_names([row.persona_id for row in rows])
     return [
-        Matter(title=f"{names.get(row.persona_id, UNNAMED)}: {row.flag}", at=row.updated_at, conversation_id=row.pk)
+        Matter(f"{names.get(row.persona_id, UNNAMED)}: {row.flag}", row.updated_at, "conversation", id=row.pk)
         for row in rows
     ]

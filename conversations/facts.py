@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -16,9 +16,12 @@ from conversations.models import PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.skills.observer import Confidence, ObservedFact
 from projects.agent import AgentConfig
+from projects.compiled import Compiled
+from projects.writes import Writes
 
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
+CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
 MAX_SHOWN = 80
 MAX_REASON = 300
 # They show a text in another order than it is written in.
@@ -37,18 +40,30 @@ class Kept:
     refused: list[tuple[ObservedFact, str]]
 
 
-def keep_facts(persona_id: UUID, facts: Iterable[ObservedFact], *, config: AgentConfig, turn: Turn) -> Kept:
-    """Write the facts that hold, in the running transaction; a weaker reading never replaces a stronger one."""
-    standing = {field.key: field for field in PersonaField.objects.select_for_update().filter(persona_id=persona_id)}
-    kept = Kept(written=[], refused=[])
+STANDING = Compiled(lambda persona: PersonaField.objects.select_for_update().filter(persona_id=persona), kinds=(UUID,))
+
+
+def keep_facts(
+    persona_id: UUID, facts: Sequence[ObservedFact], *, config: AgentConfig, turn: Turn, writes: Writes
+) -> Kept:
+    """Let the facts that hold be written; a weaker reading never replaces a stronger one. Locks the customer's fields."""
+    standing = {field.key: field for field in STANDING(persona_id)} if facts else {}
+    written: dict[str, PersonaField] = {}
+    refused = []
     for fact in facts:
         try:
             value = normalise(fact, config=config)
         except RefusedValue as error:
-            kept.refused.append((fact, str(error)))
+            refused.append((fact, str(error)))
             continue
-        _write(persona_id, fact, value, standing=standing, turn=turn, written=kept.written)
-    return kept
+        if field := _changed(standing.get(fact.field), persona_id, fact, value, turn=turn):
+            standing[fact.field] = written[fact.field] = field
+    new = [field for field in written.values() if field._state.adding]
+    for field in written.values():
+        if not field._state.adding:
+            writes.update(field, CHANGED)
+    writes.insert(new)
+    return Kept(written=list(written.values()), refused=refused)
 
 
 def refusal_of(fact: ObservedFact, reason: str) -> dict[str, str]:
@@ -74,25 +89,17 @@ def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
     return normaliser(value, config)
 
 
-def _write(
-    persona_id: UUID,
-    fact: ObservedFact,
-    value: str,
-    *,
-    standing: dict[str, PersonaField],
-    turn: Turn,
-    written: list[PersonaField],
-) -> None:
+def _changed(
+    field: PersonaField | None, persona_id: UUID, fact: ObservedFact, value: str, *, turn: Turn
+) -> PersonaField | None:
+    """The field with the reading in it, or None when it stays as it is."""
     strength = Strength.STATED if fact.confidence is Confidence.STATED else Strength.INFERRED
-    field = standing.get(fact.field)
     if field is not None and (field.strength > strength or field.value == value):
-        return
+        return None
     field = field or PersonaField(persona_id=persona_id, key=fact.field)
     field.value, field.strength, field.quote = value, strength, fact.quote[:MAX_VALUE]
     field.turn_id, field.message_id = turn.pk, turn.message_id
-    field.save()
-    standing[fact.field] = field
-    written.append(field)
+    return field
 
 
 def _name(value: str, config: AgentConfig) -> str:

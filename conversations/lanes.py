@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from conversations.flows.effects import give_up_effect, run_effect
+from conversations.flows.effects import give_up_effect, reopen_effect, run_effect
 from conversations.flows.observer import run_observer
 from conversations.flows.reply import apologise, reopen, run_reply
 from conversations.flows.summary import run_summary
 from conversations.flows.thoughts import run_thoughts
-from conversations.flows.tool_caller import run_tool_caller
+from conversations.flows.tool_caller import give_up_ranking, run_tool_caller
 from conversations.timers import fire_follow_ups
+from conversations.waits import end_overdue_waits
 from jobs.lanes import Lane, Mode, Queue, register
 from jobs.sweep import on_sweep
+from tools.promises import break_overdue_promises
 
 
 def register_lanes() -> None:
-    """Make them known to the workers, and the timers to the sweep."""
+    """Make them known to the workers, and to the sweep what it fires and ends."""
     on_sweep(fire_follow_ups)
+    on_sweep(end_overdue_waits)
+    on_sweep(break_overdue_promises)
     register(
         Lane(
             name="reply",
@@ -31,6 +35,23 @@ def register_lanes() -> None:
     )
     register(Lane(name="observer", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_observer))
     register(Lane(name="thoughts", queue=Queue.WORK, mode=Mode.INTERRUPT, handler=run_thoughts))
-    register(Lane(name="tool_caller", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_tool_caller))
+    register(
+        Lane(
+            name="tool_caller",
+            queue=Queue.WORK,
+            mode=Mode.QUEUE,
+            handler=run_tool_caller,
+            on_failed=give_up_ranking,
+        )
+    )
     register(Lane(name="summary", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_summary))
-    register(Lane(name="effect", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_effect, on_failed=give_up_effect))
+    register(
+        Lane(
+            name="effect",
+            queue=Queue.WORK,
+            mode=Mode.QUEUE,
+            handler=run_effect,
+            on_failed=give_up_effect,
+            on_run_again=reopen_effect,
+        )
+    )

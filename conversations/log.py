@@ -11,7 +11,6 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from conversations.live import publish
 from conversations.models import Conversation, Event, Message, MessageRole, Origin, Turn
@@ -19,17 +18,21 @@ from conversations.models.event import EventType
 from conversations.presenters import message_payload
 from projects.compiled import Compiled
 from projects.ids import uuid7
+from projects.writes import Writes
 
 # The columns of a conversation that change under its lock.
 KEPT = (
     "last_event",
     "last_message",
     "last_turn",
+    "directives",
+    "directives_turn",
     "status",
     "flag",
     "follow_up_at",
     "follow_ups",
     "recovery",
+    "correction",
     "updated_at",
 )
 
@@ -37,12 +40,15 @@ KEPT = (
 class ConversationLog:
     """Appends to one conversation inside `open_log`. Messages, turns and events get their numbers here and nowhere else.
 
-    `now` is the database's time. Whatever is said or begun stops the follow-up timer.
+    `now` is the database's time. Whatever is said or begun stops the follow-up timer. All of it is written when the log
+    closes, in one statement, together with whatever else is added to `writes`.
     """
 
     def __init__(self, conversation: Conversation, *, now: datetime) -> None:
         self.conversation = conversation
         self.now = now
+        self.writes = Writes()
+        self.new_turn: Turn | None = None
         self._events: list[Event] = []
 
     def add_event(self, idn: str, *, payload: dict[str, Any], type: EventType = EventType.SYSTEM) -> Event:
@@ -68,8 +74,7 @@ class ConversationLog:
             role=role,
             content=content,
         )
-        message.created_at = timezone.now()
-        message.save(force_insert=True)
+        self.writes.insert([message])
         self.add_event(idn, payload=message_payload(message), type=EventType.MESSAGE)
         return message
 
@@ -80,7 +85,8 @@ class ConversationLog:
         turn = Turn(
             conversation=self.conversation, seq=self.conversation.last_turn, origin=origin, message_id=message_id
         )
-        turn.save(force_insert=True)
+        self.writes.insert([turn])
+        self.new_turn = turn
         return turn
 
     def add_turn_event(self, turn: Turn, **details: Any) -> Event:
@@ -95,9 +101,10 @@ class ConversationLog:
         return self.add_event("turn_changed", payload=payload, type=EventType.TURN)
 
     def close(self) -> None:
-        """Store the events and the counters; the live stream hears of them when the transaction commits."""
-        Event.objects.bulk_create(self._events)
-        self.conversation.save(update_fields=KEPT)
+        """Store everything; the live stream hears of them when the transaction commits."""
+        self.writes.insert(self._events)
+        self.writes.update(self.conversation, KEPT)
+        self.writes.send()
         transaction.on_commit(partial(publish.publish_events, self.conversation.pk, list(self._events)))
 
 

@@ -1,26 +1,86 @@
-"""What a tool's signal does to its conversation: it ends, or a person takes over (F18, N31)."""
+"""What a tool's signal does to its conversation: it ends, or a person takes over, and the agent says no more (F18, N31)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from conversations.log import ConversationLog
-from conversations.models import ConversationStatus
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.channels import traits_of
+from conversations.log import ConversationLog, open_log
+from conversations.models import ConversationStatus, Turn, TurnStatus
+from conversations.models.event import EventType
+from jobs.enqueue import supersede
+from projects.api.problem import Conflict
+from projects.tenancy import current_organization_id, tenant_tx
 from tools.execution.outcome import Signal
+
+ENDED, TRANSFERRED, GOES_ON = "conversation_ended", "conversation_transferred", "conversation_goes_on"
+
+
+class ConversationOver(Conflict):
+    """This call is over; begin a new conversation."""
+
+    def __init__(self) -> None:
+        super().__init__(code="conversation_over")
 
 
 def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, result: Mapping[str, Any]) -> bool:
-    """Do what an effect's outcome signals, in the transaction of its end. `turn_id` is the turn that promised it."""
-    raise NotImplementedError
+    """Do what an effect's outcome signals, in the transaction that stores it; `turn_id` is the turn that the effect is of.
+
+    From then on the agent neither answers nor writes by itself. False where the customer has spoken after a goodbye: then
+    the conversation goes on.
+    """
+    if signal is Signal.END and _has_spoken_since(log, turn_id):
+        log.add_event(GOES_ON, payload={"reason": "The customer spoke again after the goodbye."})
+        return False
+    is_end = signal is Signal.END
+    log.conversation.status = ConversationStatus.ENDED if is_end else ConversationStatus.TRANSFERRED
+    log.conversation.follow_up_at = None
+    log.add_event(ENDED if is_end else TRANSFERRED, payload=dict(result))
+    conversation = log.conversation
+    transaction.on_commit(
+        partial(_give_up_replies, current_organization_id(), conversation.pk, until=conversation.last_turn)
+    )
+    return True
 
 
-def speaks_by_itself(log: ConversationLog) -> bool:
-    """Whether the agent may still start to speak in this conversation: not after its end or a transfer (F18)."""
-    return log.conversation.status == ConversationStatus.OPEN
+def take_up_again(log: ConversationLog) -> None:
+    """The customer writes in a conversation that may be over: one that ended goes on, a call doesn't. Raises ConversationOver."""
+    status = log.conversation.status
+    if status == ConversationStatus.OPEN:
+        return
+    if status == ConversationStatus.TRANSFERRED or traits_of(log.conversation.channel).is_voice:
+        raise ConversationOver
+    log.conversation.status = ConversationStatus.OPEN
+    log.add_event("conversation_reopened", payload={})
 
 
-def reopen(log: ConversationLog) -> None:
-    """A customer's new message goes on with a conversation that had ended, where the channel can."""
-    raise NotImplementedError
+def _has_spoken_since(log: ConversationLog, turn_id: UUID | None) -> bool:
+    if turn_id is None:
+        return False
+    own = Turn.objects.filter(pk=turn_id).values("seq")
+    return Turn.objects.filter(conversation=log.conversation, message__isnull=False, seq__gt=own[:1]).exists()
+
+
+def _give_up_replies(organization_id: UUID, conversation_id: UUID, *, until: int) -> None:
+    """End the replies that were not sent before the signal came.
+
+    A transaction of its own, because it locks the jobs first and the conversation after them, as their workers do.
+    """
+    with tenant_tx(organization_id):
+        reason = "The conversation is over."
+        ended = supersede(lane="reply", subject_id=conversation_id, before=until + 1, reason=reason)
+        if not ended.ordinals:
+            return
+        with open_log(conversation_id) as log:
+            for turn in Turn.objects.filter(conversation=log.conversation, seq__in=ended.ordinals):
+                turn.status, turn.error, turn.finished_at = TurnStatus.SUPERSEDED, reason, timezone.now()
+                turn.save(update_fields=["status", "error", "finished_at"])
+                log.add_turn_event(turn)
+                payload = {"turn": str(turn.pk), "status": turn.status}
+                log.add_event("turn_done", payload=payload, type=EventType.DONE)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from conversations.models import Conversation, Directives, Message, Persona
+from django.db.models import Prefetch, QuerySet
+from django.db.models.functions import Now
+
+from conversations.models import Conversation, Directives, Message, Persona, Wait
 from projects.presenters import stamp
 
 
@@ -43,19 +46,41 @@ def persona_payload(persona: Persona) -> dict[str, Any]:
     }
 
 
+def wait_payload(wait: Wait) -> dict[str, Any]:
+    """A wait as the API, the pages and the live stream show it."""
+    return {
+        "waiting": wait.ended_at is None,
+        "reason": wait.reason,
+        "effect": str(wait.effect_id) if wait.effect_id else None,
+        "opened_at": stamp(wait.opened_at),
+        "until": stamp(wait.until),
+        "ended_at": stamp(wait.ended_at),
+        "outcome": wait.outcome or None,
+    }
+
+
+def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """The conversations with everything that `conversation_payload` shows, in a fixed number of queries."""
+    waits = Prefetch("waits", Wait.objects.filter(ended_at=None, until__gt=Now()))
+    return rows.select_related("persona", "directives").prefetch_related("persona__fields", waits)
+
+
 def conversation_payload(conversation: Conversation) -> dict[str, Any]:
-    directives = conversation.directives
+    """A conversation of `shown`."""
+    directives, waits = conversation.directives, list(conversation.waits.all())
     return {
         "id": str(conversation.pk),
         "channel": conversation.channel,
         "status": conversation.status,
         "persona": persona_payload(conversation.persona),
         "metadata": conversation.metadata,
-        "waiting": False,
+        "waiting": bool(waits),
+        "waits": [wait_payload(wait) for wait in waits],
         "follow_up_at": stamp(conversation.follow_up_at),
         "directives": directives_payload(directives) if directives else None,
         "flag": conversation.flag or None,
         "recovery": conversation.recovery or None,
+        "correction": conversation.correction or None,
         "created_at": stamp(conversation.created_at),
         "updated_at": stamp(conversation.updated_at),
     }

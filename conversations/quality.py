@@ -16,7 +16,7 @@ def keep_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
     The instruction stands until a better score.
     """
     reason = " ".join(quality.reason.split())[:LONGEST_REASON]
-    Turn.objects.filter(pk=turn.pk).update(quality_score=quality.score, quality_reason=reason)
+    log.writes.change(Turn, turn.pk, quality_score=quality.score, quality_reason=reason)
     is_low = quality.score <= RECOVER_AT
     log.conversation.recovery = reason if is_low else ""
     if is_low:

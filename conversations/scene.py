@@ -8,32 +8,50 @@ from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
+from django.db.models import Exists
 from django.utils import timezone
 
 from conversations.hours import WorkingStatus, working_status
-from conversations.models import Conversation, PersonaField, Turn, TurnStatus
-from conversations.skills.context import Action, Fact, Intent, Line, Procedure, Scenario, Step
+from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from conversations.skills.context import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.summaries import summary_before
-from conversations.transcript import Said, as_line, read_transcript
+from conversations.transcript import Said, as_line, ask_transcript
+from conversations.waits import open_waits
 from jobs.claimed import ClaimedJob
 from projects.agent import AgentConfig
-from projects.compiled import Compiled
+from projects.compiled import Compiled, together
 from projects.models import Project
 from tools.models import Effect, EffectState
 
+# What the agent may say of an effect: only what is done is told as done (E5).
 STATE_WORDS = {
     EffectState.PLANNED: "pending",
     EffectState.SENDING: "pending",
     EffectState.UNKNOWN: "being checked by a colleague, not known to have happened",
+    EffectState.HELD: "not repeated",
 }
 
 
+# Waits and sections are rare: whether there are any is asked along with the turn, and they are read only then.
 TURN = Compiled(
-    lambda conversation, seq: Turn.objects.select_related(
-        "conversation__project__agent_version", "conversation__directives", "conversation__summary", "reply", "message"
-    ).filter(conversation_id=conversation, seq=seq),
+    lambda conversation, seq: (
+        Turn.objects.select_related(
+            "conversation__project__agent_version",
+            "conversation__directives",
+            "conversation__summary",
+            "reply",
+            "message",
+        )
+        .annotate(
+            is_waiting=Exists(open_waits(conversation)),
+            has_sections=Exists(PromptSection.objects.filter(conversation_id=conversation)),
+        )
+        .filter(conversation_id=conversation, seq=seq)
+    ),
     kinds=(UUID, int),
 )
+WAITS = Compiled(lambda conversation: open_waits(conversation).order_by("opened_at"), kinds=(UUID,))
+SECTIONS = Compiled(lambda conversation: PromptSection.objects.filter(conversation_id=conversation), kinds=(UUID,))
 FIELDS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
 EFFECTS = Compiled(
     lambda conversation: Effect.objects.filter(conversation_id=conversation).order_by("-created_at")[:10], kinds=(UUID,)
@@ -48,7 +66,10 @@ REPLIED = Compiled(
 
 @dataclass(frozen=True)
 class Scene:
-    """One turn's surroundings at one moment. `messages` follow on `summary`; `replied` is the last turn that was answered."""
+    """One turn's surroundings at one moment. `messages` follow on `summary`; `replied` is the last turn that was answered.
+
+    `waits` are the results that are awaited, `sections` what tools put into the prompts (N48).
+    """
 
     conversation: Conversation
     turn: Turn
@@ -59,6 +80,8 @@ class Scene:
     messages: Sequence[Said]
     fields: Sequence[PersonaField]
     effects: Sequence[Effect]
+    waits: Sequence[Wait] = ()
+    sections: Sequence[PromptSection] = ()
     replied: Turn | None = None
 
     @property
@@ -71,7 +94,16 @@ class Scene:
 
     @property
     def actions(self) -> list[Action]:
-        return [Action(name=effect.tool, state=_state(effect), note=effect.error) for effect in self.effects]
+        return [Action(name=effect.tool, state=_state(effect), note=_note(effect)) for effect in self.effects]
+
+    @property
+    def awaiting(self) -> str:
+        """The actions whose result is awaited, by name; empty when none is (D6)."""
+        return ", ".join(wait.reason for wait in self.waits)
+
+    @property
+    def prompt_sections(self) -> list[Section]:
+        return [Section(name=section.name, content=section.content) for section in self.sections]
 
     @property
     def scenarios(self) -> list[Scenario]:
@@ -117,6 +149,11 @@ def _load(job: ClaimedJob, *, is_replied: bool) -> Scene:
     [turn] = TURN(job.subject_id, job.ordinal)
     conversation = turn.conversation
     summary = summary_before(turn)
+    with together():
+        messages = ask_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied)
+        fields = FIELDS.ask(conversation.persona_id)
+        effects = EFFECTS.ask(conversation.pk)
+        replied = REPLIED.ask(conversation.pk, turn.seq)
     return Scene(
         conversation=conversation,
         turn=turn,
@@ -124,15 +161,13 @@ def _load(job: ClaimedJob, *, is_replied: bool) -> Scene:
         config=conversation.project.agent_version.config,
         at=timezone.now(),
         summary=summary.as_text if summary else "",
-        messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
-        fields=FIELDS(conversation.persona_id),
-        effects=EFFECTS(conversation.pk)[::-1],
-        replied=None if is_replied else _last_replied(turn),
+        messages=messages(),
+        fields=fields(),
+        effects=effects()[::-1],
+        waits=WAITS(conversation.pk) if vars(turn)["is_waiting"] else (),
+        sections=SECTIONS(conversation.pk) if vars(turn)["has_sections"] else (),
+        replied=None if is_replied else next(iter(replied()), None),
     )
-
-
-def _last_replied(turn: Turn) -> Turn | None:
-    return next(iter(REPLIED(turn.conversation_id, turn.seq)), None)
 
 
 def _state(effect: Effect) -> str:
@@ -140,3 +175,10 @@ def _state(effect: Effect) -> str:
         # Only told to the system: nobody has confirmed it yet, so the agent may not say that it happened.
         return "passed on, not confirmed yet"
     return STATE_WORDS.get(EffectState(effect.state), effect.state)
+
+
+def _note(effect: Effect) -> str:
+    """What came of it, in the words that the agent may use."""
+    if effect.state == EffectState.FAILED:
+        return effect.error
+    return effect.told if effect.state in (EffectState.DONE, EffectState.HELD) else ""

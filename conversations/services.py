@@ -16,13 +16,13 @@ from conversations.models import (
     Conversation,
     Message,
     MessageRole,
-    Origin,
     Persona,
     PersonaField,
     Turn,
     TurnStatus,
 )
 from conversations.models.persona import Strength
+from conversations.outcomes import take_up_again
 from conversations.policy import policy_for, refuse_while_answering
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, Superseded, enqueue, supersede
@@ -31,7 +31,6 @@ from projects.ids import uuid7
 from projects.models import Project
 
 REPLY = "reply"
-URGENT = "urgent_message"
 # After so many turns in a row that the agent started itself, nothing more fires by itself.
 MAX_AGENT_TURNS = 3
 
@@ -66,9 +65,10 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
 def post_message(conversation: Conversation, content: str) -> Posted:
     """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
 
-    Two posts at once are answered in the order of their `seq`. Raises ReplyInProgress.
+    Two posts at once are answered in the order of their `seq`. Raises ReplyInProgress, ConversationOver.
     """
     with open_log(conversation.pk) as log:
+        take_up_again(log)
         policy = policy_for(log)
         if policy == "reject":
             refuse_while_answering(log)
@@ -79,18 +79,6 @@ def post_message(conversation: Conversation, content: str) -> Posted:
         queue_reply(log, turn, policy=policy)
     crash_point("msg.pre_commit")
     return Posted(message=turn.message, turn=turn)
-
-
-def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> Turn | None:
-    """Append a system event. An urgent message makes the agent speak by itself; returns that turn."""
-    with open_log(conversation.pk) as log:
-        log.add_event(idn, payload=dict(payload))
-        if idn != URGENT or has_talked_enough(log):
-            return None
-        turn = log.add_turn(Origin.URGENT)
-        # Only a newer message of the customer's takes the place of a reply where the policy is to let it finish.
-        queue_reply(log, turn, policy="interrupt" if policy_for(log) == "interrupt" else "queue")
-    return turn
 
 
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:

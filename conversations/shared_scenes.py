@@ -1,7 +1,7 @@
 """One reading of a turn for the flows that run side by side after its reply.
 
 The three of them begin within milliseconds and need the same rows; read once, that is a third of their work. A reading is
-shared for a second: a flow that runs again later reads anew.
+shared for a second: a flow that runs again later reads anew. Whoever gets it only reads it; changes go through the log.
 """
 
 from __future__ import annotations

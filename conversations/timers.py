@@ -18,6 +18,7 @@ from conversations.log import ConversationLog, open_log
 from conversations.models import ConversationStatus, FollowUp, FollowUpState, Origin, Turn
 from conversations.quiet import after_quiet_hours
 from conversations.services import has_talked_enough, queue_reply
+from conversations.waits import is_waiting
 from jobs.crash import crash_point
 from projects.agent import AgentConfig
 from projects.models import Project
@@ -87,10 +88,11 @@ def _fire(conversation_id: UUID) -> None:
 def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
     """The settings may have changed since, and who said goodbye isn't asked whether they are still there."""
     is_allowed = bool(follow_up_delay(config, log.conversation.channel))
+    is_allowed = is_allowed and log.conversation.status == ConversationStatus.OPEN
     is_allowed = is_allowed and log.conversation.follow_ups < config.follow_up_limit
     last = Turn.objects.filter(conversation=log.conversation, seq=log.conversation.last_turn)
     has_ended = Effect.objects.filter(turn_id__in=last.values("pk"), tool=GOODBYE).exists()
-    return is_allowed and not has_ended and not has_talked_enough(log)
+    return is_allowed and not has_ended and not is_waiting(log.conversation.pk) and not has_talked_enough(log)
 
 
 def _speak(log: ConversationLog, due_at: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -61,14 +61,21 @@ OLDEST = Compiled(
 )
 
 
-def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Said]:
-    """A turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
+def ask_transcript(turn: Turn, *, after: int, is_replied: bool) -> Callable[[], list[Said]]:
+    """Ask for a turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
 
     A customer may have written again before a reply was sent: that message is answered later and comes later here.
     """
     last = turn.reply.seq if is_replied and turn.reply is not None else NO_END
-    newest = [_row(message) for message in NEWEST(turn.conversation_id, after, last)][::-1]
-    return fit([one for one in _in_order(newest) if one.turn <= turn.seq])
+    newest = NEWEST.ask(turn.conversation_id, after, last)
+    return lambda: fit(
+        [one for one in _in_order([_row(message) for message in newest()[::-1]]) if one.turn <= turn.seq]
+    )
+
+
+def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Said]:
+    """What `ask_transcript` asks for, at once."""
+    return ask_transcript(turn, after=after, is_replied=is_replied)()
 
 
 def read_since(conversation_id: UUID, *, after: int) -> list[Said]:

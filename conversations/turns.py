@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from conversations.models import PersonaField, Turn
+from conversations.models import Analysis, PersonaField, Turn, Wait
 from conversations.models.directives import Directives
-from conversations.presenters import directives_payload, message_payload
+from conversations.presenters import directives_payload, message_payload, wait_payload
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
 from projects.presenters import stamp
-from tools.models import Effect, Verdict
-from tools.presenters import effect_payload, verdict_payload
+from tools.models import Effect, Promise, Verdict
+from tools.presenters import effect_payload, promise_payload, verdict_payload
 
 
 def turn_summary(turn: Turn) -> dict[str, Any]:
@@ -52,6 +52,9 @@ def turn_payload(turn: Turn) -> dict[str, Any]:
         "effects": [effect_payload(effect) for effect in effects],
         "directives_used": directives_payload(turn.directives_used) if turn.directives_used else None,
         "directives_written": directives_payload(written) if written else None,
+        "promises": [promise_payload(promise) for promise in Promise.objects.filter(turn_id=turn.pk)],
+        "waits": [wait_payload(wait) for wait in Wait.objects.filter(turn=turn).order_by("opened_at")],
+        "analysis": next((analysis.steps for analysis in Analysis.objects.filter(turn=turn)), None),
         "observed": [_observed(field) for field in PersonaField.objects.filter(turn_id=turn.pk)],
         "model_calls": [call_payload(call) for call in ModelCall.objects.filter(turn_id=turn.pk).defer("messages")],
     }

@@ -1,4 +1,4 @@
-"""Keeping the model calls of a job."""
+"""The model calls of a job, as rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jobs.models import ModelCall
 from llm.types import CallRecord
 
 
-def save_calls(
+def call_rows(
     records: Iterable[CallRecord],
     *,
     project_id: UUID,
@@ -17,8 +17,8 @@ def save_calls(
     subject_id: UUID | None,
     turn_id: UUID | None,
 ) -> list[ModelCall]:
-    """Store what was asked and answered, in the running transaction."""
-    return ModelCall.objects.bulk_create(
+    """What was asked and answered, to be written by the caller."""
+    return [
         ModelCall(
             project_id=project_id,
             job_id=job_id,
@@ -43,4 +43,4 @@ def save_calls(
             error=record.error_code or "",
         )
         for record in records
-    )
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -25,17 +25,17 @@ PATIENCE = 3
 _INSERT = """
 insert into jobs_job (id, organization_id, project_id, lane, subject_id, ordinal, key, state, fair_at, run_after, token, attempts,
                       interruptions, error, created_at)
-select r.id, %(organization)s, r.project_id, r.lane, r.subject_id, r.ordinal, r.key, 'queued',
-       coalesce(r.fair_at, clock_timestamp() + %(step)s * interval '1 second' * (
-           select count(*) from (select 1 from jobs_job q where q.organization_id = %(organization)s and q.lane = r.lane
-                                 and q.state = 'queued' limit %(cap)s) flood)),
+select r.id, %s::uuid, r.project_id, r.lane, r.subject_id, r.ordinal, r.key, 'queued',
+       coalesce(r.fair_at, clock_timestamp() + {step} * interval '1 second' * (
+           select count(*) from (select 1 from jobs_job q where q.organization_id = %s and q.lane = r.lane
+                                 and q.state = 'queued' limit {cap}) flood)),
        coalesce(r.run_after, clock_timestamp()), 0, 0, r.interruptions, '', clock_timestamp()
-from unnest(%(ids)s::uuid[], %(projects)s::uuid[], %(lanes)s::text[], %(subjects)s::uuid[], %(ordinals)s::int[], %(keys)s::text[],
-            %(fair)s::timestamptz[], %(after)s::timestamptz[], %(interruptions)s::int[])
-     as r(id, project_id, lane, subject_id, ordinal, key, fair_at, run_after, interruptions)
+from (values {rows}) as r(id, project_id, lane, subject_id, ordinal, key, fair_at, run_after, interruptions)
 on conflict (organization_id, key) do nothing
 returning id
 """
+
+_ROW = "(%s::uuid, %s::uuid, %s::text, %s::uuid, %s::int, %s::text, %s::timestamptz, %s::timestamptz, %s::int)"
 
 _SUPERSEDE = """
 with old as (
@@ -79,27 +79,33 @@ def enqueue(requests: Sequence[JobRequest]) -> list[UUID]:
     Returns the ids of the jobs made; those whose key exists already are left out.
     """
     places = [_place_of(request) for request in requests]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _INSERT,
-            {
-                "organization": current_organization_id(),
-                "step": FAIR_STEP_SECONDS,
-                "cap": FAIR_CAP,
-                "ids": [request.id for request in requests],
-                "projects": [request.project_id for request in requests],
-                "lanes": [request.lane for request in requests],
-                "subjects": [request.subject_id for request in requests],
-                "ordinals": [request.ordinal for request in requests],
-                "keys": [request.key for request in requests],
-                "fair": [place.fair_at for place in places],
-                "after": [request.run_after for request in requests],
-                "interruptions": [place.interruptions for place in places],
-            },
+    organization = current_organization_id()
+    rows = [
+        value
+        for request, place in zip(requests, places, strict=True)
+        for value in (
+            request.id,
+            request.project_id,
+            request.lane,
+            request.subject_id,
+            request.ordinal,
+            request.key,
+            place.fair_at,
+            request.run_after,
+            place.interruptions,
         )
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_insert_statement(len(requests)), [organization, organization, *rows])
         made = [row[0] for row in cursor.fetchall()]
     transaction.on_commit(partial(hints.hint, sorted({request.lane for request in requests})))
     return made
+
+
+@cache
+def _insert_statement(count: int) -> str:
+    """As many rows stand in the text as are made: one text for each number is planned once, an array's anew each time."""
+    return _INSERT.format(rows=", ".join([_ROW] * count), step=FAIR_STEP_SECONDS, cap=FAIR_CAP)
 
 
 def supersede(*, lane: str, subject_id: UUID, before: int, reason: str) -> Superseded:

@@ -45,6 +45,13 @@ def job_tx(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> 
         yield
 
 
+@contextmanager
+def reading(job: ClaimedJob) -> Iterator[None]:
+    """A transaction of the job's tenant that only reads. It proves nothing: whoever lost the job is refused when it writes."""
+    with tenant_tx(job.organization_id):
+        yield
+
+
 def _keep(job: ClaimedJob) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_KEEP, {"id": job.id, "token": job.token, "lease": lane_of(job.lane).lease_seconds})

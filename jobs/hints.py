@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
 from collections.abc import Callable, Sequence
 from functools import cache
+from uuid import uuid4
 
 import redis
 from celery import current_app
 from django.conf import settings
-from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -35,8 +36,8 @@ def hint(lanes: Sequence[str]) -> None:
             continue
         told.add(lane.queue)
         try:
-            current_app.send_task(lane.task_name, queue=lane.queue, expires=60, retry=False, ignore_result=True)
-        except (OperationalError, redis.RedisError, OSError) as error:
+            _redis().lpush(_queue_key(lane.queue), _message(lane.name))
+        except (redis.RedisError, OSError) as error:
             log.warning("The hint for %s was lost (%s); the sweep will find the job.", lane.name, type(error).__name__)
 
 
@@ -46,6 +47,37 @@ def cancel(job_ids: Sequence[str]) -> None:
         _redis().publish(CANCELLATIONS, json.dumps(list(job_ids)))
     except (redis.RedisError, OSError) as error:
         log.warning("A cancellation was lost (%s); the heartbeat will stop the call.", type(error).__name__)
+
+
+@cache
+def _message(lane_name: str) -> str:
+    """A Celery task message as its Redis transport keeps it.
+
+    All hints of a lane say the same, so one message serves for all. Celery's own way of sending makes each anew, and a client
+    of Redis for it: ten times the cost.
+    """
+    lane = lane_of(lane_name)
+    task = current_app.amqp.as_task_v2(str(uuid4()), lane.task_name, ignore_result=True)
+    properties = {
+        **task.properties,
+        "delivery_mode": 2,
+        "delivery_info": {"exchange": "", "routing_key": lane.queue},
+        "priority": 0,
+        "body_encoding": "base64",
+        "delivery_tag": str(uuid4()),
+    }
+    message = {
+        "body": base64.b64encode(json.dumps(task.body).encode()).decode(),
+        "content-encoding": "utf-8",
+        "content-type": "application/json",
+        "headers": task.headers,
+        "properties": properties,
+    }
+    return json.dumps(message)
+
+
+def _queue_key(queue: Queue) -> str:
+    return f"{current_app.conf.broker_transport_options['global_keyprefix']}{queue}"
 
 
 @cache

@@ -59,8 +59,10 @@ class Lane:
     @property
     def task_name(self) -> str:
         """The Celery task that hints at this lane, in the product's words."""
-        return f"run_{self.name}"
+        return f"{TASK_PREFIX}{self.name}"
 
+
+TASK_PREFIX = "run_"
 
 _lanes: dict[str, Lane] = {}
 

@@ -20,3 +20,10 @@ def model_client() -> Client:
     if client is None:
         client = _clients[loop] = Client(prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW))
     return client
+
+
+async def close_model_client() -> None:
+    """Close the running loop's connections to models, if there are any."""
+    client = _clients.pop(asyncio.get_running_loop(), None)
+    if client is not None:
+        await client.aclose()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from celery import Task, shared_task
 from django.db import connections
 
 from jobs import worker
@@ -19,8 +19,14 @@ def sweep() -> None:
         connections.close_all()
 
 
+class Hint(Task):  # type: ignore[type-arg]  # a class at run time, not a generic one
+    """The task of a lane, which a worker takes in its own way."""
+
+    Strategy = "jobs.strategy:hint_strategy"
+
+
 def _hint_of(lane: Lane) -> None:
-    @shared_task(name=lane.task_name)
+    @shared_task(name=lane.task_name, base=Hint)
     def hint() -> None:
         worker.wake(lane.name)
 

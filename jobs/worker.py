@@ -9,6 +9,7 @@ from typing import Any
 from celery.signals import worker_ready, worker_shutting_down
 
 from jobs import hints
+from jobs.model_client import close_model_client
 from jobs.runner import Runner
 from llm.loop import ModelLoop
 
@@ -32,7 +33,7 @@ def stop(**_: Any) -> None:
     """Finish or give back what runs, before Celery leaves."""
     if _runner is not None:
         hints.local_wake = None
-        _loop.submit(_runner.stop()).result(timeout=20)
+        _loop.submit(_stopped(_runner)).result(timeout=20)
 
 
 def wake(lane: str) -> None:
@@ -45,3 +46,8 @@ async def _started(queues: frozenset[str]) -> Runner:
     runner = Runner(queues=queues)
     asyncio.get_running_loop().call_soon(runner.start)
     return runner
+
+
+async def _stopped(runner: Runner) -> None:
+    await runner.stop()
+    await close_model_client()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
 from llm.errors import LengthCut, SchemaMismatch
 from llm.health import HealthBook
-from llm.structured import Misfit, parse, repair_messages, schema_of
+from llm.structured import Misfit, parse, parse_object, repair_messages, schema_of
 from llm.types import ChatRequest, Completion, FinishReason
-from llm.wire import Ask
+from llm.wire import Ask, OutputSchema
 
 if TYPE_CHECKING:
     from llm.call import Call, OnRecord, OnText
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from outbound.guard import Guard
 
 Output = TypeVar("Output", bound=BaseModel)
+T = TypeVar("T")
 
 
 class Client:
@@ -60,17 +63,28 @@ class Client:
 
         Raises SchemaMismatch after that, and LengthCut for an answer cut by length: that one is never mended.
         """
+        schema = schema_of(output, name=request.skill)
+        return await self._fitting(request, schema, partial(parse, output=output), record=record)
+
+    async def object(self, request: ChatRequest, *, schema: dict[str, Any], record: OnRecord) -> dict[str, Any]:
+        """An object that fits a JSON Schema which a tenant or a tool wrote, in the same manner. Raises as `structured`."""
+        offered = OutputSchema(request.skill, schema, is_strict=False)
+        return await self._fitting(request, offered, partial(parse_object, schema=schema), record=record)
+
+    async def _fitting(
+        self, request: ChatRequest, schema: OutputSchema, read: Callable[[str], T], *, record: OnRecord
+    ) -> T:
         call = self._call(request)
-        ask = replace(_ask(request), schema=schema_of(output, name=request.skill))
+        ask = replace(_ask(request), schema=schema)
         with call.recorded(record):
             text = await _whole_text(call, ask)
             try:
-                return parse(text, output=output)
+                return read(text)
             except Misfit as exc:
                 messages = repair_messages(ask.messages, text=text, misfit=exc)
             text = await _whole_text(call, replace(ask, messages=messages))
             try:
-                return parse(text, output=output)
+                return read(text)
             except Misfit as exc:
                 failure = SchemaMismatch(f"The model's answer does not fit the schema, nor did its second one:\n{exc}")
             raise failure

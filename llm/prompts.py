@@ -109,7 +109,7 @@ class _Fields(dict[str, Any]):
     def __init__(self, context: Any) -> None:
         super().__init__()
         self._context = context
-        self._names = {field.name for field in fields(context)}
+        self._names = _field_names(context.__class__)
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -139,6 +139,11 @@ def _engine() -> Engine:
     return Engine(dirs=[str(TEMPLATES)], autoescape=False, string_if_invalid=_Raising("!"), debug=False)
 
 
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
 def _data_of(value: Any, *, is_item: bool = False) -> Any:
     """A copy of the context in which every string is neutralised."""
     if isinstance(value, Enum):
@@ -146,7 +151,7 @@ def _data_of(value: Any, *, is_item: bool = False) -> Any:
     if isinstance(value, str):
         return neutralise(value)
     if is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}
+        value = {name: getattr(value, name) for name in _field_names(type(value))}
     if isinstance(value, Mapping):
         return _StrictData({name: _field_of(name, item, is_item=is_item) for name, item in value.items()})
     if isinstance(value, list | tuple | set | frozenset):

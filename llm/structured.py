@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from functools import cache
 from typing import Any, TypeVar
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError as ValidationProblem
 from pydantic import BaseModel, ValidationError
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from llm.wire import OutputSchema
 
@@ -71,6 +76,46 @@ def parse(text: str, *, output: type[Output]) -> Output:
     except ValidationError as exc:
         problems = exc.errors(include_url=False, include_input=False, include_context=False)
     raise Misfit("\n".join(_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
+
+
+def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
+    """Read an answer by a JSON Schema that somebody else wrote. Raises Misfit.
+
+    What is null though it need not be there is left out: it is how models say that they don't know. No reference is followed.
+    """
+    if "\\u0000" in text:
+        raise Misfit("- the answer: holds a NUL character")
+    try:
+        value = _without_nulls(json.loads(_unfenced(text)), schema)
+        validator = Draft202012Validator(schema, registry=Registry())
+        problems = sorted(
+            validator.iter_errors(value), key=lambda problem: [str(step) for step in problem.absolute_path]
+        )
+    except (ValueError, RecursionError):
+        raise Misfit("- the answer: is no JSON") from None
+    except Unresolvable as exc:
+        raise Misfit("- the schema: refers to another one") from exc
+    if not isinstance(value, dict):
+        raise Misfit("- the answer: is no object")
+    if problems:
+        raise Misfit("\n".join(_line(tuple(one.absolute_path), _complaint(one)) for one in problems[:MOST_PROBLEMS]))
+    return value
+
+
+def _without_nulls(value: Any, schema: Any) -> Any:
+    if not isinstance(value, dict) or not isinstance(schema, dict):
+        return value
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    return {
+        name: _without_nulls(item, properties.get(name))
+        for name, item in value.items()
+        if item is not None or name in required or name not in properties
+    }
+
+
+def _complaint(problem: ValidationProblem) -> str:
+    """What a schema asks for, without the answer's own words."""
+    return f"does not fit {problem.validator}: {json.dumps(problem.validator_value, ensure_ascii=False)[:200]}"
 
 
 def _line(place: tuple[int | str, ...], message: str) -> str:

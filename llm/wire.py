@@ -12,10 +12,14 @@ from llm.features import Features
 
 @dataclass(frozen=True)
 class OutputSchema:
-    """The JSON schema a structured answer must fit; providers see its name."""
+    """The JSON schema a structured answer must fit; providers see its name.
+
+    `is_strict`: every property is required and nothing may be added, which is what providers can hold a model to.
+    """
 
     name: str
     schema: dict[str, Any]
+    is_strict: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +51,8 @@ def body_of(ask: Ask, *, features: Features) -> dict[str, Any]:
 
 
 def _response_format(schema: OutputSchema) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": schema.name, "strict": True, "schema": schema.schema}}
+    described = {"name": schema.name, "strict": schema.is_strict, "schema": schema.schema}
+    return {"type": "json_schema", "json_schema": described}
 
 
 def _messages(ask: Ask, *, features: Features) -> list[dict[str, Any]]:

@@ -68,13 +68,21 @@ class Guard:
         self._check_host(target.host, target.port)
         return target
 
-    async def resolve(self, host: str, port: int) -> list[str]:
+    def check_server(self, host: str, port: int, *, ports: frozenset[int]) -> None:
+        """Check at save time: a server of another protocol than HTTP, which has `ports` of its own. No name is looked up.
+
+        Raises BlockedAddress.
+        """
+        self._check_host(canonical_host(host), port, ports=ports)
+
+    async def resolve(self, host: str, port: int, *, ports: frozenset[int] = frozenset()) -> list[str]:
         """Look the host up once and check every address of the answer; one bad address spoils all of them.
 
-        Raises BlockedAddress, or NotSent (`dns`) where the name has no address.
+        `ports` are open besides the usual ones, for a protocol other than HTTP. Raises BlockedAddress, or NotSent (`dns`)
+        where the name has no address.
         """
         host = canonical_host(host)
-        literal = self._check_host(host, port)
+        literal = self._check_host(host, port, ports=ports)
         if literal is not None:
             return [str(literal)]
         try:
@@ -94,17 +102,19 @@ class Guard:
         body: bytes | None = None,
         deadline_s: float = 10.0,
         max_bytes: int = DEFAULT_MAX_BYTES,
+        on_sent: Callable[[], None] | None = None,
     ) -> Response:
         """Send one request and read its answer, all within `deadline_s` seconds. Every status is a Response, 3xx too.
 
-        Raises NotSent (BlockedAddress, InvalidRequest) when nothing left, Unknown when something did and no whole
-        answer came, Unreadable when the target answered with a status but with a body that is compressed.
+        `on_sent` is called once the whole request has left. Raises NotSent (BlockedAddress, InvalidRequest) when nothing
+        left, Unknown when something did and no whole answer came, Unreadable when the target answered with a status but
+        with a body that is compressed.
         """
         target = self.check_url(url)
         if method not in METHODS:
             raise InvalidRequest(f"The method must be one of {', '.join(sorted(METHODS))}.", reason="bad_method")
         check_headers(headers or {})
-        wire = Wire()
+        wire = Wire(on_sent)
         failure: OutboundError
         try:
             async with asyncio.timeout(deadline_s):
@@ -128,11 +138,12 @@ class Guard:
                 await answer.aclose()
             return Response(answer.status_code, dict(answer.headers), body, truncated)
 
-    def _check_host(self, host: str, port: int) -> Address | None:
+    def _check_host(self, host: str, port: int, *, ports: frozenset[int] = frozenset()) -> Address | None:
         """Check what can be known without a look-up; a literal address is returned."""
         literal = literal_address(host)
         literal = None if literal is None else unwrapped(literal)
-        self._check_port(port, host=host, address=literal)
+        if port not in ports:
+            self._check_port(port, host=host, address=literal)
         if literal is not None:
             self._check_address(literal, host=host, port=port)
         elif (host == "localhost" or host.endswith(".localhost")) and not self._allow.has_host(host, port=port):

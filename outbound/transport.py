@@ -27,10 +27,16 @@ def _tls() -> ssl.SSLContext:
 
 
 class Wire:
-    """Whether a byte of an HTTP request has left."""
+    """Whether a byte of an HTTP request has left. `on_sent` is called once, when all of it has and the answer is awaited."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_sent: Callable[[], None] | None = None) -> None:
         self.has_sent = False
+        self._on_sent = on_sent
+
+    def wait_for_answer(self) -> None:
+        on_sent, self._on_sent = self._on_sent, None
+        if on_sent is not None:
+            on_sent()
 
 
 class _WatchedStream(httpcore2.AsyncNetworkStream):
@@ -41,6 +47,8 @@ class _WatchedStream(httpcore2.AsyncNetworkStream):
         self._wire = wire
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._wire.has_sent:
+            self._wire.wait_for_answer()
         return await self._inner.read(max_bytes, timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:

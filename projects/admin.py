@@ -27,6 +27,7 @@ from projects.models import (
     Organization,
     Project,
     Role,
+    Source,
     User,
 )
 from projects.models.attribute import AttributeType
@@ -219,6 +220,17 @@ class AttributeAdmin(TenantAdmin):
         if not form.keeps_secret:
             fill(obj, form.cleaned_data["value"])
         super().save_model(request, obj, form, change)
+
+
+@admin.register(Source)
+class SourceAdmin(TenantAdmin):
+    """Connected, and disconnected, on the page of integrations. The secret is shown nowhere (S4)."""
+
+    list_display = ("kind", "project", "is_enabled", "needs_reauth", "updated_at")
+    list_filter = ("needs_reauth", "project")
+    list_select_related = ("project",)
+    search_fields = ("=kind",)
+    hidden = ("secret",)
 
 
 @admin.register(ApiKey)

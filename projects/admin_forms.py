@@ -12,7 +12,7 @@ from django import forms
 
 from projects.api.parsers import parse_value
 from projects.api.problem import ApiError
-from projects.attributes import WrongValue, checked
+from projects.attributes import COMPUTED, WrongValue, checked
 from projects.members import MemberRefused, check_change, check_new_role, find_newcomer
 from projects.models import Attribute, Role, User
 from projects.models.attribute import AttributeType
@@ -86,6 +86,8 @@ class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no
         key, kind = data.get("key", self.instance.key), data.get("type")
         if self.instance._state.adding and _exists(data.get("project"), key=key):
             self.add_error("key", "There is an attribute of this name here already; change that one.")
+        if key in COMPUTED:
+            self.add_error("key", "This attribute stands for rows of their own; add or change those.")
         if kind:
             self._clean_value(key, text=data.get("text", ""), kind=AttributeType(kind))
         return data

@@ -46,7 +46,7 @@ FieldName = Annotated[str, Field(min_length=1, max_length=40)]
 ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 ClockTime = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 Opener = Annotated[str, Field(min_length=1, max_length=200)]
-Skill = Literal["reply", "observer", "thoughts", "detect", "summary"]
+Skill = Literal["reply", "observer", "thoughts", "detect", "arguments", "summary"]
 ChannelName = Literal["chat", "phone", "webcall", "telegram", "whatsapp", "sms", "portal", "api"]
 ChannelKind = Literal["text", "voice"]
 # What a newer message does to the reply that is being written.
@@ -128,6 +128,8 @@ class AgentConfig(Part):
     # channel's traits, 0 is never.
     follow_up_minutes: dict[ChannelKind, Annotated[float, Field(ge=0, le=10_080)]] = {}
     follow_up_limit: Annotated[int, Field(ge=0, le=10)] = 1
+    # What the agent says was done is checked before the customer sees it.
+    truthful_status: bool = True
     # No follow-up is written on a text channel between these times of day.
     quiet_hours: tuple[ClockTime, ClockTime] | None = ("21:00", "08:00")
 

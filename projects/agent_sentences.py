@@ -29,6 +29,7 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^holidays"), "Write a date like 2026-12-24."),
     (re.compile(r"^observer_fields\..*key$"), "Small letters, digits and _, a letter first, at most 40: party_size."),
     (re.compile(r"\.tools\b"), "Write tool names, separated by commas: check_availability_tool, create_booking_tool."),
+    (re.compile(r"^port$"), "Write a whole number from 1 to 65535; 587 is usual."),
     (re.compile(r"\.collects\b"), "Write field names of at most 40 characters, separated by commas: name, phone."),
 )
 EMPTY = "Write something here; empty, it can't work."

@@ -11,7 +11,7 @@ from typing import Any
 from projects.agent_sentences import SettingsRefused
 from projects.api.parsers import parse_value
 from projects.api.problem import ApiError
-from projects.attributes import Resolved, WrongValue, resolve_attributes, set_attribute
+from projects.attributes import Resolved, WrongValue, every_attribute, set_attribute
 from projects.model_choice import KEY_ATTRIBUTE
 from projects.models import Project
 from projects.models.attribute import AttributeType
@@ -37,7 +37,7 @@ def change_attributes(project: Project, edits: Iterable[AttributeEdit]) -> list[
     Raises SettingsRefused with a sentence for each key whose value doesn't fit, or that someone else changed meanwhile.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    standing = resolve_attributes(project)
+    standing = every_attribute(project)
     changed = [edit for edit in edits if _is_change(edit)]
     errors = {edit.key: error for edit in changed if (error := _meanwhile(edit, standing.get(edit.key)))}
     for edit in changed:
@@ -54,7 +54,7 @@ def check_new_key(project: Project, key: str) -> None:
         raise SettingsRefused({"new.key": "A letter, then letters, digits, _, - or a full stop; at most 160."})
     if key == KEY_ATTRIBUTE:
         raise SettingsRefused({"new.key": "This is the model’s key; write it under Models."})
-    if key in resolve_attributes(project):
+    if key in every_attribute(project):
         raise SettingsRefused({"new.key": "There is an attribute of this name already; change that one."})
 
 
@@ -89,10 +89,14 @@ def _meanwhile(edit: AttributeEdit, standing: Resolved | None) -> str:
 def _set(project: Project, edit: AttributeEdit) -> str:
     """Write the value; the sentence says what is wrong with it."""
     try:
-        set_attribute(project, edit.key, _value(edit), type=edit.type)
+        value = _value(edit)
     except ApiError as error:
         return f"This is no JSON. {error.message}"
     except WrongValue as error:
+        return str(error)
+    try:
+        set_attribute(project, edit.key, value, type=edit.type)
+    except (ApiError, WrongValue) as error:
         return str(error)
     return ""
 

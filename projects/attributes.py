@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any, Protocol, cast
 from uuid import UUID
 
 from django.db.models import Q
 
 from projects import crypto
+from projects.compiled import Compiled
 from projects.models.attribute import Attribute, AttributeType
 from projects.models.organization import Project
 from projects.tenancy import current_organization_id
@@ -44,15 +45,50 @@ class Resolved:
     origin: Origin
 
 
+class ComputedAttribute(Protocol):
+    """An attribute that is no row of its own: it reads and writes the rows of another model, always the project's."""
+
+    def read(self, project: Project) -> Any | None:
+        """The value as JSON; None where there is none."""
+
+    def write(self, project: Project, value: Any) -> None:
+        """Make the rows what the value says. Raises WrongValue or ApiError, and then has changed nothing."""
+
+    def remove(self, project: Project) -> bool:
+        """Take the rows away. False when there were none."""
+
+
+# Filled by the apps whose rows these are, when they are ready.
+COMPUTED: dict[str, ComputedAttribute] = {}
+
+# How the value of a key has to look, by the apps that read it: returns it as it is kept, or raises WrongValue.
+SHAPES: dict[str, Callable[[Any], Any]] = {}
+
+
+def every_attribute(project: Project) -> dict[str, Resolved]:
+    """All attributes by key, the computed ones among them: for whoever shows them. A turn reads resolve_attributes."""
+    values = {key: attribute.read(project) for key, attribute in COMPUTED.items()}
+    computed = {key: _computed(key, value) for key, value in values.items() if value is not None}
+    return {**resolve_attributes(project), **computed}
+
+
+ROWS = Compiled(
+    lambda project: Attribute.objects.filter(Q(project=None) | Q(project_id=project)).order_by("project_id", "key"),
+    kinds=(UUID,),
+)
+
+
 def resolve_attributes(project: Project) -> dict[str, Resolved]:
     """All attributes of a project by key; the project's own win over the organization's. One query."""
-    rows = Attribute.objects.filter(Q(project=None) | Q(project_id=project.pk)).order_by("project_id", "key")
-    ranked = sorted(rows, key=lambda row: row.project_id is not None)
+    ranked = sorted(ROWS(project.pk), key=lambda row: row.project_id is not None)
     return {row.key: _resolved(row) for row in ranked}
 
 
 def set_attribute(project: Project, key: str, value: Any, *, type: AttributeType | None = None) -> Resolved:
     """Write the project's own value. Without a type the standing one holds, or it is read off the value. Raises WrongValue."""
+    if computed := COMPUTED.get(key):
+        computed.write(project, value)
+        return _computed(key, computed.read(project))
     standing = resolve_attributes(project).get(key)
     kind = type or (standing.type if standing else type_of(key, value))
     row = Attribute.objects.filter(project=project, key=key).first() or Attribute(project=project, key=key)
@@ -74,6 +110,8 @@ def fill(row: Attribute, value: Any) -> None:
 
 def unset_attribute(project: Project, key: str) -> bool:
     """Remove the project's own value. False when it had none."""
+    if computed := COMPUTED.get(key):
+        return computed.remove(project)
     deleted, _ = Attribute.objects.filter(project=project, key=key).delete()
     return deleted > 0
 
@@ -95,6 +133,8 @@ def is_on(attributes: Mapping[str, Resolved], key: str) -> bool:
 
 def type_of(key: str, value: Any) -> AttributeType:
     """The type a new attribute gets when the caller names none."""
+    if key in SHAPES:
+        return AttributeType.JSON
     if key in ENUMS:
         return AttributeType.ENUM
     if isinstance(value, bool) or (key.endswith("_enabled") and isinstance(value, str | int)):
@@ -104,6 +144,8 @@ def type_of(key: str, value: Any) -> AttributeType:
 
 def checked(key: str, value: Any, kind: AttributeType) -> Any:
     """The value as stored. Raises WrongValue with what would be right."""
+    if shape := SHAPES.get(key):
+        return shape(value)
     if kind is AttributeType.BOOL:
         return _boolean(key, value)
     if kind is AttributeType.ENUM:
@@ -142,6 +184,10 @@ def _choice(key: str, value: Any) -> str:
     if not isinstance(value, str) or (allowed is not None and value not in allowed):
         raise WrongValue(f"{key} must be one of {', '.join(allowed or ())}, not {value!r}.")
     return value
+
+
+def _computed(key: str, value: Any) -> Resolved:
+    return Resolved(key=key, type=AttributeType.JSON, value=value, origin=Origin.PROJECT)
 
 
 def _resolved(row: Attribute) -> Resolved:

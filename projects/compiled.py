@@ -7,8 +7,10 @@ model instances as ever, and the tenant is as much a part of them: each run asks
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -37,11 +39,19 @@ class Compiled(Generic[M]):
 
     def __call__(self, *values: Value) -> list[M]:
         """The rows for these values, of the running transaction's organization. Raises NoTenant outside one."""
+        return self.ask(*values)()
+
+    def ask(self, *values: Value) -> Callable[[], list[M]]:
+        """Ask now; what it returns gives the rows. Several asked inside `together` are one exchange with the server."""
         actual = {_TENANT: current_organization_id(), **dict(zip(self._stand_ins, values, strict=True))}
         if self._compiler is None:
             self._compile()
-        with connections["default"].cursor() as cursor:
-            cursor.execute(self._sql, [actual.get(value, value) for value in self._parameters])
+        cursor = connections["default"].cursor()
+        cursor.execute(self._sql, [actual.get(value, value) for value in self._parameters])
+        return partial(self._rows_of, cursor)
+
+    def _rows_of(self, cursor: Any) -> list[M]:
+        with cursor:
             rows = cursor.fetchall()
         return [self._instance(row) for row in self._converted(rows)]
 
@@ -69,6 +79,14 @@ class Compiled(Generic[M]):
         for name, column in self._annotations:
             setattr(instance, name, row[column])
         return instance
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Reads asked inside go out as one, inside a transaction; their rows can be taken after the block."""
+    connection = connections["default"]
+    with connection.wrap_database_errors, connection.connection.pipeline():
+        yield
 
 
 def _stand_in(kind: type, index: int) -> Value:

@@ -33,8 +33,20 @@ KNOWN_SETTINGS = (
         f"{SETTING}booking_manage_url_enabled", "Send a link to manage a booking", ("send_manage_booking_url_tool",)
     ),
     KnownSetting(f"{SETTING}sms_send_information_enabled", "Send texts", ("send_sms_tool",)),
+    KnownSetting(
+        f"{SETTING}sms_allowed_countries",
+        "Countries that texts may go to, like IT, DE; empty: all",
+        ("send_sms_tool", "send_manage_booking_url_tool"),
+        type=AttributeType.STRING,
+    ),
     KnownSetting(f"{SETTING}email_send_information_enabled", "Send e-mails", ("send_email_tool",)),
     KnownSetting(f"{SETTING}transfer_call_enabled", "Transfer calls to a person", ("transfer_call_tool",)),
+    KnownSetting(
+        f"{SETTING}transfer_numbers",
+        "Numbers that calls are transferred to, like kitchen: +39 06 …",
+        ("transfer_call_tool",),
+        type=AttributeType.STRING,
+    ),
     KnownSetting(
         f"{SETTING}calendar_event_integration",
         "Calendar for meetings",

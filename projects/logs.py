@@ -13,6 +13,8 @@ _SECRETS = [
     (re.compile(r"\b(mgi_)[\w-]+"), rf"\1{MASK}"),
     # The links of a new password and of a confirmed address open an account as well.
     (re.compile(r"(/password/reset/key/\w+-|/confirm-email/)(?!set-password)[\w:.-]+"), rf"\1{MASK}"),
+    # So does the address at which a tool's result is posted.
+    (re.compile(r"(/tool-results/)[\w-]+"), rf"\1{MASK}"),
     (re.compile(r"\b(sk-)[\w-]{6,}"), rf"\1{MASK}"),
     (re.compile(r"\b(bearer)(\s+|%20)[^\s'\",]+", re.IGNORECASE), rf"\1 {MASK}"),
     (re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s/:@'\"]*):[^\s/'\"]+@", re.IGNORECASE), rf"\1:{MASK}@"),

@@ -33,6 +33,14 @@ class InvitationPlace:
     invitation_id: UUID
 
 
+@dataclass(frozen=True)
+class EffectPlace:
+    """Where an effect lives whose tool answers later."""
+
+    organization_id: UUID
+    effect_id: UUID
+
+
 def find_api_key(digest: str) -> KeyPlace | None:
     """The key with this SHA-256, whether usable or not."""
     row = _row("select organization_id, id from projects_apikey where digest = %s", [digest])
@@ -45,6 +53,12 @@ def find_invitation(digest: str) -> InvitationPlace | None:
     return InvitationPlace(*row) if row else None
 
 
+def find_effect(callback_hash: str) -> EffectPlace | None:
+    """The effect whose callback token has this SHA-256, whether it still waits for it or not."""
+    row = _row("select organization_id, id from tools_effect where callback_hash = %s", [callback_hash])
+    return EffectPlace(*row) if row else None
+
+
 def find_project(*, user_id: int, slug: str) -> ProjectPlace | None:
     """The project at this address, when the user is a member of its organization."""
     row = _row(
@@ -52,6 +66,12 @@ def find_project(*, user_id: int, slug: str) -> ProjectPlace | None:
         " join projects_member m on m.organization_id = p.organization_id where p.slug = %s and m.user_id = %s",
         [slug, user_id],
     )
+    return ProjectPlace(*row) if row else None
+
+
+def find_project_by_slug(slug: str) -> ProjectPlace | None:
+    """The project at this address, for the operator's commands: they act for no user."""
+    row = _row("select organization_id, id from projects_project where slug = %s", [slug])
     return ProjectPlace(*row) if row else None
 
 

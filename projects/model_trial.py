@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
-
-from django.conf import settings
 
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ChatRequest, Deadlines, ModelSpec
-from outbound.guard import Guard
+from projects.model_once import with_model_client
 
 DEADLINES = Deadlines(first_token_s=20.0, total_s=20.0)
 QUESTION = "Say the word ready."
@@ -28,18 +25,14 @@ class Trial:
 
 async def try_model(model: ModelSpec) -> Trial:
     """Ask the model for a word. No transaction may be open: it can take 20 seconds."""
-    # In a thread with a loop of its own: loading the SDK takes a second, in which the web's loop would stand still.
-    return await asyncio.to_thread(asyncio.run, _ask(model))
+    return await with_model_client(lambda client: _ask(client, model))
 
 
-async def _ask(model: ModelSpec) -> Trial:
-    client = Client(prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW))
+async def _ask(client: Client, model: ModelSpec) -> Trial:
     try:
         completion = await client.stream(_request(model), on_text=_ignore_text, record=_ignore_record)
     except LlmError as error:
         return Trial(False, f"{model.model} didn’t answer. {error}")
-    finally:
-        await client.aclose()
     first = f", the first word after {completion.first_token_ms / 1000:.2f} s" if completion.first_token_ms else ""
     return Trial(True, f"{model.model} answered in {completion.total_ms / 1000:.2f} s{first}.")
 

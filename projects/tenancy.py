@@ -7,12 +7,14 @@ Three walls: a manager that raises without a tenant, composite foreign keys, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
 
 from django.db import connections, models, transaction
+
+from projects.postgresql.beginning import beginning_as
 
 _organization: ContextVar[UUID | None] = ContextVar("organization", default=None)
 _platform: ContextVar[bool] = ContextVar("platform", default=False)
@@ -49,9 +51,12 @@ def tenant_tx(organization_id: UUID, *, using: str = "default") -> Iterator[None
     outer = _organization.get()
     if outer is not None and outer != organization_id:
         raise OtherTenant(OtherTenant.__doc__)
-    with transaction.atomic(using=using):
-        if outer is None:
-            set_organization(organization_id, using=using)
+    is_open = connections[using].in_atomic_block
+    with ExitStack() as end:
+        with beginning_as(organization_id):
+            end.enter_context(transaction.atomic(using=using))
+        if is_open and outer is None:
+            _set_organization(organization_id, using=using)
         tenant, platform = _organization.set(organization_id), _platform.set(False)
         try:
             yield
@@ -60,8 +65,8 @@ def tenant_tx(organization_id: UUID, *, using: str = "default") -> Iterator[None
             _organization.reset(tenant)
 
 
-def set_organization(organization_id: UUID, *, using: str) -> None:
-    """Tell row-level security whose rows this transaction may touch; forgotten at its end."""
+def _set_organization(organization_id: UUID, *, using: str) -> None:
+    """Tell row-level security whose rows a transaction that runs already may touch; forgotten at its end."""
     with connections[using].cursor() as cursor:
         cursor.execute("select set_config('app.organization_id', %s, true)", [str(organization_id)])
 

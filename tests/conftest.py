@@ -17,8 +17,10 @@ from hypothesis import settings as hypothesis_settings
 
 from projects.agent import AgentConfig
 from projects.attributes import set_attribute
+from projects.management.commands.demo import OUTSIDE_CONFIG
 from projects.models import Member, Organization, Project, Role, User
 from projects.models.key import Scope
+from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
 from tests.processes import ScriptedModel, Zygote, offline_model
@@ -77,13 +79,14 @@ class Tenant:
 
 def make_tenant(name: str) -> Tenant:
     business = json.loads(RESTAURANT.read_text())
-    config = {key: value for key, value in business.items() if key not in ("organization", "project", "attributes")}
+    config = {key: value for key, value in business.items() if key not in OUTSIDE_CONFIG}
     owner = User.objects.create_user(f"owner@{name.lower()}.example", PASSWORD)
     organization = create_organization(name, owner=owner)
     with tenant_tx(organization.pk):
         project = create_project(name, config=AgentConfig.model_validate(config), author=owner)
         for key, value in business["attributes"].items():
             set_attribute(project, key, value)
+        plant_seeds(project, business["seeds"])
         key = create_key(project, name="test", scopes=list(Scope), throttled=False)
     return Tenant(organization=organization, project=project, owner=owner, key=key.secret)
 
@@ -153,6 +156,7 @@ def _zygote(_schema: None, _model_process: ScriptedModel, tmp_path_factory: pyte
         "OPENAI_BASE_URL": _model_process.base_url,
         "MAKEGOOD_SWEEP_SECONDS": "0.25",
         "MAKEGOOD_DB_THREADS": "4",
+        "MAKEGOOD_OUTBOUND_ALLOW": "127.0.0.1",
     }
     zygote = Zygote(tmp_path_factory.mktemp("processes"), env=env)
     yield zygote

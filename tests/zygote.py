@@ -28,6 +28,7 @@ from config.celery import app  # noqa: E402
 from conversations.models import Conversation  # noqa: E402
 from conversations.services import post_message  # noqa: E402
 from projects.tenancy import tenant_tx  # noqa: E402
+from tests.storms.planted import plant  # noqa: E402
 
 WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
 
@@ -36,7 +37,10 @@ WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-m
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-def worker(queues: str) -> None:
+def worker(queues: str, planted: str = "") -> None:
+    """A worker, or one with a mistake in it that a checker has to find."""
+    if planted:
+        plant(planted)
     app.worker_main([*WORKER, "-Q", queues, "-n", f"{queues}-{os.getpid()}@test"])
 
 

@@ -1,11 +1,13 @@
-"""Verdicts and effects in the admin: facts."""
+"""Verdicts, effects, promises and kept cases in the admin: facts."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 
 from projects.tenant_admin import TenantAdmin
-from tools.models import Effect, Verdict
+from tools.book import admin as book_admin  # noqa: F401 - registers its pages
+from tools.custom import admin as custom_admin  # noqa: F401 - registers its pages
+from tools.models import AfterAction, Effect, KeptCase, Promise, Verdict
 
 
 @admin.register(Verdict)
@@ -18,7 +20,31 @@ class VerdictAdmin(TenantAdmin):
 
 @admin.register(Effect)
 class EffectAdmin(TenantAdmin):
-    list_display = ("tool", "kind", "state", "attempts", "error", "created_at", "finished_at")
+    list_display = ("tool", "kind", "state", "delivery", "attempts", "recipient", "error", "created_at", "finished_at")
+    list_filter = ("state", "delivery")
+    search_fields = ("=id", "=tool", "=kind", "=conversation_id", "=turn_id", "=recipient")
+    date_hierarchy = "created_at"
+
+
+@admin.register(AfterAction)
+class AfterActionAdmin(TenantAdmin):
+    list_display = ("type", "effect", "index", "state", "value", "error", "finished_at")
     list_filter = ("state",)
-    search_fields = ("=id", "=tool", "=kind", "=conversation_id", "=turn_id")
+    list_select_related = ("effect",)
+    search_fields = ("=id", "=effect__id", "=type")
+
+
+@admin.register(Promise)
+class PromiseAdmin(TenantAdmin):
+    list_display = ("quote", "tool", "state", "reason", "due_at", "closed_at")
+    list_filter = ("state",)
+    search_fields = ("=id", "=tool", "=conversation_id", "=turn_id", "quote")
+    date_hierarchy = "created_at"
+
+
+@admin.register(KeptCase)
+class KeptCaseAdmin(TenantAdmin):
+    list_display = ("name", "channel", "answer", "created_at", "created_by")
+    list_filter = ("channel",)
+    search_fields = ("=id", "name", "answer")
     date_hierarchy = "created_at"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
+from uuid import UUID
 
+from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
+from projects.api.problem import ApiError
 from projects.models.key import Scope
 from tools.catalogue import compile_tools
-from tools.models import Effect
-from tools.presenters import effect_payload, tool_payload
+from tools.models import Effect, EffectState, Promise, PromiseState
+from tools.presenters import effect_detail, effect_payload, promise_payload, tool_payload
 
 
 class Tools(ProjectView):
@@ -32,13 +36,68 @@ class Tools(ProjectView):
         return Response({"results": [tool_payload(tool) for tool in compiled], "next": None})
 
 
+class Promises(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+
+    @extend_schema(
+        operation_id="promises_list",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter("state", OpenApiTypes.STR, enum=PromiseState.values),
+            OpenApiParameter("conversation", OpenApiTypes.UUID),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """What the agent said it would do, and what became of it, newest first."""
+        rows = Promise.objects.filter(project_id=self.project.pk)
+        if (state := request.query_params.get("state")) is not None:
+            rows = rows.filter(state=_one_of(state, PromiseState.values, field="state"))
+        if (conversation := request.query_params.get("conversation")) is not None:
+            rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
+        return self.page(rows, promise_payload)
+
+
 class Effects(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
 
-    @extend_schema(operation_id="effects_list", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="effects_list",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter("state", OpenApiTypes.STR, enum=EffectState.values),
+            OpenApiParameter("conversation", OpenApiTypes.UUID),
+        ],
+    )
     def get(self, request: Request) -> Response:
         """Everything that tools did or will do, newest first."""
         rows = Effect.objects.filter(project_id=self.project.pk)
-        if state := request.query_params.get("state"):
-            rows = rows.filter(state=state)
+        if (state := request.query_params.get("state")) is not None:
+            rows = rows.filter(state=_one_of(state, EffectState.values, field="state"))
+        if (conversation := request.query_params.get("conversation")) is not None:
+            rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
         return self.page(rows, effect_payload)
+
+
+class EffectDetail(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+
+    @extend_schema(operation_id="effects_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, effect_id: UUID) -> Response:
+        """One effect with its request, without secrets, the response, and its after-actions."""
+        effect = Effect.objects.filter(project_id=self.project.pk, pk=effect_id).first()
+        if effect is None:
+            raise Http404
+        return Response(effect_detail(effect))
+
+
+def _one_of(value: str, values: Sequence[str], *, field: str) -> str:
+    if value not in values:
+        raise ApiError(f"invalid_{field}", f"{field} must be one of: {', '.join(values)}.", field=field)
+    return value
+
+
+def _uuid(value: str, *, field: str) -> UUID:
+    try:
+        return UUID(value)
+    except ValueError as error:
+        raise ApiError(f"invalid_{field}", f"{field} must be an id, as the API gives it.", field=field) from error

@@ -1,22 +1,28 @@
-"""The compiled set of tools of a project on a channel: `compile_tools_object` of the source (N05, N22-N32)."""
+"""The compiled set of tools of a project on a channel: `compile_tools_object` of the source (N05, N15, N22-N32, N49)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from projects.attributes import resolve_attributes
+from projects.attributes import Resolved, resolve_attributes
 from projects.models import Project
 from tools.builtin import builtin_tools
-from tools.builtin.base import Delivery
-from tools.definition import ToolDefinition
+from tools.builtin.base import BuiltinTool
+from tools.custom.standing import StandingTool, standing_tools
+from tools.definition import ActionType, Delivery, ToolDefinition
 
 AFTER_TURN = ("after_turn",)
+BUILT_IN, CUSTOM = "built-in", "custom"
+SWITCHED_OFF = "It is switched off."
 
 
 @dataclass(frozen=True)
 class CompiledTool:
-    """A tool as one project sees it on one channel. `why_not` is empty when it is offered."""
+    """A tool as one project sees it on one channel. `why_not` is empty when it is offered.
+
+    `overrides` is the origin of the tool of the same name that this one stands in for (D9).
+    """
 
     name: str
     origin: str
@@ -35,21 +41,56 @@ class CompiledTool:
 
 def compile_tools(project: Project, *, channel: str) -> list[CompiledTool]:
     """Every tool the project knows, offered or not, by name. A webcall is a phone call (N14)."""
-    attributes = resolve_attributes(project)
+    return merge_tools(resolve_attributes(project), standing_tools(project.pk), channel=channel)
+
+
+def merge_tools(
+    attributes: Mapping[str, Resolved], custom: Sequence[StandingTool], *, channel: str
+) -> list[CompiledTool]:
+    """The built-in tools behind their gates, and the project's own on top. An own tool that is switched off covers nothing."""
     spoken = normalise_channel(channel)
-    return [
-        CompiledTool(
-            name=tool.name,
-            origin="built-in",
-            why_not=tool.gate(attributes, spoken),
-            kind=tool.kind,
-            delivery=tool.delivery,
-            definition=tool.definition,
-        )
-        for _, tool in sorted(builtin_tools().items())
-    ]
+    merged = {name: _built_in(tool, attributes, spoken) for name, tool in builtin_tools().items()}
+    for tool in custom:
+        if tool.is_enabled or tool.name not in merged:
+            merged[tool.name] = compile_custom(tool)
+    return [merged[name] for name in sorted(merged)]
+
+
+def compile_custom(tool: StandingTool) -> CompiledTool:
+    """A project's own tool, whatever gate a built-in tool of its name stands behind."""
+    covered = builtin_tools().get(tool.name)
+    compiled = CompiledTool(
+        name=tool.name,
+        origin=CUSTOM,
+        why_not="" if tool.is_enabled else SWITCHED_OFF,
+        kind=tool.definition.action.type.removeprefix("send_"),
+        delivery=_delivery_of(tool.definition),
+        definition=tool.definition,
+        overrides=BUILT_IN if covered else None,
+        version=tool.version,
+    )
+    # The event of a built-in tool is carried out by its flow, so what comes of it is of the same kind.
+    is_same_flow = covered and tool.definition.action.type is ActionType.SEND_EVENT
+    return replace(compiled, kind=covered.kind, delivery=covered.delivery) if covered and is_same_flow else compiled
 
 
 def normalise_channel(channel: str) -> str:
     """The channel as tools read it: a webcall is a phone call (N14)."""
     return "phone" if channel == "webcall" else channel
+
+
+def _built_in(tool: BuiltinTool, attributes: Mapping[str, Resolved], channel: str) -> CompiledTool:
+    return CompiledTool(
+        name=tool.name,
+        origin=BUILT_IN,
+        why_not=tool.gate(attributes, channel),
+        kind=tool.kind,
+        delivery=tool.delivery,
+        definition=tool.definition,
+    )
+
+
+def _delivery_of(definition: ToolDefinition) -> Delivery:
+    """Our own events and messages are written once by their transaction, so trying again is safe."""
+    is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
+    return definition.action.webhook.how_often if is_webhook else Delivery.IDEMPOTENT

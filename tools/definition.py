@@ -5,7 +5,7 @@ What a person writes is looked at by tools.checking first, which says in sentenc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -54,15 +54,16 @@ class Method(StrEnum):
     DELETE = "DELETE"
 
 
-BODILESS = frozenset({Method.GET, Method.DELETE})
+DEFAULT_WAIT_SECONDS = 30.0
+BODILESS = (Method.GET, Method.DELETE)
 
 
 class WebhookOptions(Part):
     """Where a webhook goes, and what is read off the conversation for it (N45).
 
     `body` is a JSON Schema. `query` and `headers` are either one, or fixed texts by name. Times are in seconds: how long one
-    call may take, and how long the agent waits for the result; without the latter the agent doesn't wait. An endpoint with
-    `callback` answers 202 now, and later at the address that it is sent.
+    call may take, and how long the agent waits for the result (`ToolDefinition.wait_seconds`). An endpoint with `callback`
+    answers 202 now, and later at the address that it is sent.
     """
 
     url: str
@@ -72,7 +73,7 @@ class WebhookOptions(Part):
     body: dict[str, Any] = {}
     delivery: Delivery | None = None
     timeout_seconds: Annotated[float, Field(ge=1, le=30)] = 10
-    wait_seconds: Annotated[float, Field(ge=0, le=600)] = 0
+    wait_seconds: Annotated[float, Field(ge=0, le=600)] | None = None
     callback: bool = False
 
     @property
@@ -176,14 +177,27 @@ class ToolDefinition(Part):
     use_conversation_history: Annotated[bool, Field(alias="useConversationHistory", strict=True)]
     conflict_policy: Annotated[ConflictPolicy | None, Field(alias="conflictPolicy")] = None
     action: Action = Action()
-    after_actions: Sequence[AfterActionDefinition] = ()
+    after_actions: list[AfterActionDefinition] = []
 
     @property
     def tag(self) -> str | None:
         """The conflict tag, if the tool competes."""
         return self.conflict_policy.tag if self.conflict_policy else None
 
+    @property
+    def tells(self) -> bool:
+        """Whether the agent is told the end of it at once, and speaks by itself (T24)."""
+        return any(action.type is AfterActionType.SEND_URGENT_MESSAGE for action in self.after_actions)
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long the agent waits for a webhook's result: as its options say, else while there is something to tell (T22)."""
+        if self.action.type is not ActionType.SEND_WEBHOOK:
+            return 0
+        chosen = self.action.webhook.wait_seconds
+        return chosen if chosen is not None else DEFAULT_WAIT_SECONDS if self.tells else 0
+
 
 def is_schema(part: Mapping[str, Any]) -> bool:
     """Whether a part of a request is a JSON Schema, to be filled from the conversation, and not texts by name."""
-    return part.get("type") == "object" and isinstance(part.get("properties"), dict)
+    return part.get("type") == "object"

@@ -1,9 +1,9 @@
-"""From what the model read to verdicts: only a JSON true counts, and one tool of a tag fires (N17, N40, E7)."""
+"""From what the model read to verdicts: a tool fires when every condition is a JSON true, and no rule holds it back (N17)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tools.catalogue import CompiledTool
 from tools.skills.detect import Detection, Rule, ToolReading
@@ -19,6 +19,8 @@ REASONS: Mapping[Rule, str] = {
     Rule.CONDITION: "A condition is not met.",
 }
 
+FIRES = "The agent commits to it now, and every condition is met."
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -33,25 +35,30 @@ class Judgement:
 
 
 def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], answer: str) -> list[Judgement]:
-    """The verdicts on one answer, in the order of the words they rest on. Unknown tools are left out."""
+    """The verdicts on one answer, in the order of the words they rest on, before conflicts. Unknown tools are left out."""
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
     judgements = _one_per_tool(_judge_one(reading, by_name[reading.tool]) for reading in readings)
-    return _settle_conflicts(sorted(judgements, key=lambda judgement: _position(judgement.quote, answer)))
+    return sorted(judgements, key=lambda judgement: _position(judgement.quote, answer))
 
 
 def _judge_one(reading: ToolReading, tool: CompiledTool) -> Judgement:
-    read = {condition.name: condition.met for condition in reading.conditions}
-    conditions = {name: read.get(name, False) for name in tool.definition.conditions}
+    conditions = {name: _is_met(name, reading) for name in tool.definition.conditions}
     rule = reading.rule or (None if all(conditions.values()) else Rule.CONDITION)
     return Judgement(
         tool=tool,
         fired=rule is None,
         rule=rule or "",
-        reason=REASONS[rule] if rule else "The agent commits to it now, and every condition is met.",
+        reason=REASONS[rule] if rule else FIRES,
         quote=reading.quote,
         conditions=conditions,
     )
+
+
+def _is_met(name: str, reading: ToolReading) -> bool:
+    """A condition that was not read is not met, nor is one that was read both ways."""
+    readings = [condition.met for condition in reading.conditions if condition.name == name]
+    return bool(readings) and all(readings)
 
 
 def _one_per_tool(judgements: Iterable[Judgement]) -> list[Judgement]:
@@ -62,23 +69,6 @@ def _one_per_tool(judgements: Iterable[Judgement]) -> list[Judgement]:
         if standing is None or (judgement.fired and not standing.fired):
             best[judgement.tool.name] = judgement
     return list(best.values())
-
-
-def _settle_conflicts(judgements: list[Judgement]) -> list[Judgement]:
-    """Of the tools of one tag that fire, the one promised first keeps its place."""
-    winners: dict[str, str] = {}
-    settled = []
-    for judgement in judgements:
-        tag = judgement.tool.definition.tag
-        winner = winners.setdefault(tag, judgement.tool.name) if tag and judgement.fired else judgement.tool.name
-        settled.append(
-            judgement if winner == judgement.tool.name else _outranked(judgement, winner=winner, tag=tag or "")
-        )
-    return settled
-
-
-def _outranked(judgement: Judgement, *, winner: str, tag: str) -> Judgement:
-    return replace(judgement, fired=False, rule="lost_rerank", reason=f"Lost to {winner}, tag {tag}.")
 
 
 def _position(quote: str, answer: str) -> int:

@@ -1,17 +1,33 @@
-"""Planning effects, and moving them through their states. Every change is compare-and-set."""
+"""The ledger of effects: planning them, and moving them through their states. Every change is compare-and-set.
+
+    planned → sending → done | failed | unknown          held ⇄ planned, cancelled
+
+What an attempt's outcome means for the state is said in `tools.execution.ending`; what the conversation learns of it, in
+`conversations.effects`.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db.models import F
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 
+from jobs.enqueue import JobRequest
+from jobs.errors import WrongState
+from tools.execution.outcome import Outcome
 from tools.judge import Judgement
 from tools.models import Effect, EffectState, Verdict
+
+# How long after its first attempt an effect is tried again; later it would surprise the customer.
+TRIED_WITHIN = timedelta(minutes=15)
+# How long a tool that answers later may take before somebody has to look.
+CALLED_BACK_WITHIN = timedelta(hours=1)
+OPEN = (EffectState.PLANNED, EffectState.SENDING)
 
 
 def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, turn_id: UUID) -> list[Verdict]:
@@ -34,7 +50,7 @@ def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, tu
 def plan_effects(
     judgements: Iterable[Judgement], *, project_id: UUID, conversation_id: UUID, turn_id: UUID
 ) -> list[Effect]:
-    """One planned effect per fired tool, with the tool as it is now. The caller queues a job for each."""
+    """One planned effect per fired tool, with the tool as it is now. The caller queues `job_for` each."""
     return Effect.objects.bulk_create(
         Effect(
             project_id=project_id,
@@ -42,10 +58,12 @@ def plan_effects(
             turn_id=turn_id,
             effect_key=effect_key(origin=turn_id, tool=judgement.tool.name, step=0, index=0),
             tool=judgement.tool.name,
+            tool_origin=judgement.tool.origin,
+            tool_version=judgement.tool.version,
             kind=judgement.tool.kind,
             delivery=judgement.tool.delivery,
             definition=judgement.tool.definition.model_dump(mode="json", by_alias=True),
-            arguments={"quote": judgement.quote},
+            quote=judgement.quote,
         )
         for judgement in judgements
         if judgement.fired
@@ -57,25 +75,150 @@ def effect_key(*, origin: UUID, tool: str, step: int, index: int) -> str:
     return hashlib.sha256(f"{origin}:{tool}:{step}:{index}".encode()).hexdigest()
 
 
-def begin_sending(effect_id: UUID) -> bool:
-    """Mark an effect as begun; to be committed before its first byte leaves. False when it is over already."""
-    changed = Effect.objects.filter(pk=effect_id, state__in=(EffectState.PLANNED, EffectState.SENDING)).update(
-        state=EffectState.SENDING, attempts=F("attempts") + 1, started_at=Now()
+def job_for(effect: Effect, *, reason: str = "", run_after: datetime | None = None) -> JobRequest:
+    """The job that carries an effect on. `reason` tells an effect's later jobs from its first."""
+    return JobRequest(
+        lane="effect",
+        project_id=effect.project_id,
+        subject_id=effect.pk,
+        ordinal=0,
+        key=f"effect:{effect.pk}:{reason}".rstrip(":"),
+        run_after=run_after,
     )
+
+
+def keep_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: str, recipient: str) -> bool:
+    """Commit what a model read off the conversation, before anything acts on it. False when it stands already."""
+    changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, arranged_at=None).update(
+        arguments=dict(arguments), arranged_at=Now(), repeat_key=repeat_key, recipient=recipient[:254]
+    )
+    effect.refresh_from_db()
     return changed == 1
 
 
-def mark_done(effect_id: UUID, *, result: dict[str, Any]) -> bool:
-    """Mark an effect as done, once. False when it wasn't being sent."""
-    changed = Effect.objects.filter(pk=effect_id, state=EffectState.SENDING).update(
-        state=EffectState.DONE, result=result, finished_at=Now()
+def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:
+    """Mark an attempt as begun; to be committed before its first byte leaves (E1). False when it is over already.
+
+    An attempt that another worker left behind counts as one whose outcome isn't known.
+    """
+    is_again = effect.state == EffectState.SENDING
+    changed = Effect.objects.filter(pk=effect.pk, state__in=OPEN).update(
+        state=EffectState.SENDING,
+        attempts=F("attempts") + 1,
+        started_at=Now(),
+        deadline_at=Coalesce("deadline_at", Now() + TRIED_WITHIN),
+        is_uncertain=effect.is_uncertain or is_again,
+        callback_hash=callback_hash,
     )
+    effect.refresh_from_db()
     return changed == 1
 
 
-def mark_failed(effect_id: UUID, *, reason: str) -> bool:
-    """Mark an effect as certainly not done. False when it is over already."""
-    changed = Effect.objects.filter(pk=effect_id, state__in=(EffectState.PLANNED, EffectState.SENDING)).update(
-        state=EffectState.FAILED, error=reason[:2000], finished_at=Now()
+def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bool:
+    """Put an attempt's outcome down, and the state that follows from it. False when the effect was over already.
+
+    An unknown effect is over only when somebody or a late result says how it ended.
+    """
+    is_end = state not in OPEN
+    changed = Effect.objects.filter(pk=effect.pk, state__in=(*OPEN, EffectState.UNKNOWN)).update(
+        state=state,
+        result=dict(outcome.result) or None,
+        told=outcome.told,
+        error=outcome.error[:2000],
+        request=outcome.request if outcome.request is not None else F("request"),
+        http_status=outcome.http_status,
+        excerpt=outcome.excerpt,
+        adapter=outcome.adapter or F("adapter"),
+        finished_at=Now() if is_end else None,
     )
+    effect.refresh_from_db()
     return changed == 1
+
+
+def put_back(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
+    """Leave an effect to a later attempt. What may have happened stays `sending`: nobody takes it for not begun."""
+    state = EffectState.SENDING if is_uncertain else EffectState.PLANNED
+    if not store_outcome(effect, outcome, state=state):
+        return False
+    Effect.objects.filter(pk=effect.pk).update(is_uncertain=is_uncertain)
+    effect.refresh_from_db()
+    return True
+
+
+def note_accepted(effect: Effect, outcome: Outcome) -> bool:
+    """The tool took it on and answers later: it stays `sending` until the callback comes."""
+    if not store_outcome(effect, outcome, state=EffectState.SENDING):
+        return False
+    Effect.objects.filter(pk=effect.pk).update(accepted_at=Now())
+    effect.refresh_from_db()
+    return True
+
+
+def hold(effect: Effect, earlier: Effect) -> bool:
+    """Hold a repeat of what was done already (E6)."""
+    return _end(effect, state=EffectState.HELD, repeats=earlier.pk, told=_already(earlier))
+
+
+def cancel(effect: Effect, *, reason: str) -> bool:
+    """It isn't to be done any more."""
+    return _end(effect, state=EffectState.CANCELLED, error=reason[:2000])
+
+
+def reopen(effect: Effect) -> None:
+    """Plan an effect again that failed before its first attempt. Raises WrongState."""
+    changed = Effect.objects.filter(pk=effect.pk, state=EffectState.FAILED, attempts=0).update(
+        state=EffectState.PLANNED, error="", told="", finished_at=None
+    )
+    effect.refresh_from_db()
+    if changed != 1:
+        raise WrongState(
+            f"This effect is {EffectState(effect.state).value} and was begun; there is nothing to run again."
+        )
+
+
+def release(effect: Effect, *, by: UUID | None) -> None:
+    """Staff says that a held repeat is wanted: it is planned again, and not held a second time. Raises WrongState."""
+    _decide(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, repeats=None, told="", finished_at=None)
+
+
+def send_again(effect: Effect, *, by: UUID | None) -> None:
+    """Staff says that an unknown effect didn't happen, and approves another attempt under the same key. Raises WrongState."""
+    _decide(
+        effect,
+        by,
+        of=EffectState.UNKNOWN,
+        to=EffectState.PLANNED,
+        error="",
+        told="",
+        finished_at=None,
+        deadline_at=None,
+        is_uncertain=False,
+    )
+
+
+def confirm(effect: Effect, *, by: UUID | None) -> None:
+    """Staff says that an unknown effect happened. Raises WrongState."""
+    told = "A colleague has checked it: it was done."
+    _decide(effect, by, of=EffectState.UNKNOWN, to=EffectState.DONE, error="", told=told, finished_at=Now())
+
+
+def _decide(effect: Effect, by: UUID | None, *, of: EffectState, to: EffectState, **changes: Any) -> None:
+    changed = Effect.objects.filter(pk=effect.pk, state=of).update(
+        state=to, resolved_by=by, resolved_at=Now(), **changes
+    )
+    effect.refresh_from_db()
+    if changed != 1:
+        raise WrongState(f"This is for an effect that is {of.value}; this one is {EffectState(effect.state).value}.")
+
+
+def _end(effect: Effect, **changes: Any) -> bool:
+    changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED).update(finished_at=Now(), **changes)
+    effect.refresh_from_db()
+    return changed == 1
+
+
+def _already(earlier: Effect) -> str:
+    if earlier.state == EffectState.DONE:
+        said = f" {earlier.told}" if earlier.told else ""
+        return f"It was done already, and isn't done a second time.{said}"
+    return "The same is under way already, so it isn't begun a second time; whether it happened isn't known yet."

@@ -17,7 +17,7 @@ WEB_NOISE = (
     r"|Finished server).*"
 )
 WORKER_NOISE = r"^worker: Warm shutdown.*"
-WORKER = ("worker", "-P", "threads", "-c", "4", "--without-gossip", "--without-mingle", "--without-heartbeat")
+WORKER = ("worker", "-P", "threads", "-c", "1", "--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
 def web(*, host: str, port: int, env: Mapping[str, str]) -> Program:
@@ -54,4 +54,9 @@ def _worker(queue: str, *, env: Mapping[str, str]) -> Program:
 
 
 def _ours(name: str, module: str, *arguments: str, env: Mapping[str, str]) -> Program:
-    return Program(name, (sys.executable, "-m", module, *arguments), env={**env, "PYTHONUNBUFFERED": "1"}, cwd=ROOT)
+    return Program(
+        name,
+        (sys.executable, "-m", module, *arguments),
+        env={**env, "PYTHONUNBUFFERED": "1", "MALLOC_ARENA_MAX": "2"},
+        cwd=ROOT,
+    )

@@ -1,11 +1,8 @@
-"""The doors that stay open: waiting for a reply, a turn's stream, a conversation's stream.
-
-The request itself is served by the ordinary view, in a thread, in one short transaction; only then is anything waited for.
-"""
+"""The doors that stay open: waiting for a reply, a turn's stream, a conversation's stream."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any, cast
 from uuid import UUID
 
@@ -16,38 +13,20 @@ from conversations.api.views import Events, Messages
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Place
 from conversations.models import Event
+from projects.api.async_doors import door_of, plain, rendered
 from projects.api.caller import Caller
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
 MAX_WAIT_SECONDS = 60.0
 
-# Django takes an async view where its stubs know a plain one.
-AsyncView = Any
+_messages, _events = plain(Messages), plain(Events)
 
 
-def _door_of(view: Any) -> Callable[[AsyncView], AsyncView]:
-    """Let an async function stand where the class's own view would, also for the schema."""
-
-    def dress(door: AsyncView) -> AsyncView:
-        for name in ("cls", "initkwargs", "csrf_exempt"):
-            setattr(door, name, getattr(_plain(view), name))
-        return door
-
-    return dress
-
-
-def _plain(view: Any) -> Any:
-    return view.as_view()
-
-
-_messages, _events = _plain(Messages), _plain(Events)
-
-
-@_door_of(Messages)
+@door_of(Messages)
 async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
     """GET the transcript, POST a message; the answer may wait for the reply or stream it."""
-    response = cast(Response, await in_db(_rendered, _messages, request, conversation_id))
+    response = cast(Response, await in_db(rendered, _messages, request, conversation_id=conversation_id))
     if request.method != "POST" or response.status_code != 202:
         return response
     if "text/event-stream" in request.headers.get("Accept", ""):
@@ -58,10 +37,10 @@ async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseB
     return response
 
 
-@_door_of(Events)
+@door_of(Events)
 async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
     """GET the event stream, POST a system event."""
-    response = cast(Response, await in_db(_rendered, _events, request, conversation_id))
+    response = cast(Response, await in_db(rendered, _events, request, conversation_id=conversation_id))
     if request.method != "GET" or response.status_code != 200:
         return response
     place = Place(
@@ -81,12 +60,6 @@ async def _with_reply(response: Response, conversation_id: UUID, *, seconds: flo
     body = {"message": response.data["message"], "turn": outcome.turn, "reply": outcome.reply}
     kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
     return JsonResponse(body, status=200, headers=kept)
-
-
-def _rendered(view: Any, request: HttpRequest, conversation_id: UUID) -> Response:
-    response = view(request, conversation_id=conversation_id)
-    response.render()
-    return cast(Response, response)
 
 
 def _organization_of(response: Response) -> UUID:

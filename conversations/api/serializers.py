@@ -53,3 +53,7 @@ class PersonaPatch(StrictSerializer):
 def known_fields(data: dict[str, Any]) -> dict[str, str]:
     """The persona's own fields among validated data."""
     return {key: data[key] for key in ("name", "phone", "email") if key in data}
+
+
+class EffectResolution(StrictSerializer):
+    happened = serializers.BooleanField()

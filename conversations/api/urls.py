@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from conversations.api import live, views
+from conversations.api import effects, evaluate, live, rehearse, views
 
 urlpatterns = [
     path("conversations", views.Conversations.as_view()),
@@ -14,5 +14,10 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>", views.TurnDetail.as_view()),
     path("conversations/<uuid:conversation_id>/events", live.events),
     path("conversations/<uuid:conversation_id>/log", views.SystemEvents.as_view()),
+    path("tools/evaluate", evaluate.evaluate),
+    path("tools/rehearse", rehearse.rehearse_door),
+    path("effects/<uuid:effect_id>/resolve", effects.ResolveEffect.as_view()),
+    path("effects/<uuid:effect_id>/release", effects.ReleaseEffect.as_view()),
+    path("tool-results/<str:token>", effects.ToolResult.as_view()),
     path("personas/<uuid:persona_id>", views.PersonaDetail.as_view()),
 ]

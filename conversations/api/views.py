@@ -14,8 +14,9 @@ from rest_framework.response import Response
 from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch, known_fields
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
-from conversations.presenters import conversation_payload, message_payload, persona_payload
-from conversations.services import give_fields, post_event, post_message, start_conversation
+from conversations.presenters import conversation_payload, message_payload, persona_payload, shown
+from conversations.services import give_fields, post_message, start_conversation
+from conversations.system_events import post_event
 from conversations.turns import turn_payload, turn_summary
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
@@ -44,12 +45,7 @@ class ConversationView(ProjectView):
 
     def conversation(self, conversation_id: UUID) -> Conversation:
         """The conversation, or Http404 for another project's as for none."""
-        found = (
-            Conversation.objects.select_related("persona", "directives")
-            .prefetch_related("persona__fields")
-            .filter(project_id=self.project.pk, pk=conversation_id)
-            .first()
-        )
+        found = shown(Conversation.objects.filter(project_id=self.project.pk, pk=conversation_id)).first()
         if found is None:
             raise Http404
         return found
@@ -59,12 +55,8 @@ class Conversations(ConversationView):
     @extend_schema(operation_id="conversations_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """The project's conversations, newest first."""
-        rows = (
-            Conversation.objects.filter(project_id=self.project.pk)
-            .select_related("persona", "directives")
-            .prefetch_related("persona__fields")
-        )
-        return self.page(rows, conversation_payload)
+        rows = Conversation.objects.filter(project_id=self.project.pk)
+        return self.page(shown(rows), conversation_payload)
 
     @extend_schema(operation_id="conversations_create", request=ConversationInput, responses={201: OpenApiTypes.OBJECT})
     @idempotent

@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conversations.models import Turn
-from jobs.calls import save_calls
+from jobs.calls import call_rows
 from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
 from jobs.models import Job
 from llm.errors import LlmError
 from llm.types import CallRecord
 from projects.tenancy import tenant_tx
+from projects.writes import Writes
 
 
 def keep_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
     """Store the calls of an attempt that came to nothing, while no other worker has claimed the job since."""
     with tenant_tx(job.organization_id):
         if records and Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
-            add_calls(job, turn, records)
+            writes = Writes()
+            add_calls(writes, job, turn, records)
+            writes.send()
 
 
-def add_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
-    """Store a turn's calls in the running transaction. Needs the turn's conversation selected."""
+def add_calls(writes: Writes, job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
+    """Let a turn's calls be written with the rest. Needs the turn's conversation selected."""
     project_id = turn.conversation.project_id
-    save_calls(records, project_id=project_id, job_id=job.id, subject_id=job.subject_id, turn_id=turn.pk)
+    writes.insert(call_rows(records, project_id=project_id, job_id=job.id, subject_id=job.subject_id, turn_id=turn.pk))
 
 
 def as_failure(error: LlmError) -> Exception:

@@ -1,49 +1,273 @@
-"""Effects: what a fired tool does, once, as the ledger says (design section 3, N44)."""
+"""Effects: what a fired tool does, once, as the ledger says (design section 3, N44-N49; reliability 2.2).
+
+1 arrange → 2 repeats → 3 `sending` committed → 4 carry out, outside of any transaction → 5 the outcome with all that follows,
+one commit → 6 after-actions, one commit each → 7 the agent is told.
+"""
 
 from __future__ import annotations
 
-from conversations.log import open_log
-from conversations.models.event import EventType
+import asyncio
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from conversations.effects import after_actions
+from conversations.effects.after_actions import Prepared, give_up_after_actions, input_for, instruction_of
+from conversations.effects.asking import ask_arguments, has_asked_again, make_value
+from conversations.effects.ending import (
+    NO_CALLBACK,
+    conversation_of,
+    give_up,
+    is_callback_job,
+    settle,
+    tell_cancelled,
+    tell_held,
+)
+from conversations.effects.work import Work, has_asked_since, read_work
+from conversations.log import ConversationLog, open_log
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
+from jobs.errors import GiveUp
 from jobs.fence import job_tx
 from jobs.models import State
+from llm.errors import LlmError
 from projects.threads import in_db
-from tools.ledger import begin_sending, mark_done, mark_failed
-from tools.models import Effect
-from tools.presenters import effect_payload
+from tools import ledger
+from tools.definition import ActionType, Delivery
+from tools.execution.after_actions import NoInput, end_after_action, next_after_action, tells
+from tools.execution.callback import callback_token, digest_of
+from tools.execution.caps import cap_of, recipient_of
+from tools.execution.outcome import Outcome
+from tools.execution.repeats import find_repeated
+from tools.execution.run import carry_out, definition_of
+from tools.execution.same import same_thing
+from tools.execution.schemas import MalformedTool, wanted_arguments
+from tools.execution.standing import why_not_now
+from tools.models import AfterAction, AfterActionState, Effect, EffectState
+
+DIED = "The worker that was at it died; whether it was done isn't known."
+OBSERVER_PATIENCE_SECONDS = 15.0
+OBSERVER_POLL_SECONDS = 0.1
+
+
+class Begin(Enum):
+    """How an attempt begins."""
+
+    GOES = "goes"
+    ASKS = "asks"
+    OVER = "over"
 
 
 async def run_effect(job: ClaimedJob) -> None:
-    """Carry out one planned effect. Its action is the system event of the tool's name, in the conversation's log."""
-    if await in_db(_begin, job):
-        crash_point("effect.sending_pre_bytes")
-        await in_db(_send_event, job)
-
-
-def _begin(job: ClaimedJob) -> bool:
-    """Commit that it begins. An effect that is over already only ends the job."""
-    with job_tx(job):
-        begins = begin_sending(job.subject_id)
-    if not begins:
-        with job_tx(job, finish=State.SKIPPED, error="The effect was over already."):
-            pass
-    return begins
-
-
-def _send_event(job: ClaimedJob) -> None:
-    """The event and the effect's end are one transaction, so that a crash leaves neither or both."""
-    with job_tx(job, finish=State.DONE):
-        effect = Effect.objects.get(pk=job.subject_id)
-        if effect.conversation_id is None:
-            raise ValueError("An effect that sends an event belongs to a conversation.")
-        with open_log(effect.conversation_id) as log:
-            event = log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
-            if mark_done(effect.pk, result={"event": event.seq}):
-                effect.refresh_from_db()
-                log.add_event("effect_done", payload=effect_payload(effect), type=EventType.EFFECT)
+    """Carry on one effect from wherever it stands. What stands is never done again."""
+    crash_point("effect.planned")
+    work = await _read_when_observed(job)
+    if work.effect.state in ledger.OPEN and not is_callback_job(job.key):
+        is_job_over = await _attempt(job, work)
+        crash_point("effect.committed_pre_after_actions")
+        if is_job_over:
+            return
+    await _after_actions(job, work)
 
 
 def give_up_effect(job: ClaimedJob, reason: str) -> None:
-    """The event could not be written for good: it certainly did not happen."""
-    mark_failed(job.subject_id, reason=reason)
+    """The job has failed for good; staff sees the effect with the reason, and the agent is told."""
+    effect = Effect.objects.get(pk=job.subject_id)
+    with open_log(conversation_of(effect)) as log:
+        if effect.state in ledger.OPEN:
+            give_up(log, effect, reason)
+        give_up_after_actions(log, effect, reason)
+
+
+def reopen_effect(effect_id: UUID, ordinal: int) -> None:
+    """Staff runs the failed job again: an effect that was never begun is planned once more. Raises WrongState."""
+    effect = Effect.objects.get(pk=effect_id)
+    ledger.reopen(effect)
+
+
+async def _attempt(job: ClaimedJob, work: Work) -> bool:
+    """Steps 1 to 5. True when the job ended with them."""
+    if work.effect.arranged_at is None and not await _arrange(job, work):
+        return False
+    begin = await in_db(_begin, job, work, None)
+    if begin is Begin.ASKS:
+        begin = await in_db(_begin, job, work, await has_asked_again(job, work))
+    if begin is Begin.OVER:
+        return False
+    crash_point("effect.sending_pre_bytes")
+    outcome = await carry_out(work.effect, work.occasion)
+    crash_point("effect.response_pre_commit")
+    return await in_db(_settle, job, work.effect, outcome)
+
+
+async def _read_when_observed(job: ClaimedJob) -> Work:
+    """The effect, once the observer has taken down what the customer said: their number may be in the same message.
+
+    The observer runs at the same time as the tool caller, so this is a moment; it isn't waited for long.
+    """
+    clock = asyncio.get_running_loop()
+    ends_at = clock.time() + OBSERVER_PATIENCE_SECONDS
+    while True:
+        work = await in_db(_read, job)
+        if work.is_observed or work.effect.arranged_at is not None or clock.time() >= ends_at:
+            return work
+        await asyncio.sleep(OBSERVER_POLL_SECONDS)
+
+
+def _read(job: ClaimedJob) -> Work:
+    with job_tx(job):
+        work = read_work(job.subject_id)
+        if is_callback_job(job.key, attempt=work.effect.attempts) and work.effect.state == EffectState.SENDING:
+            with open_log(work.conversation.pk) as log:
+                give_up(log, work.effect, NO_CALLBACK)
+        return work
+
+
+async def _arrange(job: ClaimedJob, work: Work) -> bool:
+    """Step 1: read off the conversation what the tool needs, and commit it: it is never asked for again."""
+    try:
+        definition = definition_of(work.effect)
+        schema = wanted_arguments(work.effect.tool, definition)
+    except (ValidationError, MalformedTool) as error:
+        reason = str(error) if isinstance(error, MalformedTool) else "The tool can't be read as it was saved."
+        await in_db(_fail, job, work.effect, reason)
+        return False
+    if schema is not None:
+        arguments = await ask_arguments(job, work, schema, definition=definition)
+        await in_db(_keep_arguments, job, work, arguments)
+    return True
+
+
+def _fail(job: ClaimedJob, effect: Effect, reason: str) -> None:
+    with job_tx(job), open_log(conversation_of(effect)) as log:
+        settle(log, effect, Outcome.failed(reason))
+
+
+def _keep_arguments(job: ClaimedJob, work: Work, arguments: dict[str, Any]) -> None:
+    with job_tx(job):
+        _put_arguments(work, arguments)
+
+
+def _put_arguments(work: Work, arguments: dict[str, Any]) -> None:
+    effect, occasion = work.effect, work.occasion
+    ledger.keep_arguments(
+        effect,
+        arguments,
+        repeat_key=same_thing(effect, arguments, occasion),
+        recipient=recipient_of(effect.kind, occasion.contact),
+    )
+
+
+def _begin(job: ClaimedJob, work: Work, asked_again: bool | None) -> Begin:
+    """Steps 2 and 3, under the conversation's lock: nothing leaves before `sending` is committed (E1)."""
+    effect = work.effect
+    with job_tx(job), open_log(work.conversation.pk) as log:
+        effect.refresh_from_db()
+        if effect.state not in ledger.OPEN:
+            return Begin.OVER
+        if effect.arranged_at is None:
+            _put_arguments(work, {})
+        if effect.state == EffectState.SENDING and effect.delivery == Delivery.ONCE:
+            settle(log, effect, Outcome.unknown(DIED))
+            return Begin.OVER
+        if why_not := why_not_now(effect, work.conversation.project, channel=work.conversation.channel):
+            _stop(log, effect, why_not)
+            return Begin.OVER
+        if effect.state == EffectState.PLANNED and (kept_back := _keep_back(log, effect, asked_again)) is not None:
+            return kept_back
+        return _go(log, effect)
+
+
+def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> Begin | None:
+    """A repeat is held (E6), and what is too much fails (threat 8). None: nothing keeps it back."""
+    earlier = find_repeated(effect) if effect.resolved_at is None and not asked_again else None
+    if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
+        return Begin.ASKS
+    if earlier is not None and ledger.hold(effect, earlier):
+        tell_held(log, effect)
+        return Begin.OVER
+    if too_much := cap_of(effect):
+        settle(log, effect, Outcome.failed(too_much))
+        return Begin.OVER
+    return None
+
+
+def _stop(log: ConversationLog, effect: Effect, reason: str) -> None:
+    """The tool may not be used any more (E9). What may have begun is for staff to find out."""
+    if effect.state == EffectState.SENDING:
+        give_up(log, effect, reason)
+    elif ledger.cancel(effect, reason=reason):
+        tell_cancelled(log, effect)
+
+
+def _go(log: ConversationLog, effect: Effect) -> Begin:
+    action, is_first = definition_of(effect).action, effect.attempts == 0
+    answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
+    if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
+        return Begin.OVER
+    if is_first and action.type is ActionType.SEND_EVENT:
+        # SendSystemEvent(eventIdn = the tool's name, connectorIdn = "system"), which the tool's flow picks up (N44).
+        log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
+    return Begin.GOES
+
+
+def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
+    """Step 5. The job ends with it where nothing can follow; then True."""
+    is_over = not effect.definition.get("after_actions")
+    with job_tx(job, finish=State.DONE if is_over else None), open_log(conversation_of(effect)) as log:
+        effect.refresh_from_db()
+        settle(log, effect, outcome)
+    return is_over
+
+
+async def _after_actions(job: ClaimedJob, work: Work) -> None:
+    """Steps 6 and 7, and the end of the job."""
+    while (row := await in_db(_next, job, work)) is not None:
+        prepared = await _prepare(job, work, row)
+        if prepared is None:
+            continue
+        if tells(row):
+            crash_point("effect.after_actions_pre_urgent")
+        await in_db(_commit_after_action, job, work, prepared)
+
+
+def _next(job: ClaimedJob, work: Work) -> AfterAction | None:
+    """The next one; with none left the job is done."""
+    with job_tx(job):
+        row = next_after_action(work.effect)
+    if row is None:
+        with job_tx(job, finish=State.DONE):
+            pass
+    return row
+
+
+async def _prepare(job: ClaimedJob, work: Work, row: AfterAction) -> Prepared | None:
+    """Its input, and what a model makes of it; a model that can't be had makes it fail, not the effect."""
+    try:
+        raw = input_for(row, work.effect)
+    except NoInput as missing:
+        await in_db(_fail_after_action, job, row, str(missing))
+        return None
+    instruction = instruction_of(row)
+    if not instruction:
+        return Prepared(row=row, raw=raw, value=raw)
+    try:
+        value = await make_value(job, work, instruction=instruction, raw=raw)
+    except (LlmError, GiveUp) as failure:
+        if isinstance(failure, LlmError) and not job.is_last_attempt:
+            raise
+        await in_db(_fail_after_action, job, row, str(failure))
+        return None
+    return Prepared(row=row, raw=raw, value=value)
+
+
+def _fail_after_action(job: ClaimedJob, row: AfterAction, error: str) -> None:
+    with job_tx(job):
+        end_after_action(row, AfterActionState.FAILED, error=error)
+
+
+def _commit_after_action(job: ClaimedJob, work: Work, prepared: Prepared) -> None:
+    with job_tx(job), open_log(work.conversation.pk) as log:
+        after_actions.carry_out(log, work.effect, prepared, config=work.config)

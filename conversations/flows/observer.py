@@ -13,7 +13,7 @@ from conversations.shared_scenes import shared_scene_after
 from conversations.skills.observer import Observation, build_request
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.fence import job_tx
+from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
@@ -36,19 +36,25 @@ async def run_observer(job: ClaimedJob) -> None:
 
 
 def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
-    with job_tx(job):
+    with reading(job):
         scene = shared_scene_after(job)
         return scene, build_request(scene)
 
 
 def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: list[CallRecord]) -> None:
     with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
-        kept = keep_facts(scene.conversation.persona_id, observation.facts, config=scene.config, turn=scene.turn)
-        add_calls(job, scene.turn, records)
+        kept = keep_facts(
+            scene.conversation.persona_id,
+            observation.facts,
+            config=scene.config,
+            turn=scene.turn,
+            writes=log.writes,
+        )
+        add_calls(log.writes, job, scene.turn, records)
         refused = [refusal_of(fact, reason) for fact, reason in kept.refused]
         quality = observation.quality if is_scored(scene.config, scene.conversation.channel) else None
         if refused:
-            Turn.objects.filter(pk=scene.turn.pk).update(refused=refused)
+            log.writes.change(Turn, scene.turn.pk, refused=refused)
         if quality:
             keep_quality(log, scene.turn, quality)
         details = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,6 +22,7 @@ from conversations.scene import Scene, scene_before
 from conversations.skills.reply import build_request
 from conversations.summaries import is_due
 from conversations.timers import next_follow_up
+from conversations.truthful import text_of
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue
@@ -32,6 +34,7 @@ from llm.errors import LlmError, StreamCut
 from llm.types import CallRecord, ChatRequest, FinishReason
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
+from projects.writes import update_row
 
 AFTER_REPLY = ("observer", "thoughts", "tool_caller")
 ANALYZE = "broadcast_analyze_conversation"
@@ -48,10 +51,11 @@ class Begun:
 
 @dataclass(frozen=True)
 class Written:
-    """A reply as the model finished it."""
+    """A reply as the model finished it. `withheld` are its claims that nothing stood behind."""
 
     text: str
     first_token_at: datetime | None
+    withheld: Sequence[str]
 
 
 async def run_reply(job: ClaimedJob) -> None:
@@ -74,13 +78,15 @@ def _begin(job: ClaimedJob) -> Begun:
         turn, directives = scene.turn, scene.conversation.directives
         turn.status, turn.started_at, turn.directives_used = TurnStatus.REPLYING, timezone.now(), directives
         turn.freshness, turn.working_hours = _freshness(scene), scene.status.document
-        turn.save(update_fields=["status", "started_at", "directives_used", "freshness", "working_hours"])
+        update_row(turn, ("status", "started_at", "directives_used", "freshness", "working_hours"))
         return Begun(scene=scene, request=build_request(scene))
 
 
 def _freshness(scene: Scene) -> Freshness:
-    """Fresh directives were written after the last reply."""
+    """Fresh directives were written after the last reply; while a result is awaited none are (D6)."""
     conversation = scene.conversation
+    if scene.waits:
+        return Freshness.WAITING
     if conversation.directives is None:
         return Freshness.NONE
     last = scene.replied
@@ -101,13 +107,13 @@ async def _stream(job: ClaimedJob, begun: Begun, records: list[CallRecord], *, a
     writer = TokenWriter(conversation_id=job.subject_id, turn_id=turn.pk, attempt=attempt)
     first = len(records)
     try:
-        await _complete(begun.request, writer, records)
+        withheld = await _complete(begun, writer, records)
     except asyncio.CancelledError:
         await asyncio.shield(in_db(_keep_partial, job, turn, writer.text, records))
         raise
     finally:
         await writer.close()
-    return Written(text=writer.text.strip(), first_token_at=_first_token_at(records[first]))
+    return Written(text=writer.text.strip(), first_token_at=_first_token_at(records[first]), withheld=withheld)
 
 
 def _first_token_at(call: CallRecord) -> datetime | None:
@@ -116,11 +122,12 @@ def _first_token_at(call: CallRecord) -> datetime | None:
     return call.started_at + timedelta(milliseconds=call.first_token_ms)
 
 
-async def _complete(request: ChatRequest, writer: TokenWriter, records: list[CallRecord]) -> None:
-    """Write the whole answer: one that is cut by its length goes on once. Raises LlmError."""
+async def _complete(begun: Begun, writer: TokenWriter, records: list[CallRecord]) -> Sequence[str]:
+    """Write the whole answer: one that is cut by its length goes on once. Returns what was withheld. Raises LlmError."""
+    request, text = begun.request, text_of(begun.scene, writer.write)
 
     def on_text(piece: str) -> None:
-        writer.write(piece)
+        text.write(piece)
         crash_point("turn.mid_stream")
 
     completion = await model_client().stream(request, on_text=on_text, record=records.append)
@@ -129,6 +136,8 @@ async def _complete(request: ChatRequest, writer: TokenWriter, records: list[Cal
         following = await model_client().stream(rest, on_text=on_text, record=records.append)
         if following.finish is FinishReason.LENGTH:
             raise StreamCut("The answer is longer than the model may write.", partial=writer.text)
+    text.close()
+    return text.withheld
 
 
 def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
@@ -143,8 +152,12 @@ def _commit(job: ClaimedJob, scene: Scene, written: Written, records: list[CallR
         turn.reply = log.add_message(MessageRole.AGENT, written.text, turn=turn, idn="agent_message")
         turn.status, turn.first_token_at, turn.partial = TurnStatus.DONE, written.first_token_at, ""
         turn.replied_at = turn.finished_at = timezone.now()
-        turn.save(update_fields=["reply", "status", "first_token_at", "partial", "replied_at", "finished_at"])
-        add_calls(job, turn, records)
+        log.writes.update(turn, ("reply", "status", "first_token_at", "partial", "replied_at", "finished_at"))
+        add_calls(log.writes, job, turn, records)
+        if log.conversation.correction == scene.conversation.correction:
+            log.conversation.correction = ""
+        for claim in written.withheld:
+            log.add_event("claim_withheld", payload={"turn": str(turn.pk), "text": claim})
         log.add_event(ANALYZE, payload={"turn": str(turn.pk)})
         log.add_turn_event(turn)
         log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)

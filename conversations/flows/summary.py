@@ -69,7 +69,7 @@ def _skip(job: ClaimedJob) -> None:
 def _commit(job: ClaimedJob, begun: Begun, written: ConversationSummary, records: list[CallRecord]) -> None:
     """The lane runs one job of a conversation at a time: the standing summary is still the one this builds on."""
     with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
-        add_calls(job, begun.scene.turn, records)
+        add_calls(log.writes, job, begun.scene.turn, records)
         kept = keep_summary(
             log.conversation,
             until_seq=max(message.seq for message in begun.folded),

@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+from uuid import UUID
 
 from conversations.flows.calls import add_calls, as_failure, keep_calls
 from conversations.log import ConversationLog, open_log
-from conversations.models import Conversation, Directives, Turn
+from conversations.models import Directives, Turn
 from conversations.models.event import EventType
 from conversations.presenters import directives_payload
 from conversations.scene import Scene
 from conversations.shared_scenes import shared_scene_after
 from conversations.skills.thoughts import KeyDirectives, build_request
+from conversations.waits import SKIPPED_WAITING, is_waiting
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.fence import job_tx
+from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord, ChatRequest
+from projects.compiled import Compiled
 from projects.threads import in_db
+
+NEWEST = Compiled(
+    lambda conversation: Directives.objects.filter(conversation_id=conversation).order_by("-version")[:1], kinds=(UUID,)
+)
+
+
+class Waiting(RuntimeError):
+    """A tool's result is awaited: directives without it would be stale before they are read."""
 
 
 async def run_thoughts(job: ClaimedJob) -> None:
-    """Write the directives that the next reply will follow."""
+    """Write the directives that the next reply will follow; not while a tool's result is awaited (T22, W4)."""
+    try:
+        await _think(job)
+    except Waiting:
+        await in_db(_skip, job)
+
+
+async def _think(job: ClaimedJob) -> None:
     scene, request = await in_db(_begin, job)
     records: list[CallRecord] = []
     try:
@@ -35,32 +53,47 @@ async def run_thoughts(job: ClaimedJob) -> None:
         await in_db(keep_calls, job, scene.turn, records)
         raise as_failure(error) from error
     crash_point("lane.llm_done_pre_commit")
-    await in_db(_commit, job, scene, directives, records)
+    try:
+        await in_db(_commit, job, scene, directives, records)
+    except Waiting:
+        await in_db(keep_calls, job, scene.turn, records)
+        raise
     crash_point("lane.committed")
 
 
 def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
-    with job_tx(job):
+    with reading(job):
+        if is_waiting(job.subject_id):
+            raise Waiting
         scene = shared_scene_after(job)
         return scene, build_request(scene)
 
 
 def _commit(job: ClaimedJob, scene: Scene, written: KeyDirectives, records: list[CallRecord]) -> None:
     with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
-        add_calls(job, scene.turn, records)
+        if is_waiting(job.subject_id):
+            raise Waiting
+        add_calls(log.writes, job, scene.turn, records)
         if log.conversation.directives_turn < scene.turn.seq:
             _replace_directives(log, scene.turn, written)
         log.add_turn_event(scene.turn, lane="thoughts", state="done")
 
 
+def _skip(job: ClaimedJob) -> None:
+    with job_tx(job, finish=State.SKIPPED, error=SKIPPED_WAITING):
+        pass
+
+
 def _replace_directives(log: ConversationLog, turn: Turn, written: KeyDirectives) -> None:
-    """Compare-and-set by turn: directives of a turn never replace those of a later one (M7)."""
-    version = Directives.objects.filter(conversation=log.conversation).count() + 1
-    directives = Directives.objects.create(
-        conversation=log.conversation, turn=turn, version=version, document=written.model_dump(mode="json")
+    """The next version, for a turn that is newer than the standing one's (M7): the log's lock keeps it so."""
+    conversation = log.conversation
+    newest = NEWEST(conversation.pk)
+    directives = Directives(
+        conversation=conversation,
+        turn=turn,
+        version=newest[0].version + 1 if newest else 1,
+        document=written.model_dump(mode="json"),
     )
-    changed = Conversation.objects.filter(pk=log.conversation.pk, directives_turn__lt=turn.seq).update(
-        directives=directives, directives_turn=turn.seq
-    )
-    if changed:
-        log.add_event("directives_written", payload=directives_payload(directives), type=EventType.DIRECTIVES)
+    log.writes.insert([directives])
+    conversation.directives, conversation.directives_turn = directives, turn.seq
+    log.add_event("directives_written", payload=directives_payload(directives), type=EventType.DIRECTIVES)

@@ -1,119 +1,234 @@
-"""CANewoToolCaller: finds what the agent just promised, and plans to make it happen (T16, N01-N11)."""
+"""CANewoToolCaller: AnalyzeConversation, which finds what the agent just promised and sees that it happens (T16, N01-N13)."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
+from conversations.commitments import execute, is_waited_for, put_claims_right, source_of, update_follow_up
 from conversations.flows.calls import add_calls, as_failure, keep_calls
 from conversations.log import ConversationLog, open_log
-from conversations.models import Turn
-from conversations.models.event import EventType
-from conversations.scene import Scene
+from conversations.models import Analysis
+from conversations.scene import Scene, scene_after
 from conversations.shared_scenes import shared_scene_after
+from conversations.waits import is_waiting, pause_thoughts
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.enqueue import JobRequest, enqueue
-from jobs.fence import job_tx
+from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
+from projects.compiled import Compiled
 from projects.model_choice import model_for
 from projects.threads import in_db
-from tools.catalogue import CompiledTool, compile_tools
+from tools.analysis import steps
+from tools.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
+from tools.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
+from tools.analysis.steps import StepDocument, held_by, in_order
+from tools.analysis.stored import candidates, compiled_object, contested_of
+from tools.catalogue import CompiledTool, compile_tools, normalise_channel
 from tools.judge import Judgement, judge
-from tools.ledger import plan_effects, store_verdicts
-from tools.models import Effect
-from tools.presenters import effect_payload
-from tools.skills.detect import Detection, TranscriptLine, detect
+from tools.promises import add_broken, open_unserved
+from tools.skills.detect import Detection
+from tools.skills.exchange import Exchange, TranscriptLine
+
+Contested = Mapping[str, Sequence[Judgement]]
+
+STANDING = Compiled(lambda turn: Analysis.objects.filter(turn_id=turn), kinds=(UUID,))
 
 
 @dataclass(frozen=True)
 class Begun:
+    """A reply about to be analysed. `standing` is what an earlier attempt has stored already."""
+
     scene: Scene
     model: ModelSpec
-    offered: Sequence[CompiledTool]
+    channel: str
+    compiled: Sequence[CompiledTool]
+    standing: Analysis | None
 
     @property
-    def answer(self) -> str:
+    def offered(self) -> list[CompiledTool]:
+        return [tool for tool in self.compiled if tool.is_offered]
+
+    @property
+    def exchange(self) -> Exchange:
         reply = self.scene.turn.reply
-        return reply.content if reply else ""
+        return Exchange(
+            answer=reply.content if reply else "",
+            lines=[TranscriptLine(role=line.role, content=line.content) for line in self.scene.lines],
+            summary=self.scene.summary,
+        )
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the detections found, judged, with its conflicts."""
+
+    groups: Groups
+    detections: Detections
+    judgements: Sequence[Judgement]
+    conflicts: Conflicts
 
 
 async def run_tool_caller(job: ClaimedJob) -> None:
-    """Compile, detect, judge; store the verdicts and the plan together, before anything acts on them."""
+    """Decide what no ranking can change and set it going at once; then rank the tools that compete, and go on (D2).
+
+    Each decision is stored before anything acts on it; an attempt after a crash goes on from what stands.
+    """
     begun = await in_db(_begin, job)
-    records: list[CallRecord] = []
-    try:
-        detections = await _detect_side_by_side(begun, records)
-    except LlmError as error:
-        await in_db(keep_calls, job, begun.scene.turn, records)
-        raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
-    judgements = judge(detections, tools=begun.offered, answer=begun.answer)
-    await in_db(_commit, job, begun.scene, judgements, records)
+    contested = await _decide(job, begun) if begun.standing is None else _left_of(begun.standing)
+    if contested:
+        crash_point("tool_caller.decided_pre_rerank")
+        await _rank(job, begun, contested)
     crash_point("lane.committed")
 
 
 def _begin(job: ClaimedJob) -> Begun:
-    with job_tx(job):
+    with reading(job):
         scene = shared_scene_after(job)
-        compiled = compile_tools(scene.project, channel=scene.conversation.channel)
-        return Begun(
+        channel = normalise_channel(scene.conversation.channel)
+        begun = Begun(
             scene=scene,
             model=model_for(scene.project, scene.config, "detect"),
-            offered=[tool for tool in compiled if tool.is_offered],
+            channel=channel,
+            compiled=compile_tools(scene.project, channel=channel),
+            standing=next(iter(STANDING(scene.turn.pk)), None),
         )
+    if begun.standing is not None and begun.standing.finished_at is not None:
+        with job_tx(job, finish=State.SKIPPED, error="The reply was analysed already."):
+            pass
+    return begun
 
 
-async def _detect_side_by_side(begun: Begun, records: list[CallRecord]) -> list[Detection]:
-    """One call for the tools that read the latest answer only, one for those that read it all; none for no tool (N06-N08)."""
-    groups = {
-        history: [tool for tool in begun.offered if tool.definition.use_conversation_history is history]
-        for history in (False, True)
-    }
-    lines = [TranscriptLine(role=line.role, content=line.content) for line in begun.scene.lines]
-    calls = [
-        detect(
-            model_client(),
-            begun.model,
-            tools=tools,
-            lines=lines if history else [],
-            answer=begun.answer,
-            summary=begun.scene.summary if history else "",
-            record=records.append,
+async def _decide(job: ClaimedJob, begun: Begun) -> Contested:
+    """Steps 1 to 5, and the rest of them for everything that needs no ranking. Returns what does, by tag."""
+    records: list[CallRecord] = []
+    groups, exchange = group_tools(begun.offered), begun.exchange
+    try:
+        detections = await detect_side_by_side(
+            model_client(), begun.model, groups=groups, exchange=exchange, record=records.append
         )
-        for history, tools in groups.items()
-        if tools
+    except LlmError as error:
+        await in_db(keep_calls, job, begun.scene.turn, records)
+        raise as_failure(error) from error
+    crash_point("lane.llm_done_pre_commit")
+    judgements = judge(detections.all, tools=begun.offered, answer=exchange.answer)
+    read = Read(groups, detections, judgements, identify_conflicts(judgements))
+    await in_db(_commit_decided, job, begun, read, records)
+    if is_waited_for(read.conflicts.decided):
+        crash_point("wait.opened")
+    return read.conflicts.contested
+
+
+async def _rank(job: ClaimedJob, begun: Begun, contested: Contested) -> None:
+    """Step 6 for the tags with more than one candidate, and the rest of the steps for their winners."""
+    records: list[CallRecord] = []
+    try:
+        settled = await resolve_conflicts(
+            model_client(), begun.model, contested=contested, exchange=begun.exchange, record=records.append
+        )
+    except LlmError as error:
+        await in_db(keep_calls, job, begun.scene.turn, records)
+        raise as_failure(error) from error
+    await in_db(_commit_ranked, job, begun.scene, settled, records)
+
+
+def _commit_decided(job: ClaimedJob, begun: Begun, read: Read, records: list[CallRecord]) -> None:
+    scene, contested = begun.scene, read.conflicts.contested
+    with job_tx(job, finish=None if contested else State.DONE):
+        if is_waited_for(read.conflicts.decided):
+            pause_thoughts(job.subject_id)
+        with open_log(job.subject_id) as log:
+            add_calls(log.writes, job, scene.turn, records)
+            executed = execute(log, scene, read.conflicts.decided)
+            put_claims_right(log, scene.turn, read.judgements)
+            unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
+            open_unserved(unserved, source=source_of(log, scene))
+            trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
+            analysis = Analysis(conversation=log.conversation, turn=scene.turn, steps=trace)
+            if not contested:
+                _finish(log, scene, analysis, settled={})
+            log.writes.insert([analysis])
+
+
+def _commit_ranked(job: ClaimedJob, scene: Scene, settled: Mapping[str, Settled], records: list[CallRecord]) -> None:
+    judgements = [judgement for one in settled.values() for judgement in one.judgements]
+    with job_tx(job, finish=State.DONE):
+        if is_waited_for(judgements):
+            pause_thoughts(job.subject_id)
+        with open_log(job.subject_id) as log:
+            add_calls(log.writes, job, scene.turn, records)
+            _go_on(log, scene, settled)
+
+
+def give_up_ranking(job: ClaimedJob, reason: str) -> None:
+    """No ranking could be had for good: of the tools that still compete none runs, and the trace says so (E7)."""
+    scene = scene_after(job)
+    standing = Analysis.objects.filter(turn=scene.turn, finished_at=None).first()
+    if standing is None:
+        return
+    with open_log(job.subject_id) as log:
+        _go_on(log, scene, {tag: settle(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
+
+
+def _go_on(log: ConversationLog, scene: Scene, settled: Mapping[str, Settled]) -> None:
+    """The rest of the steps for what was ranked."""
+    analysis = Analysis.objects.get(turn=scene.turn)
+    executed = execute(log, scene, [judgement for one in settled.values() for judgement in one.judgements])
+    for one in settled.values():
+        if one.winner is None:
+            add_broken([one.judgements[0].quote], reason=one.why, source=source_of(log, scene))
+    before = held_by(analysis.steps, steps.EXECUTE)["effects"]
+    analysis.steps = [*analysis.steps, steps.EXECUTE.held(effects=[*before, *executed.document])]
+    _finish(log, scene, analysis, settled=settled)
+    log.writes.update(analysis, ("steps", "finished_at"))
+
+
+def _finish(log: ConversationLog, scene: Scene, analysis: Analysis, *, settled: Mapping[str, Settled]) -> None:
+    """Step 6's winners, and steps 8 and 9; the trace is complete."""
+    tags = held_by(analysis.steps, steps.IDENTIFY)["tags"]
+    winners = {tag: settled[tag].winner if tag in settled else names[0] for tag, names in tags.items()}
+    undecided = {tag: one.why for tag, one in settled.items() if one.winner is None}
+    fired = [effect["tool"] for effect in held_by(analysis.steps, steps.EXECUTE)["effects"]]
+    waits = is_waiting(log.conversation.pk)
+    ending = [
+        steps.RESOLVE.held(winners=winners, ranked=list(settled), undecided=undecided),
+        steps.FOLLOW_UP.held(**update_follow_up(log, scene.turn, fired=fired)),
+        steps.STATE.held(tools_called=bool(fired), waiting=waits),
     ]
-    return list(await asyncio.gather(*calls))
+    analysis.steps, analysis.finished_at = in_order([*analysis.steps, *ending]), log.now
+    log.add_turn_event(scene.turn, lane="tool_caller", state="done", fired=fired)
 
 
-def _commit(job: ClaimedJob, scene: Scene, judgements: Sequence[Judgement], records: list[CallRecord]) -> None:
-    with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
-        conversation, turn = scene.conversation, scene.turn
-        add_calls(job, turn, records)
-        store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)
-        effects = plan_effects(
-            judgements, project_id=conversation.project_id, conversation_id=conversation.pk, turn_id=turn.pk
-        )
-        if effects:
-            Turn.objects.filter(pk=turn.pk).update(tools_called=True)
-            enqueue([_job_for(effect) for effect in effects])
-        _tell(log, turn, effects, fired=[judgement.tool.name for judgement in judgements if judgement.fired])
+def _reading_steps(begun: Begun, read: Read) -> list[StepDocument]:
+    return [
+        steps.COMPILE.held(
+            channel=begun.scene.conversation.channel,
+            evaluated_as=begun.channel,
+            tools=compiled_object(begun.compiled),
+        ),
+        steps.GROUP.held(
+            without_history=[tool.name for tool in read.groups.without_history],
+            with_history=[tool.name for tool in read.groups.with_history],
+        ),
+        steps.WITHOUT_HISTORY.held(**_seen(read.detections.without_history)),
+        steps.WITH_HISTORY.held(**_seen(read.detections.with_history)),
+        steps.IDENTIFY.held(tags=read.conflicts.tags, contested=candidates(read.conflicts.contested)),
+    ]
 
 
-def _job_for(effect: Effect) -> JobRequest:
-    return JobRequest(
-        lane="effect", project_id=effect.project_id, subject_id=effect.pk, ordinal=0, key=f"effect:{effect.pk}"
-    )
+def _seen(detection: Detection | None) -> dict[str, Any]:
+    """What a call read; a group without a tool made none."""
+    return {"asked": False} if detection is None else {"asked": True, **detection.model_dump(mode="json")}
 
 
-def _tell(log: ConversationLog, turn: Turn, effects: Sequence[Effect], *, fired: Sequence[str]) -> None:
-    for effect in effects:
-        log.add_event("effect_planned", payload=effect_payload(effect), type=EventType.EFFECT)
-    details: dict[str, Any] = {"lane": "tool_caller", "state": "done", "fired": list(fired)}
-    log.add_turn_event(turn, **details)
+def _left_of(standing: Analysis) -> Contested:
+    """What an earlier attempt left to be ranked."""
+    if standing.finished_at is not None:
+        return {}
+    compiled = held_by(standing.steps, steps.COMPILE)["tools"]
+    return contested_of(held_by(standing.steps, steps.IDENTIFY)["contested"], compiled)

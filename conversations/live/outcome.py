@@ -16,7 +16,8 @@ from conversations.turns import turn_summary
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
-FINAL = (TurnStatus.DONE, TurnStatus.FAILED)
+# A superseded turn is followed to the one that took over; where none did, the conversation was over.
+FINAL = (TurnStatus.DONE, TurnStatus.FAILED, TurnStatus.SUPERSEDED)
 
 
 @dataclass(frozen=True)

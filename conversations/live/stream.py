@@ -13,7 +13,7 @@ from conversations.live.hub import Entry, Listener, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnStatus
 from conversations.models.event import EventType
-from conversations.presenters import conversation_payload, message_payload
+from conversations.presenters import conversation_payload, message_payload, shown
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
@@ -136,11 +136,7 @@ def _is_replying(place: Place, turn_id: str) -> bool:
 def _snapshot(place: Place) -> dict[str, Any]:
     """The whole conversation, for a client whose place is not known."""
     with tenant_tx(place.organization_id):
-        conversation = (
-            Conversation.objects.select_related("persona", "directives")
-            .prefetch_related("persona__fields")
-            .get(pk=place.conversation_id)
-        )
+        conversation = shown(Conversation.objects.filter(pk=place.conversation_id)).get()
         messages = Message.objects.filter(conversation=conversation).order_by("seq")
         return {
             "conversation": conversation_payload(conversation),

@@ -1,5 +1,6 @@
 """Who talks, what was said, and everything that happened."""
 
+from conversations.models.analysis import Analysis
 from conversations.models.conversation import Channel, Conversation, ConversationStatus
 from conversations.models.directives import Directives
 from conversations.models.event import Event
@@ -12,6 +13,7 @@ from conversations.models.turn import Freshness, Origin, Turn, TurnStatus
 from conversations.models.wait import Wait, WaitOutcome
 
 __all__ = [
+    "Analysis",
     "Channel",
     "Conversation",
     "ConversationStatus",

@@ -32,7 +32,8 @@ class Conversation(TenantModel):
 
     `follow_up_at` is when the agent writes again if nobody does before: any message and any turn clears it in its own
     transaction, so that a timer that is still set is one that nothing has overtaken (F2). `recovery` is why the
-    conversation goes badly, while it does (T19).
+    conversation goes badly, while it does (T19); `correction` is what the agent said was done and wasn't, until a reply has
+    put it right.
     """
 
     project = TenantForeignKey("projects.Project", related_name="conversations")
@@ -46,6 +47,7 @@ class Conversation(TenantModel):
     follow_up_at = models.DateTimeField(null=True)
     follow_ups = models.PositiveSmallIntegerField(default=0)
     recovery = models.CharField(max_length=300, blank=True)
+    correction = models.CharField(max_length=300, blank=True)
     last_event = models.PositiveIntegerField(default=0)
     last_message = models.PositiveIntegerField(default=0)
     last_turn = models.PositiveIntegerField(default=0)

@@ -35,6 +35,13 @@ class Event(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["organization", "conversation", "seq"], name="one_event_per_seq")
         ]
+        indexes = [
+            models.Index(
+                fields=["organization", "conversation", "seq"],
+                condition=models.Q(idn="urgent_message"),
+                name="event_urgent",
+            )
+        ]
         ordering = ["seq"]
 
     def __str__(self) -> str:

@@ -26,6 +26,7 @@ class Wait(TenantModel):
     until = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=8, choices=WaitOutcome.choices, blank=True)
+    late_at = models.DateTimeField(null=True, help_text="when the result came after all, after the wait had run out")
 
     class Meta:
         constraints = [

@@ -11,10 +11,11 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from conversations.attention import Attention, what_needs_you
+from conversations.attention import Attention, Matter, what_needs_you
 from conversations.figures import Figures, Turns, last_days
 from conversations.first_steps import Step, first_steps, hide_first_steps
 from conversations.hours import working_status
@@ -58,7 +59,7 @@ def dashboard(request: HttpRequest, project_slug: str) -> HttpResponse:
         **shell_context(request, entry),
         **_today(entry, now),
         **_steps(steps, entry),
-        **_attention(attention, zone=zone_of(entry)),
+        **_attention(attention, entry),
         "is_empty": figures.is_empty,
         "stats": stats_of(figures),
         "charts": charts_of(figures),
@@ -134,6 +135,13 @@ def _steps(steps: list[Step], entry: Entry) -> dict[str, Any]:
     return {"steps": steps, "next_step": following, "steps_done": done, "steps_left": len(steps) - done}
 
 
-def _attention(attention: Attention, *, zone: str) -> dict[str, Any]:
-    rows = [{"matter": matter, "at": moment_of(matter.at, zone=zone)} for matter in attention.matters]
+def _attention(attention: Attention, entry: Entry) -> dict[str, Any]:
+    rows = [
+        {"matter": matter, "url": _url(matter, entry), "at": moment_of(matter.at, zone=zone_of(entry))}
+        for matter in attention.matters
+    ]
     return {"matters": rows, "matters_count": attention.count}
+
+
+def _url(matter: Matter, entry: Entry) -> str:
+    return reverse(matter.page, args=[entry.project.slug, *([matter.id] if matter.id else [])]) + matter.query

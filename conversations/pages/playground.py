@@ -29,8 +29,8 @@ def home(request: HttpRequest) -> HttpResponse:
 def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     """Talk to the agent, and see each turn from within."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
-    conversation_id = _uuid_or_empty(request.GET.get("conversation", ""))
-    return render(request, "playground.html", {**shell_context(request, entry), "conversation_id": conversation_id})
+    asked = {f"{name}_id": _uuid_or_empty(request.GET.get(name, "")) for name in ("conversation", "turn")}
+    return render(request, "playground.html", {**shell_context(request, entry), **asked})
 
 
 def _uuid_or_empty(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from conversations.pages import dashboard, failed_jobs, listing, playground
+from conversations.pages import dashboard, effects, failed_jobs, listing, playground, promises, tools
 
 urlpatterns = [
     path("", playground.home, name="home"),
@@ -13,4 +13,11 @@ urlpatterns = [
     path("p/<slug:project_slug>/conversations", listing.conversations, name="conversations"),
     path("p/<slug:project_slug>/conversations/<uuid:conversation_id>", listing.conversation, name="conversation"),
     path("p/<slug:project_slug>/jobs/failed", failed_jobs.failed_jobs, name="failed_jobs"),
+    path("p/<slug:project_slug>/promises", promises.promises, name="promises"),
+    path("p/<slug:project_slug>/effects", effects.effects, name="effects"),
+    path("p/<slug:project_slug>/effects/<uuid:effect_id>", effects.effect, name="effect"),
+    path("p/<slug:project_slug>/tools", tools.tools, name="tools"),
+    path("p/<slug:project_slug>/tools/custom/new", tools.new_tool, name="new_tool"),
+    path("p/<slug:project_slug>/tools/<str:tool_name>", tools.tool, name="tool"),
+    path("p/<slug:project_slug>/tools/<str:tool_name>/history", tools.tool_history, name="tool_history"),
 ]

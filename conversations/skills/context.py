@@ -65,6 +65,14 @@ class Action:
 
 
 @dataclass(frozen=True)
+class Section:
+    """What a tool put into the prompts of its conversation, under a name."""
+
+    name: str
+    content: str
+
+
+@dataclass(frozen=True)
 class DirectivesView:
     """Directives as the reply's prompt shows them."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from conversations.channels import traits_of
 from conversations.models import Directives, Event, MessageRole, Origin
 from conversations.scene import Scene
 from conversations.skills.budget import within_budget
-from conversations.skills.context import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario
+from conversations.skills.context import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
 from conversations.transcript import Said, as_line
+from conversations.urgent import URGENT
 from llm.prompts import neutralise
 from llm.requests import reply_request
 from llm.types import ChatRequest
@@ -21,6 +22,8 @@ from projects.model_choice import model_for
 
 # The longest reply; longer than any channel bears.
 MAX_OUTPUT_TOKENS = 1500
+# An agent that was told more at once tells the newest.
+MOST_URGENT = 20
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,10 @@ class ReplyContext:
     awaiting: str
     customer: list[Fact]
     actions: list[Action]
+    sections: list[Section]
     knowledge: list[str]
     recovery: str
+    correction: str
     urgent: list[str]
     is_follow_up: bool
     latest: list[Line]
@@ -93,11 +98,13 @@ def _context(scene: Scene, *, latest: Sequence[Said]) -> ReplyContext:
         now=scene.status.clock,
         hours_status=scene.status.line,
         directives=view_of(conversation.directives),
-        awaiting="",
+        awaiting=scene.awaiting,
         customer=scene.facts,
         actions=scene.actions,
+        sections=scene.prompt_sections,
         knowledge=[],
         recovery=conversation.recovery,
+        correction=conversation.correction,
         urgent=_urgent(scene),
         is_follow_up=scene.turn.origin == Origin.FOLLOW_UP,
         latest=[as_line(message) for message in latest],
@@ -116,19 +123,21 @@ def _earlier(scene: Scene) -> list[Said]:
     return [message for message in scene.messages if message.turn < scene.turn.seq]
 
 
-URGENT = Compiled(
-    lambda conversation, since: Event.objects.filter(
-        conversation_id=conversation, idn="urgent_message", created_at__gte=since
-    ),
-    kinds=(UUID, datetime),
+TOLD = Compiled(
+    lambda conversation: Event.objects.filter(conversation_id=conversation, idn=URGENT).order_by("-seq")[:MOST_URGENT],
+    kinds=(UUID,),
 )
 
 
 def _urgent(scene: Scene) -> list[str]:
-    """Urgent messages that came in since the last reply was begun, which therefore could not tell of them."""
-    begun = scene.replied.started_at if scene.replied else None
-    found = URGENT(scene.conversation.pk, begun or scene.conversation.created_at)
-    return [str(event.payload.get("text", "")) for event in found if event.payload.get("text")]
+    """Urgent messages that no reply has told yet: those of this turn, and of turns that it took over."""
+    told = scene.replied.seq if scene.replied else 0
+    payloads = [event.payload for event in reversed(TOLD(scene.conversation.pk))]
+    return [_line_of(payload) for payload in payloads if payload.get("text") and payload.get("told_by", 0) > told]
+
+
+def _line_of(payload: dict[str, Any]) -> str:
+    return f"(late) {payload['text']}" if payload.get("is_late") else str(payload["text"])
 
 
 def _as_chat(message: Said) -> dict[str, str]:

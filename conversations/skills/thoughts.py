@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from conversations.scene import Scene
 from conversations.skills.budget import within_budget
-from conversations.skills.context import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario
+from conversations.skills.context import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
 from conversations.skills.reply import view_of
 from conversations.transcript import Said, as_line
 from llm.requests import structured_request
@@ -67,6 +67,7 @@ class ThoughtsContext:
     channel: str
     known: list[Fact]
     actions: list[Action]
+    sections: list[Section]
     recovery: str
     previous: DirectivesView | None
     summary: str
@@ -93,6 +94,7 @@ def _request(scene: Scene, messages: Sequence[Said]) -> ChatRequest:
         channel=scene.conversation.channel,
         known=scene.facts,
         actions=scene.actions,
+        sections=scene.prompt_sections,
         recovery=scene.conversation.recovery,
         previous=view_of(scene.conversation.directives),
         summary=scene.summary,

@@ -7,25 +7,30 @@ from collections.abc import Callable
 from typing import Any
 
 from llm.offline.schema_instance import instance_of
+from llm.offline.skills.arguments import fill_arguments
 from llm.offline.skills.detect import detect
 from llm.offline.skills.fill import fill_instance
 from llm.offline.skills.observer import observe
 from llm.offline.skills.reply import reply
+from llm.offline.skills.rerank import rank
 from llm.offline.skills.summary import summarise
 from llm.offline.skills.thoughts import think
 from llm.offline.wire import Answer, ChatCall
 
 STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {
+    "arguments": fill_arguments,
     "observer": observe,
     "thoughts": think,
     "detect": detect,
     "summary": summarise,
+    "rerank": rank,
 }
 OUTPUT_TITLES = {
     "Observation": "observer",
     "KeyDirectives": "thoughts",
     "Detection": "detect",
     "ConversationSummary": "summary",
+    "Ranking": "rerank",
 }
 
 

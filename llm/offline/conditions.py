@@ -36,7 +36,8 @@ NEGATED = re.compile(
 )
 MANAGING = re.compile(
     r"\b(?:manag|chang|modif|cancel|edit|updat|reschedul|amend|mov|view|access|swap)\w*\b.{0,40}\b(?:booking|"
-    r"reservation|appointment|it|table)|\b(?:your|the|an) existing (?:booking|reservation|appointment)|\b(?:your|the|existing) (?:booking|reservation) can (?:still )?be |"
+    r"reservation|appointment|it|table)|\b(?:your|the|an) existing (?:booking|reservation|appointment)|"
+    r"\b(?:your|the|existing) (?:booking|reservation) can (?:still )?be |"
     r"(?:booking|reservation) management|manage-booking",
     re.IGNORECASE,
 )

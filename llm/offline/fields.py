@@ -7,6 +7,7 @@ from typing import Any
 
 from llm.offline.contact import (
     EMAIL,
+    PHONE,
     find_day,
     find_diet,
     find_email,
@@ -99,7 +100,7 @@ def _value(found: Any) -> str | None:
 
 
 def _match(pattern: re.Pattern[str], text: str) -> str | None:
-    match = pattern.search(EMAIL.sub(" ", text))
+    match = pattern.search(PHONE.sub(" ", EMAIL.sub(" ", text)))
     return (match[1] if pattern.groups else match[0]) if match else None
 
 

@@ -117,7 +117,8 @@ def read_guest(facts: dict[str, str], lines: list[Line]) -> Guest:
 
 
 OFFERED = re.compile(
-    r"(?:^|[^\d:])(\d{1,2}(?:[:.]\d{2})?\s?(?:am|pm)?)(?: (?:on|at|for) [\w ]{1,20}?)? (?:is|"
+    # Not of "a table for 4 is free", which counts people.
+    r"(?:^|[^\d:])(?<!for )(\d{1,2}(?:[:.]\d{2})?\s?(?:am|pm)?)(?: (?:on|at|for) [\w ]{1,20}?)? (?:is|"
     r"are|would be) (?:still |also )?(?:free|available|open)",
     re.IGNORECASE,
 )

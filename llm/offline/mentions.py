@@ -22,6 +22,7 @@ from llm.offline.prompt_reader import Line, ToolText
 from llm.offline.tool_profile import custom_score, profile_of
 from llm.offline.wordlist import words
 
+SENDINGS = {Matter.SMS, Matter.EMAIL, Matter.MANAGE_LINK}
 PRONOUNS = words("it that this them one so those these")
 TOPICS: tuple[tuple[Matter, re.Pattern[str]], ...] = (
     (Matter.ZIP, re.compile(r"\b(?:zip|post ?code|deliver to|service area)\b", re.IGNORECASE)),
@@ -51,7 +52,7 @@ VAGUE = words(
     """
     what if whether we have works work yes for you now right away quickly moment second a one the into up out
     please again first in just of on at me us our system here there no problem minute to and okay get back real
-    quick look
+    quick look is doable possible feasible
     """
 )
 
@@ -133,8 +134,8 @@ class Finder:
             found = self._by_context(i, clause)
         if self._is_managed_later(i):
             found = found | {Matter.MANAGE_LINK}
-        if Matter.MEETING in found and Matter.MEETING not in self.kinds:
-            return set()
+        if Matter.MEETING not in self.kinds:
+            found = found & SENDINGS if Matter.MEETING in found else found
         if clause.lemma == "schedule" and found == {Matter.BOOKING} and Matter.BOOKING not in self.kinds:
             return {Matter.MEETING}
         return found

@@ -108,6 +108,11 @@ class Scene:
         return bool(section(self.user, "Recovery"))
 
     @cached_property
+    def has_to_correct(self) -> bool:
+        """The agent said that something was done, and it wasn't."""
+        return bool(section(self.user, "Correction"))
+
+    @cached_property
     def guest(self) -> Guest:
         return read_guest(self.facts, self.lines)
 

@@ -27,19 +27,23 @@ def no_filling(_name: str, _schema: dict[str, Any]) -> Any:
     return None
 
 
-def instance_of(schema: dict[str, Any], *, fill: Filler = no_filling, every_property: bool = False) -> Any:
+def instance_of(
+    schema: dict[str, Any], *, fill: Filler = no_filling, every_property: bool = False, only_found: bool = False
+) -> Any:
     """An instance of the schema. `fill(property name, its schema)` may give a value, or None to take the smallest.
 
-    Only required properties are given, or all of them with `every_property`.
+    Only required properties are given, or all of them with `every_property`. With `only_found` what `fill` gives a value is
+    given too, and a required one that it doesn't is null or an empty text where that is allowed.
     """
-    return _Maker(schema, fill, every_property).make(schema, name="", depth=0)
+    return _Maker(schema, fill, every_property, only_found).make(schema, name="", depth=0)
 
 
 class _Maker:
-    def __init__(self, root: dict[str, Any], fill: Filler, every_property: bool) -> None:
+    def __init__(self, root: dict[str, Any], fill: Filler, every_property: bool, only_found: bool) -> None:
         self._root = root
         self._fill = fill
         self._every_property = every_property
+        self._only_found = only_found
 
     def make(self, schema: Any, *, name: str, depth: int) -> Any:
         if not isinstance(schema, dict):
@@ -48,12 +52,20 @@ class _Maker:
         if "const" in schema:
             return schema["const"]
         options = schema.get("anyOf") or schema.get("oneOf")
+        if options and self._only_found and name and {"type": "null"} in options:
+            return self._found_or_null(schema, options, name=name, depth=depth)
         if options:
             return self.make(self._option(options, depth), name=name, depth=depth + 1)
         filled = self._fill(name, schema) if name else None
         if filled is not None:
             return filled
         return schema["enum"][0] if schema.get("enum") else self._by_type(schema, name, depth)
+
+    def _found_or_null(self, schema: dict[str, Any], options: list[Any], *, name: str, depth: int) -> Any:
+        option = {**self._option(options, depth), "description": schema.get("description", "")}
+        if "properties" in option:
+            return self.make(option, name=name, depth=depth + 1)
+        return self._fill(name, option)
 
     def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
         for _ in range(MAX_DEPTH):
@@ -77,7 +89,9 @@ class _Maker:
     def _by_type(self, schema: dict[str, Any], name: str, depth: int) -> Any:
         kind = schema.get("type") or ("object" if "properties" in schema else "string")
         if isinstance(kind, list):
-            kind = next((one for one in kind if one != "null"), "null")
+            kind = (
+                "null" if self._only_found and "null" in kind else next((one for one in kind if one != "null"), "null")
+            )
         match kind:
             case "object":
                 return self._object(schema, depth)
@@ -91,12 +105,20 @@ class _Maker:
             case "integer" | "number":
                 return _number(schema, is_integer=kind == "integer")
             case _:
-                return _string(schema)
+                is_open = self._only_found and not schema.get("minLength") and schema.get("format") not in FORMATS
+                return "" if is_open else _string(schema)
 
     def _object(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
         properties = schema.get("properties", {})
-        wanted = list(properties) if self._every_property else schema.get("required", [])
-        return {key: self.make(properties.get(key, {}), name=key, depth=depth + 1) for key in wanted}
+        required = list(properties) if self._every_property else schema.get("required", [])
+        optional = [key for key in properties if key not in required and self._is_found(key, properties[key])]
+        return {key: self.make(properties.get(key, {}), name=key, depth=depth + 1) for key in (*required, *optional)}
+
+    def _is_found(self, name: str, schema: Any) -> bool:
+        if not self._only_found or not isinstance(schema, dict):
+            return False
+        inner = schema.get("properties", {})
+        return self._fill(name, schema) is not None or any(self._is_found(key, part) for key, part in inner.items())
 
 
 def _merged(schema: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:

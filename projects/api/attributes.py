@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
 from projects.api.serializers import StrictSerializer
-from projects.attributes import Resolved, resolve_attributes, set_attribute, unset_attribute
+from projects.attributes import Resolved, every_attribute, set_attribute, unset_attribute
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
 
@@ -29,7 +29,7 @@ class Attributes(ProjectView):
     @extend_schema(operation_id="attributes_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Every attribute as the project sees it, with its origin."""
-        found = resolve_attributes(self.project)
+        found = every_attribute(self.project)
         return Response({"results": [attribute_payload(found[key]) for key in sorted(found)], "next": None})
 
 
@@ -39,7 +39,7 @@ class AttributeDetail(ProjectView):
     @extend_schema(operation_id="attributes_read", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, key: str) -> Response:
         """One attribute."""
-        found = resolve_attributes(self.project).get(key)
+        found = every_attribute(self.project).get(key)
         if found is None:
             raise Http404
         return Response(attribute_payload(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from rest_framework.parsers import BaseParser
@@ -14,6 +14,7 @@ from projects.api.problem import ApiError
 from projects.attributes import type_name
 
 DEEPEST = 32
+TOO_DEEP = f"JSON may be nested at most {DEEPEST} levels."
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 # No 64-bit integer is longer; a longer one is not worth the work of reading it.
 LONGEST_INTEGER = 20
@@ -54,6 +55,20 @@ def parse_value(text: str) -> Any:
     return value
 
 
+def check_value(value: Any) -> None:
+    """Whether a value that was parsed elsewhere keeps the same rules. Raises ApiError."""
+    level, depth = [value], 0
+    while level := [item for part in level for item in _items_of(part)]:
+        depth += 1
+        if depth > DEEPEST:
+            raise ApiError("json_too_deep", TOO_DEEP)
+    _check_values(value if isinstance(value, dict) else {"value": value}, has_escapes=True)
+
+
+def _items_of(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
 def _check_depth(body: bytes) -> None:
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return
@@ -65,7 +80,7 @@ def _check_depth(body: bytes) -> None:
         elif first in b"]}":
             depth -= 1
         if depth > DEEPEST:
-            raise ApiError("json_too_deep", f"JSON may be nested at most {DEEPEST} levels.")
+            raise ApiError("json_too_deep", TOO_DEEP)
 
 
 def _decode(body: bytes) -> str:

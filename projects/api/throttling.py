@@ -61,12 +61,12 @@ class Outage:
         self._ask_again_at = 0.0
         self._log_again_at = 0.0
 
-    def take(self, bucket: str) -> int:
+    def take(self, bucket: str, *, size: int | None = None) -> int:
         """Milliseconds to wait for a token; 0 when one was taken, or when Redis is away."""
         if time.monotonic() < self._ask_again_at:
             return 0
         try:
-            return take_token(bucket)
+            return take_token(bucket, size=size)
         except RedisError as error:
             self._note(error)
             return 0
@@ -79,10 +79,16 @@ class Outage:
             log.warning("Requests are not counted while Redis is away: %s", error)
 
 
-def take_token(bucket: str) -> int:
-    """Take one token; returns the milliseconds to wait when there is none. Raises RedisError."""
-    size = getattr(settings, "API_REQUESTS_PER_MINUTE", PER_MINUTE)
-    return int(_script()(keys=[f"makegood:bucket:{bucket}"], args=[size / 60_000, size]))
+def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
+    """For a page that is open to strangers: 0 when it may answer, which it always may while Redis is away."""
+    return _outage.take(bucket, size=per_minute) / 1000
+
+
+def take_token(bucket: str, *, size: int | None = None) -> int:
+    """Take one token of a bucket that holds `size` and fills up in a minute; returns the milliseconds to wait when there is
+    none. Raises RedisError."""
+    holds = size or int(getattr(settings, "API_REQUESTS_PER_MINUTE", PER_MINUTE))
+    return int(_script()(keys=[f"makegood:bucket:{bucket}"], args=[holds / 60_000, holds]))
 
 
 @cache

@@ -11,6 +11,7 @@ from django.urls import reverse
 from projects.lookups import find_organizations
 from projects.models import Project, Role, User
 from projects.models.key import Scope
+from projects.pages.counts import counts_of
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 
@@ -18,7 +19,10 @@ from projects.tenancy import tenant_tx
 def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
     """The context of `app.html`: the project, who looks at it, and where else they may go."""
     user = cast(User, request.user)
+    with tenant_tx(entry.project.organization.pk):
+        counts = counts_of(entry.project)
     return {
+        "counts": counts,
         "project": entry.project,
         "organization": entry.project.organization,
         "member": {"name": user.name, "initials": user.initials, "role": entry.member.role},

@@ -13,6 +13,7 @@ from django.db import transaction
 from projects.agent import AgentConfig
 from projects.attributes import set_attribute
 from projects.models import Project, User
+from projects.seeds import plant_seeds
 from projects.services import create_organization, create_project
 from projects.tenancy import tenant_tx
 
@@ -31,7 +32,7 @@ class Locale:
 
 @dataclass(frozen=True)
 class Starter:
-    """One template: what its card says, its agent's settings with BUSINESS for the name, and its switches."""
+    """One template: what its card says, its agent's settings with BUSINESS for the name, its switches, and its `seeds`."""
 
     name: str
     title: str
@@ -41,6 +42,7 @@ class Starter:
     says: str
     config: dict[str, Any] = field(repr=False)
     attributes: dict[str, Any] = field(repr=False)
+    seeds: dict[str, Any] = field(repr=False)
 
     def config_for(self, business: str, *, locale: Locale) -> AgentConfig:
         """The settings for a business. Raises pydantic.ValidationError for a time zone or region that doesn't exist."""
@@ -62,13 +64,15 @@ def start_business(business: str, *, starter: Starter, owner: User, locale: Loca
         project = create_project(business, config=config, author=owner)
         for key, value in starter.attributes.items():
             set_attribute(project, key, value)
+        plant_seeds(project, starter.seeds)
     return project
 
 
 def _read(name: str) -> Starter:
     document = json.loads((FOLDER / f"{name}.json").read_text())
     card, attributes = document.pop("card"), document.pop("attributes")
-    return Starter(name=name, config=document, attributes=attributes, **card)
+    seeds = document.pop("seeds", {})
+    return Starter(name=name, config=document, attributes=attributes, seeds=seeds, **card)
 
 
 def _named(value: Any, *, business: str) -> Any:

@@ -1,5 +1,6 @@
 // The HTTP API as the page uses it: session cookie, CSRF header, one error shape.
 const TIMEOUT_MS = 20_000;
+const LINES = "application/x-ndjson";
 
 export class ApiError extends Error {
   constructor({ status, code, message, field = null }) {
@@ -38,10 +39,39 @@ export class Api {
   }
 
   post(path, body = {}, headers = {}) {
-    return this.request("POST", path, {
+    return this.send("POST", path, body, { headers });
+  }
+
+  put(path, body) {
+    return this.send("PUT", path, body);
+  }
+
+  /** `timeout` in milliseconds, for what takes a model longer than a page usually waits. */
+  send(method, path, body, { headers = {}, timeout } = {}) {
+    return this.request(method, path, {
       body: JSON.stringify(body),
       headers: { "Content-Type": "application/json", ...headers },
+      timeout,
     });
+  }
+
+  /** Posts, and hands over each line of JSON as it comes. `signal` stops it, and what the server does for it. */
+  async lines(path, body, { signal, onLine }) {
+    const response = await fetch(this.base + path, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { ...this.headers(), "Content-Type": "application/json", Accept: LINES },
+      credentials: "same-origin",
+      signal,
+    });
+    if (!response.ok) throw await toError(response);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const lines = (rest + part.value).split("\n");
+      rest = lines.pop();
+      for (const line of lines) if (line) onLine(JSON.parse(line));
+    }
   }
 
   /** Every row of a list, over all its pages. */
@@ -61,19 +91,23 @@ export class Api {
     return `${this.base}${path}?project=${encodeURIComponent(this.project)}`;
   }
 
+  headers() {
+    return { Accept: "application/json", "X-Project": this.project, "X-CSRFToken": this.csrf };
+  }
+
   request(method, path, options) {
     return this.fetch(method, this.base + path, options);
   }
 
-  async fetch(method, url, { body, headers = {} } = {}) {
+  async fetch(method, url, { body, headers = {}, timeout = TIMEOUT_MS } = {}) {
     let response;
     try {
       response = await fetch(url, {
         method,
         body,
-        headers: { Accept: "application/json", "X-Project": this.project, "X-CSRFToken": this.csrf, ...headers },
+        headers: { ...this.headers(), ...headers },
         credentials: "same-origin",
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeout),
       });
     } catch {
       throw unreachable();

@@ -1,10 +1,11 @@
-// One turn taken apart: head, reading, score, failures, and the four tabs.
+// One turn taken apart: head, reading, score, failures, and the five tabs.
 import { Calls } from "./calls.js";
 import { Directives } from "./directives.js";
 import { h, note, refill, state } from "./dom.js";
 import { Effects } from "./effects.js";
 import * as format from "./format.js";
 import { numbersOf, placeVerdicts } from "./marks.js";
+import { Promises } from "./promises.js";
 import { Reading } from "./reading.js";
 import { Score } from "./score.js";
 import { Tabs } from "./tabs.js";
@@ -14,14 +15,16 @@ import { Verdicts } from "./verdicts.js";
 const at = (id) => document.getElementById(id);
 
 export class Inspector {
-  constructor({ api, toast, step, runAgain }) {
+  constructor({ api, toast, step, runAgain, refresh, canOperate, links }) {
     this.runAgain = runAgain;
     this.tabs = new Tabs(at("tabs"));
     this.reading = new Reading(at("reading"));
     this.score = new Score(at("score"));
-    this.verdicts = new Verdicts(at("verdicts"), { showEffects: () => this.tabs.open("effects") });
+    const showEffects = () => this.tabs.open("effects");
+    this.verdicts = new Verdicts(at("verdicts"), { api, toast, canOperate, links, showEffects });
+    this.promises = new Promises(at("promises"), { links, showEffects });
     this.directives = new Directives(at("directives"));
-    this.effects = new Effects(at("effects"));
+    this.effects = new Effects(at("effects"), { api, toast, refresh, canOperate, links });
     this.calls = new Calls(at("calls"), { api, toast });
     at("earlier").addEventListener("click", () => step(-1));
     at("later").addEventListener("click", () => step(1));
@@ -48,7 +51,8 @@ export class Inspector {
     this.head(turn, store);
     this.score.show(turn, { numberOf: numberByTool(turn), firstAt: () => store.drafts.get(turn.id)?.firstAt ?? null });
     this.failures(turn);
-    this.verdicts.render(turn);
+    this.verdicts.render(turn, store);
+    this.promises.render(turn);
     this.calls.render(turn);
     this.counts(turn);
   }
@@ -66,6 +70,7 @@ export class Inspector {
   counts(turn) {
     const { directives_used: used, directives_written: written } = turn;
     this.tabs.count("verdicts", turn.verdicts.length || "");
+    this.tabs.count("promises", turn.promises.length || "");
     this.tabs.count(
       "directives",
       written ? `${used ? `v${used.version} → ` : ""}v${written.version}` : used ? `v${used.version}` : "",
@@ -129,6 +134,7 @@ function progress(turn, store) {
 
 function under(turn) {
   const names = [...new Set(openJobs(turn).map((job) => format.words(job.lane)))];
+  if (!names.length && turn.waits.some(({ waiting }) => waiting)) return "Waits for a result";
   return names.length === 1 ? `${names[0]} runs` : names.length ? `${names.length} flows run` : "Effect runs";
 }
 

@@ -230,7 +230,8 @@ function effectLanes(context) {
     const isCut = effect.state === "held" || effect.state === "cancelled";
     const strong = isCut || effect.state === "planned" ? null : format.length(end - start);
     const number = numberOf(effect.tool);
-    const detail = [effect.state, effect.waited && "waited", !number && effect.tool].filter(Boolean).join(", ");
+    const wait = context.turn.waits.find((one) => one.effect === effect.id);
+    const detail = [outcomeOf(effect), wait && waitWord(wait), !number && effect.tool].filter(Boolean).join(", ");
     const bars = tone ? [{ from: start, to: end, tone }] : [];
     return {
       key: effect.id,
@@ -246,10 +247,15 @@ function effectLanes(context) {
       detail,
       brief: effect.state,
       isCut,
-      isFramed: effect.waited,
+      isFramed: Boolean(wait),
     };
   });
 }
+
+const outcomeOf = ({ state, result }) => (state === "done" && result?.outbox ? "outbox, not sent" : state);
+
+const waitWord = ({ waiting, outcome }) =>
+  waiting ? "waited for" : outcome === "timeout" ? "the wait ran out" : "was waited for";
 
 /** What caused what: the tool caller each effect, and the effect the reply that tells its result. */
 function joints(lanes) {

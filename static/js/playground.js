@@ -4,7 +4,6 @@ import { Api } from "./api.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { refill, state } from "./dom.js";
-import * as format from "./format.js";
 import { Inspector } from "./inspector.js";
 import { Keys } from "./keys.js";
 import { Persona } from "./persona.js";
@@ -12,7 +11,7 @@ import { Session } from "./session.js";
 import { Store } from "./store.js";
 import { Suggestions } from "./suggestions.js";
 import { toaster } from "./toast.js";
-import { reading } from "./turn.js";
+import { reading, waitingFor } from "./turn.js";
 
 const at = (id) => document.getElementById(id);
 
@@ -26,16 +25,26 @@ class Playground {
     this.session = new Session({ api: this.api, store: this.store });
     this.toast = toaster(at("toasts"));
     this.channel = "chat";
+    this.links = { effects: main.dataset.effects, tools: main.dataset.tools };
     this.build({ project, canOperate });
     this.store.listen(() => this.render());
     addEventListener("popstate", () => this.go(new URLSearchParams(location.search).get("conversation")));
-    this.go(conversation || null);
+    this.go(conversation || null, { turn: main.dataset.turn });
   }
 
   build({ project, canOperate }) {
     const step = (by) => this.store.step(by);
     const runAgain = canOperate && ((job, turn) => this.runAgain(job, turn));
-    this.inspector = new Inspector({ api: this.api, toast: this.toast, step, runAgain });
+    const refresh = (turn) => this.session.refresh(turn);
+    this.inspector = new Inspector({
+      api: this.api,
+      toast: this.toast,
+      step,
+      runAgain,
+      refresh,
+      canOperate,
+      links: this.links,
+    });
     this.announcer = new Announcer(at("announcer"));
     this.chat = new Chat({
       log: at("chat"),
@@ -111,10 +120,12 @@ class Playground {
     this.composer.fill("");
   }
 
-  async go(conversation) {
+  /** Opens a conversation, at one of its turns if it is named. */
+  async go(conversation, { turn = null } = {}) {
     if (!conversation) return this.session.leave();
     try {
       await this.session.open(conversation);
+      if (this.store.turns.has(turn)) this.select(turn, true);
       this.channel = this.store.conversation?.channel ?? this.channel;
     } catch (error) {
       this.store.loading = false;
@@ -157,12 +168,7 @@ class Playground {
 
   renderWaiting(waiting) {
     at("waiting").hidden = !waiting;
-    const until = waiting?.until ? `, until ${format.seconds(waiting.until)} at the latest` : "";
-    refill(
-      at("waiting"),
-      JSON.stringify(waiting),
-      () => waiting && state("warn", "clock-pause", `The agent waits for a result${until}`),
-    );
+    refill(at("waiting"), JSON.stringify(waiting), () => waiting && state("warn", "clock-pause", waitingFor(waiting)));
   }
 
   renderPhone(turn) {

@@ -38,7 +38,7 @@ export class Session {
     const conversation = await this.api.get(`/conversations/${id}`);
     if (visit !== this.visit) return;
     this.store.conversation = conversation;
-    this.store.waiting = conversation.waiting ? { until: null } : null;
+    this.store.waiting = lastWait(conversation);
     await this.load();
     if (visit !== this.visit) return;
     this.store.loading = false;
@@ -164,8 +164,10 @@ export class Session {
     if (lane === "observer" && state === "done") this.refreshConversation();
   }
 
-  waitingChanged({ waiting, until }) {
-    this.store.waiting = waiting ? { until } : null;
+  /** One of several waits may have ended: what is still waited for, the conversation says. */
+  waitingChanged({ waiting, reason, until }) {
+    if (!waiting) return void this.refreshConversation();
+    this.store.waiting = { reason, until };
     this.store.touch();
   }
 
@@ -180,6 +182,7 @@ export class Session {
     const conversation = await this.api.get(`/conversations/${id}`).catch(() => null);
     if (!conversation || id !== this.id) return;
     this.store.conversation = conversation;
+    this.store.waiting = lastWait(conversation);
     this.store.touch();
   }
 
@@ -207,3 +210,6 @@ export class Session {
     this.refresh(turnId);
   }
 }
+
+/** Of what a conversation waits for, that which may last longest; null when it doesn't wait. */
+const lastWait = ({ waits = [] }) => [...waits].sort((a, b) => new Date(b.until) - new Date(a.until))[0] ?? null;

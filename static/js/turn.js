@@ -1,4 +1,6 @@
 // Questions about a turn that several parts of the page ask.
+import { seconds } from "./format.js";
+
 const OPEN_JOB = new Set(["queued", "running"]);
 const LATER_MS = 60_000;
 const OPEN_EFFECT = new Set(["planned", "sending"]);
@@ -52,9 +54,17 @@ const RULES = {
   negation: { gloss: "said not to", says: "The agent says that it will not do it." },
   quotation: { gloss: "quoted", says: "The agent repeats someone’s words." },
   condition: { gloss: "a condition is not met", says: "Not every condition of the tool is met." },
-  lost_rerank: { gloss: "outranked", says: "Another tool with the same tag fits better." },
+  lost_rerank: { gloss: "outranked" },
   held: { gloss: "a repeat", says: "The same was already done for this customer." },
 };
+
+/** Outcomes that a person may expect of a tool: "fired", or the rule that holds it back. */
+export const OUTCOMES = [
+  ["fired", "Fires"],
+  ...Object.entries(RULES)
+    .filter(([name]) => !["lost_rerank", "held"].includes(name))
+    .map(([name, { gloss }]) => [name, `Held back: ${gloss}`]),
+];
 
 /** How a verdict reads: tone, icon and word, with the gloss and the sentence of its rule. */
 export function reading(verdict) {
@@ -64,4 +74,10 @@ export function reading(verdict) {
   if (verdict.rule === "quotation") return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
   if (known) return { tone: "warn", icon: "hand-stop", word: "Held back", ...known };
   return { tone: "mute", icon: "circle-dotted", word: "Not fired", gloss: null };
+}
+
+/** What is waited for, and until when: {reason, until}. */
+export function waitingFor({ reason, until }) {
+  const what = reason ? `what ${reason} brings` : "a result";
+  return `The agent waits for ${what}${until ? `, until ${seconds(until)} at the latest` : ""}`;
 }

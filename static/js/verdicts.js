@@ -1,19 +1,23 @@
 // Why each tool fired or did not.
 import { h, icon, refill, state } from "./dom.js";
 import { plural } from "./format.js";
+import { expectedOf, keepButton } from "./keeping.js";
 import { numbersOf, placeVerdicts } from "./marks.js";
-import { reading, replyText } from "./turn.js";
+import { OUTCOMES, reading, replyText } from "./turn.js";
+import { heldIn, trace } from "./trace.js";
 
 const ORDER = { Fired: 0, "Held back": 1, Outranked: 2, "Not fired": 3 };
 
 export class Verdicts {
-  constructor(element, { showEffects }) {
+  constructor(element, { api, toast, canOperate, links, showEffects }) {
     this.element = element;
-    this.showEffects = showEffects;
+    Object.assign(this, { api, toast, canOperate, links, showEffects });
     this.opened = new Map();
+    // What a person says that a tool should have made of the words, by turn and then by tool.
+    this.corrections = new Map();
   }
 
-  render(turn) {
+  render(turn, store) {
     refill(
       this.element,
       JSON.stringify([
@@ -22,13 +26,14 @@ export class Verdicts {
         turn.effects.map(({ id, state: now }) => [id, now]),
         turn.status,
         turn.jobs.map((job) => job.state),
+        turn.analysis?.length,
       ]),
-      () => this.build(turn),
+      () => this.build(turn, store),
     );
   }
 
-  build(turn) {
-    if (!turn.verdicts.length) return h("p", { class: "pg-none" }, nothing(turn));
+  build(turn, store) {
+    if (!turn.verdicts.length && !turn.analysis) return h("p", { class: "pg-none" }, nothing(turn));
     const numbers = numbersOf(placeVerdicts(replyText(turn), turn.verdicts, reading));
     const isSilent = (verdict) => !verdict.fired && !verdict.rule && !verdict.quote;
     const spoken = turn.verdicts
@@ -39,7 +44,48 @@ export class Verdicts {
     const rows = spoken.map((verdict) =>
       this.row(turn, verdict, { number: numbers.get(verdict), isOpen: verdict.fired || verdict === firstHeld }),
     );
-    return h("div", { class: "mg-rows first vd" }, rows, silent.length > 0 && this.silent(turn, silent));
+    return [
+      !spoken.length && h("p", { class: "pg-none" }, nothing(turn)),
+      h("div", { class: "mg-rows first vd" }, rows, this.silent(turn, silent), this.notOffered(turn)),
+      h("div", { class: "mg-flow pg-foot" }, this.canOperate && turn.reply && this.keeping(turn, store), trace(turn)),
+    ];
+  }
+
+  /** One click keeps the reply with what each tool made of it, or should have. */
+  keeping(turn, store) {
+    const before = store.orderedMessages().filter((message) => message.seq < turn.reply.seq);
+    const roles = { user: "customer", agent: "agent" };
+    const content = () => ({
+      answer: replyText(turn),
+      channel: store.conversation.channel,
+      conversation: before
+        .filter((message) => message.role in roles)
+        .slice(-100)
+        .map(({ role, content: said }) => ({ role: roles[role], content: said })),
+      expected: expectedOf(turn.verdicts, this.corrections.get(turn.id)),
+    });
+    return keepButton({ api: this.api, toast: this.toast, content, label: "Keep as a regression case" });
+  }
+
+  /** Tools that could not fire here, whatever was said. */
+  notOffered(turn) {
+    const compiled = Object.entries(heldIn(turn.analysis, 1)?.tools ?? {});
+    const closed = compiled.filter(([, tool]) => tool.why_not);
+    if (!closed.length) return null;
+    const summary = h(
+      "summary",
+      {},
+      state("mute", "lock", "Not offered"),
+      h("span", { class: "t2" }, `${plural(closed.length, "tool")}, off or not on this channel`),
+      h("span", { class: "mg-n" }),
+    );
+    return this.details(
+      `${turn.id}:closed`,
+      false,
+      {},
+      summary,
+      list(closed.map(([name, tool]) => [name, tool.why_not])),
+    );
   }
 
   row(turn, verdict, { number, isOpen }) {
@@ -86,8 +132,24 @@ export class Verdicts {
           conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", name)),
         ),
       ],
+      this.canOperate && verdict.rule !== "lost_rerank" && ["Should be", this.correction(turn, verdict)],
       verdict.fired && ["Then", effects.length ? this.effectLink(effects) : "Sent as a system event."],
     ].filter(Boolean);
+  }
+
+  /** What it should have been, for the regression case. */
+  correction(turn, verdict) {
+    const corrections = this.corrections.get(turn.id) ?? new Map();
+    const standing = corrections.get(verdict.tool) ?? (verdict.fired ? "fired" : verdict.rule);
+    const change = (event) => {
+      corrections.set(verdict.tool, event.target.value);
+      this.corrections.set(turn.id, corrections);
+    };
+    return h(
+      "select",
+      { class: "form-select vd-should", "aria-label": `What ${verdict.tool} should be`, onchange: change },
+      OUTCOMES.map(([value, words]) => h("option", { value, selected: value === standing }, words)),
+    );
   }
 
   effectLink(effects) {
@@ -99,7 +161,13 @@ export class Verdicts {
     );
   }
 
-  silent(turn, verdicts) {
+  /** Tools that were offered, and that no words speak of. Those without a verdict were left out by the model. */
+  silent(turn, read) {
+    const judged = new Set(turn.verdicts.map(({ tool }) => tool));
+    const offered = Object.entries(heldIn(turn.analysis, 1)?.tools ?? {});
+    const left = offered.filter(([name, tool]) => !tool.why_not && !judged.has(name)).map(([tool]) => ({ tool }));
+    const verdicts = [...read, ...left];
+    if (!verdicts.length) return null;
     const summary = h(
       "summary",
       {},
@@ -107,15 +175,8 @@ export class Verdicts {
       h("span", { class: "t2" }, `${plural(verdicts.length, "tool")}, no words in this reply`),
       h("span", { class: "mg-n" }),
     );
-    const list = h(
-      "dl",
-      { class: "mg-kv ts" },
-      verdicts.flatMap(({ tool, reason }) => [
-        h("dt", {}, h("code", {}, tool)),
-        h("dd", {}, reason || "No words of this reply speak of it."),
-      ]),
-    );
-    return this.details(`${turn.id}:silent`, false, {}, summary, list);
+    const why = ({ tool, reason }) => [tool, reason || "No words of this reply speak of it."];
+    return this.details(`${turn.id}:silent`, false, {}, summary, list(verdicts.map(why)));
   }
 
   /** A row that stays as the reader left it, though the turn is fetched again. */
@@ -128,6 +189,13 @@ export class Verdicts {
     );
   }
 }
+
+const list = (rows) =>
+  h(
+    "dl",
+    { class: "mg-kv ts" },
+    rows.flatMap(([tool, why]) => [h("dt", {}, h("code", {}, tool)), h("dd", {}, why)]),
+  );
 
 const rank = (verdict, numbers) => ORDER[reading(verdict).word] * 100 + (numbers.get(verdict) ?? 99);
 

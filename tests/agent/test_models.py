@@ -112,7 +112,7 @@ def test_no_connection_is_held_while_the_model_is_asked(
 ) -> None:
     held: list[bool] = []
 
-    async def ask(model: Any) -> model_trial.Trial:
+    async def ask(client: Any, model: Any) -> model_trial.Trial:
         held.append(connection.in_atomic_block)
         return model_trial.Trial(True, "ok")
 

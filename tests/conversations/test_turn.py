@@ -10,6 +10,7 @@ from conversations.models import Event, Message
 from conversations.services import give_fields
 from tests.conversations.conftest import begin
 from tests.crashes.invariants import check, settle
+from tests.pipeline.conftest import configure
 from tests.processes import until
 
 LANES = ("observer", "thoughts", "tool_caller")
@@ -127,7 +128,7 @@ def test_directives_that_come_late_leave_the_next_reply_stale(talk, worker, mode
 def test_a_promise_fires_its_tool_once(talk, worker, model):
     """N39, N44: one verdict fired, one effect, one system event of the tool's name."""
     model.script("reply", text="I'll send you an SMS with the reservation details.")
-    turn = talk.exchange("Can you text me the details?")
+    turn = talk.exchange("Can you text me the details? I am on +39 347 555 0142.")
     fired = [verdict["tool"] for verdict in turn["verdicts"] if verdict["fired"]]
     assert fired == ["send_sms_tool"]
     assert [(effect["tool"], effect["state"]) for effect in turn["effects"]] == [("send_sms_tool", "done")]
@@ -146,7 +147,8 @@ def test_a_promise_fires_its_tool_once(talk, worker, model):
     ],
 )
 def test_what_is_no_promise_fires_nothing(answer, rule, talk, worker, model):
-    """It is held back with the rule that says why."""
+    """It is held back with the rule that says why; a claim, too, where the reply itself isn't checked."""
+    configure(talk.tenant, truthful_status=False)
     model.script("reply", text=answer)
     turn = talk.exchange("And then?")
     assert turn["effects"] == []

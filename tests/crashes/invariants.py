@@ -32,7 +32,7 @@ def check(tenant: Tenant) -> None:
             three_lanes_follow_each_reply(conversation)
             directives_are_never_stale(conversation)
         assert not Job.objects.filter(state=State.FAILED).exists()
-        assert not Effect.objects.exclude(state=EffectState.DONE).exists()
+        assert not Effect.objects.filter(state__in=(EffectState.PLANNED, EffectState.SENDING)).exists()
 
 
 def every_message_is_answered_once(conversation: Conversation) -> None:

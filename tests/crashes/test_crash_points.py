@@ -21,14 +21,15 @@ IN_WORKER = [
     "lane.claimed",
     "lane.llm_done_pre_commit",
     "lane.committed",
-    "effect.sending_pre_bytes",
 ]
+# Their number is known, so that a text that was promised can be sent.
+KNOWN = {"phone": "+393475550142"}
 WORDS = ["Do you have a table on Friday?", "Please text me the opening hours", "Thank you, could you send me an SMS?"]
 
 
 def begin(tenant: Tenant) -> Conversation:
     with tenant.tx():
-        return start_conversation(tenant.project, channel="chat", external_id="guest", known={}, metadata={})
+        return start_conversation(tenant.project, channel="chat", external_id="guest", known=KNOWN, metadata={})
 
 
 def say(tenant: Tenant, conversation: Conversation, words: str) -> None:

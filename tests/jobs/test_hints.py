@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import redis
+from celery import current_app
 from django.conf import settings
+from kombu import Queue
 
+from jobs import worker
 from jobs.models import Job
+from jobs.strategy import hint_strategy
 from jobs.sweep import sweep
 from tests.jobs.conftest import add
 
@@ -24,6 +30,35 @@ def test_a_hint_goes_out_only_when_the_transaction_commits(tenant, queue_lane):
     assert queued_hints() == before
     add(tenant, queue_lane)
     assert queued_hints() == before + 1
+
+
+def test_a_hint_is_a_celery_message(tenant, queue_lane):
+    """Whoever reads the queue with Celery's own library finds a task by the lane's name, without arguments."""
+    add(tenant, queue_lane)
+    with current_app.connection_for_read() as broker, broker.channel() as channel:
+        messages = list(iter(Queue("work", channel=channel, no_ack=True).get, None))
+    newest = messages[-1]
+    assert newest.headers["task"] == queue_lane.task_name
+    assert newest.payload[:2] == [[], {}]
+
+
+def test_a_worker_takes_a_hint_where_it_hears_it(monkeypatch):
+    """No request, no pool, no acknowledgement: what Celery hands over besides the message is left alone."""
+    woken: list[str] = []
+    monkeypatch.setattr(worker, "wake", woken.append)
+    consumer = SimpleNamespace(event_dispatcher=None)
+    take = hint_strategy(SimpleNamespace(name="run_reply"), current_app, consumer)
+    take(SimpleNamespace(headers={}), [[], {}, {}], None, None, [])
+    assert woken == ["reply"]
+
+
+def test_who_watches_the_workers_sees_hints_by_name(monkeypatch):
+    told: list[tuple[str, str]] = []
+    events = SimpleNamespace(enabled=True, send=lambda kind, **fields: told.append((kind, fields["uuid"])))
+    monkeypatch.setattr(worker, "wake", lambda lane: None)
+    take = hint_strategy(SimpleNamespace(name="run_reply"), current_app, SimpleNamespace(event_dispatcher=events))
+    take(SimpleNamespace(headers={"id": "1", "task": "run_reply"}))
+    assert told == [("task-received", "1"), ("task-succeeded", "1")]
 
 
 def test_a_lost_hint_is_logged_and_never_raised(tenant, queue_lane, servers, caplog):

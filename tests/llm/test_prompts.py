@@ -24,14 +24,18 @@ from conversations.skills.thoughts import ThoughtsContext
 from llm import prompts
 from llm.prompts import UnknownVariable, neutralise, render, template_hash
 from llm.template_fields import template_fields
+from tools.skills.arguments import ArgumentsContext
 from tools.skills.detect import DetectContext
+from tools.skills.rerank import RerankContext
 
 CONTEXTS: dict[str, type] = {
+    "arguments": ArgumentsContext,
     "reply": ReplyContext,
     "observer": ObserverContext,
     "thoughts": ThoughtsContext,
     "detect": DetectContext,
     "summary": SummaryContext,
+    "rerank": RerankContext,
 }
 TAG = re.compile(r"<\s*/|<[A-Za-z!?]")
 HOSTILE = st.one_of(
@@ -65,6 +69,8 @@ def filled(hint: Any, text: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     """Values of a context's type whose strings are all hostile."""
     if get_origin(hint) is list:
         return st.lists(filled(get_args(hint)[0], text), min_size=1, max_size=2)
+    if get_origin(hint) is tuple:
+        return st.lists(filled(get_args(hint)[0], text), min_size=1, max_size=2).map(tuple)
     inner = item_type(hint)
     if dataclasses.is_dataclass(inner) and isinstance(inner, type):
         return st.builds(inner, **{name: filled(each, text) for name, each in get_type_hints(inner).items()})
@@ -94,8 +100,8 @@ def test_hostile_data_opens_and_closes_no_tag(skill: str, data: st.DataObject) -
 def harmless_twin(value: Any) -> Any:
     if isinstance(value, str):
         return "x" if value else ""
-    if isinstance(value, list):
-        return [harmless_twin(item) for item in value]
+    if isinstance(value, list | tuple):
+        return type(value)(harmless_twin(item) for item in value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         changes = {field.name: harmless_twin(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return dataclasses.replace(value, **changes)

@@ -14,7 +14,8 @@ from llm.offline.composer import compose
 from llm.offline.wire import ChatCall
 from llm.prompts import render
 from tools.builtin import builtin_tools
-from tools.skills.detect import ConditionLine, DetectContext, ToolLine, TranscriptLine
+from tools.skills.detect import ConditionLine, DetectContext, ToolLine
+from tools.skills.exchange import TranscriptLine
 
 DEMO: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parents[2] / "projects" / "demo" / "restaurant.json").read_text()
@@ -94,6 +95,8 @@ def reply_call(
         customer=[Fact(key, value) for key, value in (facts or {}).items()],
         actions=list(actions),
         knowledge=[],
+        sections=[],
+        correction="",
         recovery=recovery,
         urgent=list(urgent),
         is_follow_up=is_follow_up,
@@ -156,6 +159,7 @@ def think(
         known=[Fact(key, value) for key, value in (known or {}).items()],
         actions=list(actions),
         recovery="",
+        sections=[],
         previous=None,
         summary=summary,
         messages=list(messages),

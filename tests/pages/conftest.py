@@ -18,6 +18,7 @@ from jobs.models import Job, State
 from projects.ids import uuid7_floor
 from projects.models import User
 from tests.conftest import Tenant
+from tools.models import Effect, EffectState, Promise, PromiseState
 
 _numbers = count()
 
@@ -101,3 +102,51 @@ def failed_job(tenant: Tenant) -> Callable[..., Job]:
             )
 
     return make
+
+
+def add_effect(tenant: Tenant, row: Conversation, *, state: EffectState = EffectState.DONE, **fields: Any) -> Effect:
+    """An effect of the conversation's newest turn, as if the tool caller had planned it and a worker had run it."""
+    given = {"tool": "send_sms_tool", "kind": "sms", "delivery": "once", "quote": "I’ll text you the details."} | fields
+    now = timezone.now()
+    with tenant.tx():
+        turn = Turn.objects.filter(conversation=row).last()
+        return Effect.objects.create(
+            project_id=tenant.project.pk,
+            conversation_id=row.pk,
+            turn_id=turn.pk if turn else None,
+            effect_key=f"key-{next(_numbers)}",
+            state=state,
+            **{"definition": {"description": "Sends a text."}, "arguments": {"text": "Friday at 7 PM"}} | given,
+            finished_at=now if state in (EffectState.DONE, EffectState.FAILED) else None,
+        )
+
+
+def add_promise(
+    tenant: Tenant,
+    row: Conversation,
+    quote: str = "I’ll text you the details.",
+    *,
+    state: PromiseState = PromiseState.OPEN,
+    at: datetime | None = None,
+    **fields: Any,
+) -> Promise:
+    """A promise of the conversation's newest turn, made at a moment and, unless it is open, over two seconds later."""
+    at = at or timezone.now()
+    with tenant.tx():
+        turn = Turn.objects.filter(conversation=row).last()
+        message = Message.objects.filter(conversation=row).last()
+        assert turn is not None
+        assert message is not None
+        promise = Promise.objects.create(
+            id=id_at(at),
+            project_id=tenant.project.pk,
+            conversation_id=row.pk,
+            turn_id=turn.pk,
+            message_id=message.pk,
+            quote=quote,
+            state=state,
+            **{"due_at": at + timedelta(minutes=15)} | fields,
+            **{} if state is PromiseState.OPEN or "closed_at" in fields else {"closed_at": at + timedelta(seconds=2)},
+        )
+        Promise.objects.filter(pk=promise.pk).update(created_at=at)
+    return promise

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from projects.models import ApiKey, Role, User
 from projects.services import create_key
 from tests.conftest import Tenant, member_of
-from tests.pages.conftest import browser, talk
+from tests.pages.conftest import add_effect, add_promise, browser, talk
+from tools.models import EffectState, PromiseState
 
 
 def url_of(tenant: Tenant) -> str:
@@ -101,3 +104,19 @@ def test_flagged_conversations_and_failed_jobs_need_you(
 def test_nothing_that_waits_is_said_as_such(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
     assert "Nothing waits for you" in owner.get(url_of(tenant)).content.decode()
+
+
+def test_unknown_effects_and_broken_promises_need_a_person(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    add_effect(tenant, row, state=EffectState.UNKNOWN)
+    add_promise(tenant, row, "I’ll call you back.", state=PromiseState.BROKEN)
+    text = owner.get(url_of(tenant)).content.decode()
+    assert "Did this happen? send_sms_tool" in text
+    assert "A promise broke: “I’ll call you back.”" in text
+    for page, state in (("effects", "unknown"), ("promises", "broken")):
+        assert f'href="{reverse(page, args=[tenant.project.slug])}?state={state}"' in text
+
+
+def test_a_promise_that_broke_long_ago_is_history(owner: Client, tenant: Tenant) -> None:
+    add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN, at=timezone.now() - timedelta(days=8))
+    assert owner.get(url_of(tenant)).context["matters_count"] == 0

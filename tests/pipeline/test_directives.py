@@ -32,7 +32,7 @@ def test_nothing_but_the_thoughts_flow_writes_directives() -> None:
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "conversations").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute) and ast.unparse(node).startswith("Directives.objects.create")
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Directives", "Directives.objects.create")
     }
     assert writers == {"conversations/flows/thoughts.py"}
 

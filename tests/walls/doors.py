@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from projects.models import Role
@@ -49,7 +51,19 @@ class Page:
 
 
 API = "api/v1/"
+# An hour at which the demo's trattoria is open whenever this is read: a Saturday that is none of its holidays.
+BOOKABLE = next(
+    f"{day:%Y-%m-%d}T13:00"
+    for day in (datetime.now(UTC).date() + timedelta(days=ahead) for ahead in range(2, 30))
+    if day.weekday() == 5 and (day.month, day.day) not in {(12, 24), (12, 25), (12, 26), (1, 1)}
+)
 ONE = f"{API}conversations/<uuid:conversation_id>"
+OWN_TOOL = f"{API}custom-tools/<str:name>"
+TOOL = {
+    "description": "Tells a colleague.",
+    "conditions": {"agentPromised": {"type": "boolean", "description": "The agent commits to it now."}},
+    "useConversationHistory": False,
+}
 PERSON = {"channel": "api", "persona": {"external_id": "guest"}}
 
 DOORS = [
@@ -70,7 +84,38 @@ DOORS = [
     Door(f"{API}attributes/<str:key>", "PUT", Scope.CONFIGURE, 200, {"value": "x"}),
     Door(f"{API}attributes/<str:key>", "DELETE", Scope.CONFIGURE, 204),
     Door(f"{API}tools", "GET", Scope.READ),
+    Door(f"{API}tools/evaluate", "POST", Scope.CONFIGURE, 400, {"channel": "chat"}),
+    Door(f"{API}tools/rehearse", "POST", Scope.CONFIGURE, 400, {"tools": {}}),
+    Door(f"{API}custom-tools", "GET", Scope.READ),
+    Door(f"{API}custom-tools", "POST", Scope.CONFIGURE, 201, {"name": lambda: f"t{uuid.uuid4().hex}", **TOOL}),
+    Door(OWN_TOOL, "GET", Scope.READ),
+    Door(OWN_TOOL, "PUT", Scope.CONFIGURE, 200, TOOL),
+    Door(OWN_TOOL, "PATCH", Scope.CONFIGURE, 200, {"enabled": True}),
+    Door(OWN_TOOL, "DELETE", Scope.CONFIGURE, 204),
+    Door(f"{OWN_TOOL}/versions", "GET", Scope.READ),
+    Door(f"{OWN_TOOL}/restore", "POST", Scope.CONFIGURE, 200, {"version": 1}),
+    Door(f"{OWN_TOOL}/signing-secret", "POST", Scope.CONFIGURE, 201),
+    Door(f"{OWN_TOOL}/secret-headers", "PATCH", Scope.CONFIGURE, 200, {"headers": {"X-Key": "x"}}),
+    Door(f"{API}promises", "GET", Scope.READ),
+    Door(f"{API}tools/check", "POST", Scope.READ, 200, {"name": "my_tool", "text": "{}"}),
     Door(f"{API}effects", "GET", Scope.READ),
+    Door(f"{API}effects/<uuid:effect_id>", "GET", Scope.READ),
+    Door(f"{API}effects/<uuid:effect_id>/resolve", "POST", Scope.OPERATE, 200, {"happened": True}),
+    Door(f"{API}effects/<uuid:effect_id>/release", "POST", Scope.OPERATE, 409),
+    Door(f"{API}bookings", "GET", Scope.READ),
+    Door(f"{API}bookings", "POST", Scope.OPERATE, 201, {"starts_at": BOOKABLE, "party_size": 2}),
+    Door(f"{API}bookings/<uuid:booking_id>", "GET", Scope.READ),
+    Door(f"{API}bookings/<uuid:booking_id>", "PATCH", Scope.OPERATE, 200, {"party_size": 2}),
+    Door(f"{API}bookings/<uuid:booking_id>", "DELETE", Scope.OPERATE),
+    Door(f"{API}bookings/free", "GET", Scope.READ, 400),
+    Door(f"{API}resources", "GET", Scope.READ),
+    Door(f"{API}resources", "POST", Scope.CONFIGURE, 201, {"name": lambda: uuid.uuid4().hex}),
+    Door(f"{API}resources/<uuid:resource_id>", "GET", Scope.READ),
+    Door(f"{API}resources/<uuid:resource_id>", "PATCH", Scope.CONFIGURE, 200, {"capacity": 4}),
+    Door(f"{API}resources/<uuid:resource_id>", "DELETE", Scope.CONFIGURE, 204),
+    Door(f"{API}evaluation-cases", "GET", Scope.READ),
+    Door(f"{API}evaluation-cases", "POST", Scope.OPERATE, 201, {"name": "x", "answer": "Hello.", "expected": {}}),
+    Door(f"{API}evaluation-cases/<uuid:case_id>", "DELETE", Scope.OPERATE, 204),
     Door(f"{API}model-calls/<uuid:call_id>", "GET", Scope.READ),
     Door(f"{API}jobs/failed", "GET", Scope.READ),
     Door(f"{API}jobs/<uuid:job_id>/run-again", "POST", Scope.OPERATE, 202),
@@ -85,6 +130,7 @@ AGENT_SECTIONS = (
     "agent/behaviour",
     "agent/models",
     "agent/fields",
+    "agent/integrations",
     "agent/attributes",
     "agent/history",
 )
@@ -99,10 +145,21 @@ PAGES = [
     Page("p/<slug:project_slug>/conversations", Scope.READ),
     Page("p/<slug:project_slug>/conversations/<uuid:conversation_id>", Scope.READ),
     Page("p/<slug:project_slug>/jobs/failed", Scope.READ),
+    Page("p/<slug:project_slug>/promises", Scope.READ),
+    Page("p/<slug:project_slug>/effects", Scope.READ),
+    Page("p/<slug:project_slug>/effects/<uuid:effect_id>", Scope.READ),
+    Page("p/<slug:project_slug>/tools", Scope.READ),
+    Page("p/<slug:project_slug>/tools/custom/new", Scope.CONFIGURE),
+    Page("p/<slug:project_slug>/tools/<str:tool_name>", Scope.READ),
+    # A built-in tool has no history of its own.
+    Page("p/<slug:project_slug>/tools/<str:tool_name>/history", Scope.READ, 404),
     Page("account/", None),
     Page("welcome", None),
     Page("p/<slug:project_slug>/members", Scope.READ),
     Page("p/<slug:project_slug>/keys", Scope.READ),
+    Page("p/<slug:project_slug>/bookings", Scope.READ),
+    Page("p/<slug:project_slug>/bookings/<uuid:booking_id>", Scope.READ),
+    Page("p/<slug:project_slug>/resources", Scope.READ),
 ]
 
 # Forms of those pages that act on a row: tried with the id of none, which is 404 for those who may.
@@ -112,10 +169,18 @@ FORMS = [
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/send", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/revoke", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/keys/<uuid:key_id>/revoke", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/bookings/<uuid:booking_id>/cancel", Scope.OPERATE, 404),
+    Page("p/<slug:project_slug>/resources/<uuid:resource_id>", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/resources/<uuid:resource_id>/remove", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/agent/integrations/<slug:kind>/disconnect", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/agent/integrations/<slug:kind>/test", Scope.CONFIGURE, 404),
 ]
 
 # Open to everyone: what they tell is everyone's.
 PUBLIC = {"healthz", f"{API}schema/", f"{API}docs/"}
+
+# Open to whoever was given the token in the address, which is a credential of its own.
+BY_TOKEN = {f"{API}tool-results/<str:token>"}
 
 # Everything under admin/ has one rule, tried on each address: owners and admins, and the platform's people.
 ADMIN = "admin/"
@@ -145,6 +210,7 @@ ACCOUNT = {
     "account/signup/": 200,
     r"account/^confirm-email/(?P<key>[-:\w]+)/$": 200,
     r"account/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": 200,
+    "b/<str:token>": 404,
     "invitations/<str:token>": 410,
     "join": 410,
 }

@@ -12,12 +12,13 @@ from django.urls import reverse
 from projects.models import ApiKey, Attribute, Member, Project
 from projects.tenant_admin import TenantAdmin
 from tests.walls.conftest import THEIRS, Filled
+from tools.models import CustomTool
 
 OWNED = [model for model, page in admin.site._registry.items() if isinstance(page, TenantAdmin)]
 PLATFORM_ONLY = [model for model in admin.site._registry if model not in OWNED]
 PAGES = ("change", "history", "delete")
-DELETABLE = (Attribute, Member)
-ADDABLE = (Attribute, ApiKey, Member, Project)
+DELETABLE = (Attribute, CustomTool, Member)
+ADDABLE = (Attribute, ApiKey, CustomTool, Member, Project)
 
 by_model = pytest.mark.parametrize("model", OWNED, ids=lambda model: model._meta.label)
 

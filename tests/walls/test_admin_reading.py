@@ -166,7 +166,7 @@ def test_facts_are_read_only(model: Any, owner: Client, ours: Filled) -> None:
 
 def test_the_facts_are_these() -> None:
     writable = {model._meta.object_name for model in OWNED if admin.site._registry[model].writable}
-    assert writable == {"Organization", "Member", "Project", "Attribute", "ApiKey"}
+    assert writable == {"Organization", "Member", "Project", "Attribute", "ApiKey", "CustomTool", "Resource"}
 
 
 @by_model

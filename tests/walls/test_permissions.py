@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -24,8 +25,14 @@ from projects.services import create_key, create_project
 from tests.conftest import Tenant, empty_database, make_tenant, member_of
 from tests.walls.addresses import routes
 from tests.walls.conftest import browser
-from tests.walls.doors import ACCOUNT, ADMIN, DOORS, FORMS, MAY, PAGES, PUBLIC, Door, Page
+from tests.walls.doors import ACCOUNT, ADMIN, BOOKABLE, BY_TOKEN, DOORS, FORMS, MAY, PAGES, PUBLIC, TOOL, Door, Page
 from tests.walls.rows import tenant_models
+from tools.book.opening import Opening
+from tools.book.search import config_of
+from tools.book.services import Guest, book
+from tools.book.wishes import Wish
+from tools.custom import service
+from tools.models import Booking, BookingState, Effect, EffectState, KeptCase, Resource
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 KEY = "greeting_of_canary"
@@ -48,6 +55,17 @@ class House:
         with self.tenant.tx():
             set_attribute(self.tenant.project, KEY, "Buonasera")
             Job.objects.filter(pk=self.ids["job_id"]).update(state=State.FAILED)
+            Effect.objects.filter(pk=self.ids["effect_id"]).update(state=EffectState.UNKNOWN)
+            KeptCase.objects.get_or_create(pk=self.ids["case_id"], defaults={"project": self.tenant.project})
+            service.save(self.tenant.project, name=self.ids["name"], document=TOOL)
+            self._restore_book()
+
+    def _restore_book(self) -> None:
+        project, mine = self.tenant.project, self.ids["booking_id"]
+        Booking.objects.exclude(pk=mine).delete()
+        Booking.objects.filter(pk=mine).update(state=BookingState.CONFIRMED)
+        canary = {"project": project, "name": "canary", "is_active": False}
+        Resource.objects.get_or_create(pk=self.ids["resource_id"], defaults=canary)
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +83,40 @@ def house(_schema: None) -> Iterator[House]:
             **common, lane="observer", ordinal=1, key="x", fair_at=now, run_after=now, created_at=now
         )
         call = ModelCall.objects.create(**common, skill="reply", model="m", messages=[], started_at=now, total_ms=1)
-    ids = {"conversation_id": conversation.pk, "turn_id": turn.pk, "persona_id": conversation.persona_id}
+        case = KeptCase.objects.create(project=tenant.project)
+        resource = Resource.objects.create(project=tenant.project, name="canary", is_active=False)
+        start = Opening(config_of(tenant.project)).moment(datetime.fromisoformat(BOOKABLE))
+        assert start is not None
+        booking = book(tenant.project, Wish(2), starts_at=start, guest=Guest(), now=now)
+        effect = Effect.objects.create(
+            project_id=tenant.project.pk,
+            conversation_id=conversation.pk,
+            effect_key="x",
+            tool="x",
+            kind="x",
+            definition={},
+        )
+    ids = {
+        "case_id": case.pk,
+        "conversation_id": conversation.pk,
+        "turn_id": turn.pk,
+        "persona_id": conversation.persona_id,
+    }
     yield House(
-        tenant, people, {**ids, "job_id": job.pk, "call_id": call.pk, "key": KEY, "project_slug": tenant.project.slug}
+        tenant,
+        people,
+        {
+            **ids,
+            "booking_id": booking.pk,
+            "resource_id": resource.pk,
+            "effect_id": effect.pk,
+            "job_id": job.pk,
+            "call_id": call.pk,
+            "key": KEY,
+            "name": "canary_tool",
+            "tool_name": "send_sms_tool",
+            "project_slug": tenant.project.slug,
+        },
     )
     empty_database()
 
@@ -91,7 +140,9 @@ def call(client: Client, door: Door, ids: dict[str, Any], *, method: str = "", *
 
 
 def _json(body: dict[str, Any]) -> bytes:
-    return json.dumps(body).encode() if body else b""
+    """The body; a value that has to be new each time is made here."""
+    said = {name: value() if callable(value) else value for name, value in body.items()}
+    return json.dumps(said).encode() if body else b""
 
 
 def filled(route: str, ids: dict[str, Any]) -> str:
@@ -112,12 +163,34 @@ def nameless(response: Any) -> tuple[int, Any]:
 
 
 def random_ids() -> dict[str, Any]:
-    names = ("conversation_id", "turn_id", "persona_id", "job_id", "call_id", "member_id", "invitation_id", "key_id")
-    return {"key": "nothing_of_this_name", "project_slug": "no-such-project", **{name: uuid.uuid4() for name in names}}
+    names = (
+        "case_id",
+        "booking_id",
+        "resource_id",
+        "effect_id",
+        "conversation_id",
+        "turn_id",
+        "persona_id",
+        "job_id",
+        "call_id",
+        "member_id",
+        "invitation_id",
+        "key_id",
+    )
+    return {
+        "key": "nothing_of_this_name",
+        "tool_name": "no_such_tool",
+        "name": "nothing_of_this_name",
+        "kind": "no-such-kind",
+        "project_slug": "no-such-project",
+        **{name: uuid.uuid4() for name in names},
+    }
 
 
 def test_every_address_is_in_the_table() -> None:
-    known = {door.route for door in DOORS} | {page.route for page in (*PAGES, *FORMS)} | PUBLIC | set(ACCOUNT)
+    known = (
+        {door.route for door in DOORS} | {page.route for page in (*PAGES, *FORMS)} | PUBLIC | BY_TOKEN | set(ACCOUNT)
+    )
     assert {route for route in routes() if not route.startswith(ADMIN)} == known
 
 
@@ -148,6 +221,7 @@ def test_another_tenant_finds_nothing_that_a_random_id_would_not(door: Door, hou
     """By key, by session, and by the key of another project of the same tenant: one 404 for all."""
     with house.tenant.tx():
         second = create_project("Second", config=house.tenant.project.agent_version.config)  # type: ignore[union-attr]
+        Resource.objects.create(project=second, name="Table")
     owner, slug = browser(stranger.owner), {"X-Project": stranger.project.slug}
     callers = [(with_key(stranger, *Scope), {}), (owner, slug), (with_key(house.tenant, *Scope, project=second), {})]
     for client, headers in callers:
@@ -159,7 +233,9 @@ def test_another_tenant_finds_nothing_that_a_random_id_would_not(door: Door, hou
             assert answer.status_code == door.status
             text = answer.content.decode()
             assert not [
-                name for name, pk in house.ids.items() if name not in ("key", "project_slug") and str(pk) in text
+                name
+                for name, pk in house.ids.items()
+                if name not in ("key", "name", "tool_name", "project_slug") and str(pk) in text
             ]
 
 
@@ -281,6 +357,12 @@ def test_a_strangers_home_does_not_name_our_project(house: House, stranger: Tena
 @pytest.mark.parametrize("route", sorted(PUBLIC))
 def test_what_is_public_is_public(route: str) -> None:
     assert Client().get(f"/{route}").status_code == 200
+
+
+@pytest.mark.parametrize("route", sorted(BY_TOKEN))
+def test_a_token_that_is_nobodys_opens_nothing(route: str) -> None:
+    path = "/" + route.replace("<str:token>", "A" * 43)
+    assert Client().post(path, {}, content_type="application/json").status_code == 404
 
 
 @pytest.mark.parametrize("route", sorted(ACCOUNT))

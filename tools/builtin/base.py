@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from projects.attributes import Resolved, is_on
-from tools.definition import Condition, ConflictPolicy, ToolDefinition
+from tools.definition import Condition, ConflictPolicy, Delivery, ToolDefinition
 from tools.execution.handler import Handler
 
-
-class Delivery(StrEnum):
-    """What may happen to an effect whose outcome is unknown: never again, or again under the same key."""
-
-    ONCE = "once"
-    IDEMPOTENT = "idempotent"
-
+__all__ = ["Attributes", "BuiltinTool", "Delivery", "Gate", "always", "define", "switched_on_by"]
 
 Attributes = Mapping[str, Resolved]
 # Answers "" when the tool is on, else the reason why not.

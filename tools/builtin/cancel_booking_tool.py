@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from projects.models import Project
+from tools.book.desk import at_desk, refused
+from tools.book.finding import cancelled_by_effect, standing_bookings
+from tools.book.services import cancel
+from tools.book.telling import booking_data, booking_words
+from tools.book.which import NOT_FOUND, WhichBooking, clue_of
+from tools.book.wording import listed
 from tools.builtin.base import Attributes, BuiltinTool, Delivery, define, switched_on_by
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.models import Booking
 
+WAIT_SECONDS = 30
 SWITCH = "project_attributes_setting_booking_cancellation_enabled"
 TYPE = "project_attributes_setting_booking_cancellation_type"
 
@@ -16,10 +27,28 @@ def cancellation(attributes: Attributes, channel: str) -> str:
     return "" if kind in {"endpoint", "project"} else f"{TYPE} is {kind}, neither endpoint nor project"
 
 
+def cancel_booking(project: Project, asked: WhichBooking, occasion: Occasion) -> Outcome:
+    """Cancelled, once per effect, or why not and what to ask. Of several bookings none is guessed at."""
+    if done := cancelled_by_effect(project, occasion.effect_id):
+        return _cancelled(done, project, occasion)
+    found = standing_bookings(project, clue_of(asked, occasion), now=occasion.at)
+    if not found:
+        return refused(f"Nothing was cancelled. {NOT_FOUND}")
+    if len(found) > 1:
+        words = listed([booking_words(booking, project, now=occasion.at) for booking in found])
+        return refused(f"Nothing was cancelled, because there are {len(found)}: {words}. Ask which one it is.")
+    return _cancelled(cancel(found[0], by="agent", now=occasion.at, effect_id=occasion.effect_id), project, occasion)
+
+
+def _cancelled(booking: Booking, project: Project, occasion: Occasion) -> Outcome:
+    words = booking_words(booking, project, now=occasion.at)
+    return Outcome.done(f"Cancelled: {words}.", result={"booking": booking_data(booking, project)}, adapter="book")
+
+
 TOOL = BuiltinTool(
     name="cancel_booking_tool",
     kind="booking_cancel",
-    delivery=Delivery.ONCE,
+    delivery=Delivery.IDEMPOTENT,
     gate=cancellation,
     definition=define(
         "Cancels a booking that the customer has already made.",
@@ -28,5 +57,11 @@ TOOL = BuiltinTool(
             "customerAsked": "The customer asked for the cancellation.",
         },
         history=True,
+    ),
+    handler=Handler(
+        carry_out=at_desk(WhichBooking, cancel_booking),
+        arguments=WhichBooking,
+        wait_seconds=WAIT_SECONDS,
+        tells=True,
     ),
 )

@@ -1,8 +1,51 @@
-"""check_availability_tool: looks up free slots (N22, N42)."""
+"""check_availability_tool: looks up free slots (N22, N42, T27)."""
 
 from __future__ import annotations
 
+from pydantic import Field
+
+from projects.models import Project
+from tools.book.clock import read_clock, read_day
+from tools.book.desk import Arguments, at_desk, refused
+from tools.book.search import new_search, sentences
+from tools.book.wishes import Wish
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+
+WAIT_SECONDS = 30
+
+
+class CheckAvailability(Arguments):
+    """The day and time that is checked."""
+
+    date: str | None = Field(None, description="The local day that is asked for, as an ISO date like 2026-11-27.")
+    time: str | None = Field(
+        None, description="The local time that is asked for, in 24 hours like 19:00; null when no time was named."
+    )
+    party_size: int | None = Field(None, ge=1, le=1000, description="How many people come; null when nobody said.")
+    with_whom: str | None = Field(
+        None,
+        description="The person or room that the customer asked for by name, like Dr. Weber; null when none was named.",
+    )
+
+
+def check_availability(project: Project, asked: CheckAvailability, occasion: Occasion) -> Outcome:
+    """Free or not, and what is free near it."""
+    if asked.date is None:
+        return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
+    wish = Wish(party_size=asked.party_size, name=asked.with_whom or "")
+    search = new_search(project, wish, now=occasion.at)
+    found = search.on(read_day(asked.date), read_clock(asked.time) if asked.time else None)
+    result = {
+        "date": found.day.isoformat(),
+        "time": f"{found.asked:%H:%M}" if found.asked else None,
+        "party_size": asked.party_size,
+        "free": found.is_free,
+        "near": [f"{moment:%Y-%m-%dT%H:%M}" for moment in (*found.near, *found.later)],
+    }
+    return Outcome.done(sentences(found, today=search.today), result=result, adapter="book")
+
 
 TOOL = BuiltinTool(
     name="check_availability_tool",
@@ -16,5 +59,11 @@ TOOL = BuiltinTool(
             "notRelatedToExistingBooking": "The answer is not about viewing, changing or cancelling a booking that exists already.",
         },
         tag="availability",
+    ),
+    handler=Handler(
+        carry_out=at_desk(CheckAvailability, check_availability),
+        arguments=CheckAvailability,
+        wait_seconds=WAIT_SECONDS,
+        tells=True,
     ),
 )

@@ -2,7 +2,44 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
+from projects.attributes import resolve_attributes
+from projects.models import Project
+from tools.book.desk import Arguments, at_desk, refused
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.offering.products import KEY, find_products, others_like, read_products
+
+WAIT_SECONDS = 30
+NO_LIST = "What is available isn't known, because the list of products is empty. A colleague has to say."
+
+
+class CheckProduct(Arguments):
+    """What the customer asks for."""
+
+    product: str | None = Field(
+        None, description="The product or service that is asked about, by its name; null when none was named."
+    )
+
+
+def check_product(project: Project, asked: CheckProduct, occasion: Occasion) -> Outcome:
+    """Available or not, from the project's list, with what is like it otherwise."""
+    if asked.product is None:
+        return refused("Nothing was checked, because the product or service isn't known. Ask which one it is.")
+    held = resolve_attributes(project).get(KEY)
+    products = read_products(held.value) if held else []
+    if not products:
+        return refused(NO_LIST)
+    found = find_products(asked.product, products)
+    said = [f"{product.words}." for product in found] or [f"“{asked.product[:80]}” is not in the list."]
+    others = [] if any(product.available for product in found) else others_like(asked.product, products)
+    if others:
+        said.append(f"Available instead: {', '.join(product.name for product in others)}.")
+    result = {"product": asked.product[:200], "found": [product.model_dump() for product in found]}
+    return Outcome.done(" ".join(said), result=result, adapter="project")
+
 
 TOOL = BuiltinTool(
     name="check_product_or_service_availability",
@@ -16,5 +53,11 @@ TOOL = BuiltinTool(
             "notRelatedToExistingBooking": "The answer is not about viewing, changing or cancelling a booking that exists already.",
         },
         tag="availability",
+    ),
+    handler=Handler(
+        carry_out=at_desk(CheckProduct, check_product),
+        arguments=CheckProduct,
+        wait_seconds=WAIT_SECONDS,
+        tells=True,
     ),
 )

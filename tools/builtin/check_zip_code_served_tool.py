@@ -2,7 +2,41 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
+from projects.attributes import resolve_attributes
+from projects.models import Project
+from tools.book.desk import Arguments, at_desk, refused
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.offering.zip_codes import KEY, is_served, served_words
+
+WAIT_SECONDS = 30
+NO_LIST = "Which zip codes are served isn't known, because the list is empty. A colleague has to say."
+
+
+class CheckZipCode(Arguments):
+    """Where the customer is."""
+
+    zip_code: str | None = Field(
+        None, description="The zip code or postcode that is asked about, as it was said; null when none was said."
+    )
+
+
+def check_zip_code(project: Project, asked: CheckZipCode, occasion: Occasion) -> Outcome:
+    """Served or not, from the project's list."""
+    if asked.zip_code is None:
+        return refused("Nothing was checked, because the zip code isn't known. Ask for it.")
+    found = resolve_attributes(project).get(KEY)
+    served = found.value if found and isinstance(found.value, list) else []
+    if not served:
+        return refused(NO_LIST)
+    zip_code, answer = asked.zip_code[:20], is_served(asked.zip_code, served)
+    told = f"The zip code {zip_code} is served." if answer else f"The zip code {zip_code} is not served."
+    rest = "" if answer else f" Served are {served_words(served)}."
+    return Outcome.done(told + rest, result={"zip_code": zip_code, "served": answer}, adapter="project")
+
 
 TOOL = BuiltinTool(
     name="check_zip_code_served_tool",
@@ -14,5 +48,11 @@ TOOL = BuiltinTool(
         conditions={
             "agentPromised": "The agent commits, in this answer, to check whether a zip code, address or area is served now.",
         },
+    ),
+    handler=Handler(
+        carry_out=at_desk(CheckZipCode, check_zip_code),
+        arguments=CheckZipCode,
+        wait_seconds=WAIT_SECONDS,
+        tells=True,
     ),
 )

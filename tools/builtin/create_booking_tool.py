@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from projects.models import Project
+from tools.book.desk import at_desk
+from tools.book.reservations import Agreed, reserve, same_reservation
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.models import BookingKind
+
+WAIT_SECONDS = 30
+
+
+def create_booking(project: Project, agreed: Agreed, occasion: Occasion) -> Outcome:
+    """Booked, with its code, or why not and what is free instead."""
+    return reserve(project, agreed, occasion, kind=BookingKind.BOOKING)
+
 
 TOOL = BuiltinTool(
     name="create_booking_tool",
     kind="booking",
-    delivery=Delivery.ONCE,
+    delivery=Delivery.IDEMPOTENT,
     gate=switched_on_by("project_attributes_setting_booking_enabled"),
     definition=define(
         "Makes a new booking or reservation in the booking book.",
@@ -16,5 +30,12 @@ TOOL = BuiltinTool(
             "customerAgreed": "The customer has agreed to this day and time.",
         },
         history=True,
+    ),
+    handler=Handler(
+        carry_out=at_desk(Agreed, create_booking),
+        arguments=Agreed,
+        repeat_of=same_reservation,
+        wait_seconds=WAIT_SECONDS,
+        tells=True,
     ),
 )

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from tools.builtin.base import Attributes, BuiltinTool, Delivery, define
+from pydantic import Field
 
+from projects.models import Project
+from tools.book.desk import at_desk
+from tools.book.reservations import Agreed, reserve, same_reservation
+from tools.builtin.base import Attributes, BuiltinTool, Delivery, define
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.models import BookingKind
+
+WAIT_SECONDS = 30
 INTEGRATION = "project_attributes_setting_calendar_event_integration"
+
+
+class AgreedMeeting(Agreed):
+    """What the agent and the customer agreed on for a meeting."""
+
+    title: str | None = Field(None, description="What the meeting is about, in a few words; null when nobody said.")
 
 
 def google_calendar(attributes: Attributes, channel: str) -> str:
@@ -13,10 +28,15 @@ def google_calendar(attributes: Attributes, channel: str) -> str:
     return "" if found and found.value == "google_integration" else f"{INTEGRATION} is not google_integration"
 
 
+def create_meeting(project: Project, agreed: AgreedMeeting, occasion: Occasion) -> Outcome:
+    """In the booking book, with its code, or why not and what is free instead."""
+    return reserve(project, agreed, occasion, kind=BookingKind.MEETING, title=agreed.title or "")
+
+
 TOOL = BuiltinTool(
     name="create_meeting_tool",
     kind="meeting",
-    delivery=Delivery.ONCE,
+    delivery=Delivery.IDEMPOTENT,
     gate=google_calendar,
     definition=define(
         "Puts a meeting into the calendar.",
@@ -24,5 +44,12 @@ TOOL = BuiltinTool(
             "agentPromised": "The agent commits, in this answer, to schedule or set up a meeting or a call in the calendar now.",
         },
         history=True,
+    ),
+    handler=Handler(
+        carry_out=at_desk(AgreedMeeting, create_meeting),
+        arguments=AgreedMeeting,
+        repeat_of=same_reservation,
+        wait_seconds=WAIT_SECONDS,
+        tells=True,
     ),
 )

@@ -18,7 +18,8 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
 TOOL = BuiltinTool(
     name="end_conversation_tool",
     kind="end",
-    delivery=Delivery.ONCE,
+    # Nothing leaves: the signal is obeyed in the transaction that stores the outcome, so trying again is safe.
+    delivery=Delivery.IDEMPOTENT,
     gate=always,
     definition=define(
         "Ends the conversation after the goodbye.",

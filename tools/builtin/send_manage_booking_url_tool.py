@@ -1,8 +1,56 @@
-"""send_manage_booking_url_tool: sends the manage-booking link (N32, N41, D13)."""
+"""send_manage_booking_url_tool: texts the manage-booking link (N32, N41, D13)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Q
+
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from tools.book.links import manage_url
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.integrations.sms import NO_PHONE, send_sms, sms_repeat
+from tools.models import Booking, BookingState
+
+NO_BOOKING = (
+    "The link wasn't sent: no booking of this customer's is still to come. Ask under which name and phone it was made."
+)
+# Repeats are compared before the link is made: every link to a booking is the same to the customer.
+SUBJECT = "manage booking link"
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    if occasion.contact is None or not occasion.contact.phone:
+        return Outcome.failed(NO_PHONE, told=NO_PHONE)
+    booking = await in_db(_next_booking, occasion)
+    if booking is None:
+        return Outcome.failed(NO_BOOKING, told=NO_BOOKING)
+    return await send_sms(f"{occasion.business}: {booking.code}\n{manage_url(booking)}".removeprefix(": "), occasion)
+
+
+def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+    return sms_repeat(SUBJECT, occasion)
+
+
+def _next_booking(occasion: Occasion) -> Booking | None:
+    """The booking that this conversation made last, else the customer's next one."""
+    with tenant_tx(occasion.organization_id):
+        coming = Booking.objects.filter(
+            project_id=occasion.project_id, state=BookingState.CONFIRMED, ends_at__gt=occasion.at
+        )
+        made_here = coming.filter(conversation_id=occasion.conversation_id).order_by("-created_at")
+        return (occasion.conversation_id and made_here.first()) or coming.filter(_is_of(occasion)).first()
+
+
+def _is_of(occasion: Occasion) -> Q:
+    contact = occasion.contact
+    assert contact is not None  # without a number nothing is looked for
+    return Q(persona_id=contact.persona_id) | Q(phone=contact.phone)
+
 
 TOOL = BuiltinTool(
     name="send_manage_booking_url_tool",
@@ -16,4 +64,5 @@ TOOL = BuiltinTool(
         },
         tag="sms",
     ),
+    handler=Handler(carry_out=carry_out, repeat_of=repeat_of),
 )

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
+from tools.integrations.base import Email
+from tools.integrations.channels import deliver
+from tools.integrations.words import same_words
 
 LONGEST_SUBJECT = 200
 LONGEST_BODY = 20_000
+NO_ADDRESS = (
+    "The e-mail wasn't sent: the customer's e-mail address isn't known. Ask for it, and then promise the e-mail again."
+)
 
 
 async def send_email(subject: str, body: str, occasion: Occasion) -> Outcome:
     """Write to the customer of the occasion."""
-    raise NotImplementedError
+    contact = occasion.contact
+    if contact is None or not contact.email:
+        return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
+    return await deliver(Email(to=contact.email, name=contact.name, subject=subject, body=body), occasion)
 
 
 def email_repeat(subject: str, body: str, occasion: Occasion) -> str | None:
     """The same words to the same address are a repeat."""
-    raise NotImplementedError
+    contact = occasion.contact
+    if contact is None or not contact.email:
+        return None
+    return f"{contact.email.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+from projects.attributes import resolve_attributes
+from projects.models import Project
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
-
+from tools.integrations.base import Sms
+from tools.integrations.channels import deliver
+from tools.integrations.numbers import NumberRefused, countries_of, number_to_text, same_number
+from tools.integrations.words import same_words
 
 LONGEST_TEXT = 1_600
+COUNTRIES = "project_attributes_setting_sms_allowed_countries"
+NO_PHONE = "The text wasn't sent: the customer's phone number isn't known. Ask for it, and then promise the text again."
 
 
 async def send_sms(text: str, occasion: Occasion) -> Outcome:
     """Text the customer of the occasion."""
-    raise NotImplementedError
+    phone = occasion.contact.phone if occasion.contact else ""
+    if not phone:
+        return Outcome.failed(NO_PHONE, told=NO_PHONE)
+    try:
+        to = await in_db(_allowed_number, phone, occasion)
+    except NumberRefused as refusal:
+        return Outcome.failed(f"The text wasn't sent. {refusal}", told=f"The text wasn't sent. {refusal}")
+    return await deliver(Sms(to=to, text=text), occasion)
 
 
 def sms_repeat(text: str, occasion: Occasion) -> str | None:
     """The same text to the same number is a repeat, whichever tool sends it."""
-    raise NotImplementedError
+    phone = occasion.contact.phone if occasion.contact else ""
+    return f"{same_number(phone)}\n{same_words(text)}" if phone else None
+
+
+def _allowed_number(phone: str, occasion: Occasion) -> str:
+    """The customer's number in E.164, by the project's region and countries. Raises NumberRefused."""
+    with tenant_tx(occasion.organization_id):
+        project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+        config = project.agent_version.config if project.agent_version else None
+        countries = resolve_attributes(project).get(COUNTRIES)
+    return number_to_text(
+        phone, region=config.region if config else "US", countries=countries_of(countries.value if countries else None)
+    )

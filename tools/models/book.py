@@ -7,12 +7,20 @@ from django.db import models
 from projects.rows import TenantForeignKey, TenantModel
 
 
+class ResourceKind(models.TextChoices):
+    """What a resource is; a table or a room is booked before a person is, a person is met before a room."""
+
+    TABLE = "table", "Table"
+    ROOM = "room", "Room"
+    PERSON = "person", "Person"
+
+
 class Resource(TenantModel):
     """Something that one booking occupies at a time: a table, a room, a person. `capacity` is how many people it takes."""
 
     project = TenantForeignKey("projects.Project", related_name="resources")
     name = models.CharField(max_length=120)
-    kind = models.CharField(max_length=20, default="table")
+    kind = models.CharField(max_length=20, choices=ResourceKind.choices, default=ResourceKind.TABLE)
     capacity = models.PositiveSmallIntegerField(default=2)
     slot_minutes = models.PositiveSmallIntegerField(default=90)
     is_active = models.BooleanField(default=True)
@@ -35,8 +43,15 @@ class BookingState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
+class BookingKind(models.TextChoices):
+    """What a booking is for."""
+
+    BOOKING = "booking", "Booking"
+    MEETING = "meeting", "Meeting"
+
+
 class Booking(TenantModel):
-    """One reservation of one resource. `effect_id` makes a tool's booking happen once."""
+    """One reservation of one resource. `effect_id` and `cancel_effect_id` make what a tool does with it happen once."""
 
     project_id = models.UUIDField()
     resource = TenantForeignKey(Resource, related_name="bookings")
@@ -44,7 +59,7 @@ class Booking(TenantModel):
     persona_id = models.UUIDField(null=True)
     effect_id = models.UUIDField(null=True)
     code = models.CharField(max_length=12)
-    kind = models.CharField(max_length=12, default="booking", help_text="booking or meeting")
+    kind = models.CharField(max_length=12, choices=BookingKind.choices, default=BookingKind.BOOKING)
     title = models.CharField(max_length=200, blank=True)
     name = models.CharField(max_length=200, blank=True)
     phone = models.CharField(max_length=40, blank=True)
@@ -57,6 +72,7 @@ class Booking(TenantModel):
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(null=True)
     cancelled_by = models.CharField(max_length=20, blank=True, help_text="customer, staff or agent")
+    cancel_effect_id = models.UUIDField(null=True)
 
     class Meta:
         constraints = [
@@ -65,6 +81,11 @@ class Booking(TenantModel):
                 fields=["organization", "effect_id"],
                 condition=models.Q(effect_id__isnull=False),
                 name="one_booking_per_effect",
+            ),
+            models.UniqueConstraint(
+                fields=["organization", "cancel_effect_id"],
+                condition=models.Q(cancel_effect_id__isnull=False),
+                name="one_cancelled_booking_per_effect",
             ),
             models.CheckConstraint(condition=models.Q(ends_at__gt=models.F("starts_at")), name="booking_has_length"),
         ]

@@ -41,6 +41,7 @@ class Effect(TenantModel):
     origin = models.CharField(max_length=12, choices=EffectOrigin.choices, default=EffectOrigin.COMMITMENT)
     effect_key = models.CharField(max_length=64)
     tool = models.CharField(max_length=120)
+    tool_origin = models.CharField(max_length=12, blank=True, help_text="built-in, or custom: the project's own")
     tool_version = models.PositiveIntegerField(default=1)
     kind = models.CharField(max_length=40)
     delivery = models.CharField(max_length=12)
@@ -53,6 +54,7 @@ class Effect(TenantModel):
     # What makes two effects the same thing: kind, recipient or object, content. Empty until the arguments stand.
     repeat_key = models.CharField(max_length=64, blank=True)
     repeats = models.UUIDField(null=True, help_text="the effect that a held one repeats")
+    recipient = models.CharField(max_length=254, blank=True, help_text="the number or address it goes to, for the caps")
     adapter = models.CharField(max_length=20, blank=True)
     request = models.JSONField(null=True)
     http_status = models.PositiveSmallIntegerField(null=True)
@@ -60,8 +62,11 @@ class Effect(TenantModel):
     result = models.JSONField(null=True)
     told = models.TextField(blank=True)
     error = models.TextField(blank=True)
+    # An attempt ended without its outcome being known. Whatever comes after, it may have happened (E4).
+    is_uncertain = models.BooleanField(default=False)
     # A tool that answers later calls back with a token, whose hash this is (E8, W6).
     callback_hash = models.CharField(max_length=64, blank=True)
+    accepted_at = models.DateTimeField(null=True, help_text="when the tool took it on, to answer later")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -75,12 +80,21 @@ class Effect(TenantModel):
             models.Index(fields=["organization", "turn_id"], name="effect_turn"),
             models.Index(fields=["organization", "conversation_id", "-created_at"], name="effect_conversation"),
             models.Index(fields=["organization", "project_id", "-created_at"], name="effect_project"),
+            # Every page counts them.
+            models.Index(
+                fields=["organization", "project_id"], condition=models.Q(state="unknown"), name="effect_unknown"
+            ),
             models.Index(
                 fields=["organization", "conversation_id", "repeat_key"],
                 condition=~models.Q(repeat_key=""),
                 name="effect_repeat",
             ),
             models.Index(fields=["callback_hash"], condition=~models.Q(callback_hash=""), name="effect_callback"),
+            models.Index(
+                fields=["organization", "project_id", "recipient", "-started_at"],
+                condition=~models.Q(recipient=""),
+                name="effect_recipient",
+            ),
         ]
         ordering = ["created_at", "id"]
 

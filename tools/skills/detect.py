@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, StrictBool
@@ -12,6 +12,7 @@ from llm.client import Client
 from llm.requests import Recorder, structured_request
 from llm.types import ModelSpec
 from tools.catalogue import CompiledTool
+from tools.skills.exchange import TranscriptLine
 
 
 class Rule(StrEnum):
@@ -49,12 +50,25 @@ class ToolReading(BaseModel):
     """Why it does not count, or null when every condition is met."""
 
 
+class Unserved(BaseModel):
+    """A commitment that no tool serves."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    quote: str
+    """The exact words of the agent."""
+    what: str
+    """What it promised, in a few words."""
+
+
 class Detection(BaseModel):
-    """The tools that the agent mentioned."""
+    """The tools that the agent mentioned, and what it promised besides."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     verdicts: list[ToolReading]
+    # Not every model knows to look for them.
+    unserved: list[Unserved] = []
 
 
 @dataclass(frozen=True)
@@ -67,26 +81,23 @@ class ConditionLine:
 class ToolLine:
     name: str
     description: str
-    conditions: list[ConditionLine]
-
-
-@dataclass(frozen=True)
-class TranscriptLine:
-    role: str
-    content: str
+    conditions: tuple[ConditionLine, ...]
 
 
 @dataclass(frozen=True)
 class DetectContext:
     """The variables of templates/prompts/detect. `messages` is empty for tools that don't use history (N07, N08).
 
-    `summary` tells what was said before `messages`, where they are not all.
+    `summary` tells what was said before `messages`, where they are not all. `elsewhere` are tools that another call asks
+    about: what they serve is not unserved.
     """
 
     tools: list[ToolLine]
     messages: list[TranscriptLine]
     answer: str
     summary: str = ""
+    asks_unserved: bool = False
+    elsewhere: list[ToolLine] = field(default_factory=list)
 
 
 async def detect(
@@ -98,16 +109,36 @@ async def detect(
     answer: str,
     record: Recorder,
     summary: str = "",
+    elsewhere: Sequence[CompiledTool] | None = None,
 ) -> Detection:
-    """Ask the model which of the tools the agent committed to in `answer`. Raises LlmError."""
-    context = DetectContext(tools=[_line(tool) for tool in tools], messages=list(lines), answer=answer, summary=summary)
-    request = structured_request("detect", context, model=model, max_output_tokens=2000)
-    return await client.structured(request, output=Detection, record=record)
+    """Ask the model which of the tools the agent committed to in `answer`. Raises LlmError.
+
+    With `elsewhere`, the tools that another call asks about, it also asks for commitments that no tool serves. A reading of
+    a tool that wasn't asked about is left out.
+    """
+    context = DetectContext(
+        tools=[tool_line(tool) for tool in tools],
+        messages=list(lines),
+        answer=answer,
+        summary=summary,
+        asks_unserved=elsewhere is not None,
+        elsewhere=[tool_line(tool) for tool in elsewhere or []],
+    )
+    # The system part is made of the tools alone.
+    stable = (tuple(context.tools), context.asks_unserved, tuple(context.elsewhere))
+    request = structured_request("detect", context, model=model, max_output_tokens=2000, stable=stable)
+    found = await client.structured(request, output=Detection, record=record)
+    asked = {tool.name for tool in tools}
+    return Detection(
+        verdicts=[reading for reading in found.verdicts if reading.tool in asked],
+        unserved=found.unserved if elsewhere is not None else [],
+    )
 
 
-def _line(tool: CompiledTool) -> ToolLine:
-    conditions = [
+def tool_line(tool: CompiledTool) -> ToolLine:
+    """A tool as the prompts list it."""
+    conditions = tuple(
         ConditionLine(name=name, description=condition.description)
         for name, condition in tool.definition.conditions.items()
-    ]
+    )
     return ToolLine(name=tool.name, description=tool.definition.description, conditions=conditions)

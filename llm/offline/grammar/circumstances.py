@@ -25,7 +25,16 @@ AFTER_NOUNS = (
 
 
 FIRST_THINGS = (" but first ", " but before that ", " but first of all ", " only first ")
-PAST_TIMES = (" yesterday", " ago", " last week", " last month", " last night", " last time", " earlier ", " this morning")
+PAST_TIMES = (
+    " yesterday",
+    " ago",
+    " last week",
+    " last month",
+    " last night",
+    " last time",
+    " earlier ",
+    " this morning",
+)
 
 
 NEEDING = {"ask", "know", "have", "take", "get", "confirm", "note", "check"}
@@ -55,8 +64,8 @@ class Circumstances(Surroundings):
 
     def _is_put_behind(self) -> bool:
         """ "I'll check, but first…": what is told second comes first."""
-        following = f" {self.text(self.p.verb_at, len(self.words))} "
-        return any(phrase in following for phrase in FIRST_THINGS)
+        before, following = self.text(0, self.p.start), f" {self.text(self.p.verb_at, len(self.words))} "
+        return before.endswith((" first ,", " first , and")) or any(phrase in following for phrase in FIRST_THINGS)
 
     def is_told_as_past(self) -> bool:
         """ "We set it up last week": a verb whose past looks like its present."""
@@ -65,13 +74,20 @@ class Circumstances(Surroundings):
 
     def _has_earlier_act(self) -> bool:
         """True when an earlier clause, here or a sentence before, is an act that this one follows."""
-        earlier = self.part.predicates[: self.at]
+        earlier = self.part.predicates[: self._head()]
         if any(one.marker is not Marker.IF for one in earlier):
             return True
         if any(part.sentence.is_question for part in self.parts[: self.part.index]):
             return True
         previous = [p for part in self.parts[: self.part.index] for p in part.predicates]
         return any(one.subject is Subject.AGENT or one.is_question or one.mood is Mood.REQUEST for one in previous)
+
+    def _head(self) -> int:
+        """Where "then" was said: for a verb that shares it with the one before ("then I'll check it and book it"), there."""
+        at = self.at
+        while at and not self.part.predicates[at].is_new_clause and "then" in self.part.predicates[at - 1].flags:
+            at -= 1
+        return at
 
     def _comes_after_clause(self) -> bool:
         """A clause with once, when or as soon as governs this one."""

@@ -31,6 +31,7 @@ INHERITED_FORMS = {Form.BASE: {Form.BASE}, Form.GERUND: {Form.GERUND}, Form.PAST
 SEQUENCE = {"then", "afterwards", "also", "now", "immediately", "just"}
 
 
+CLAUSE_OPENERS = {*CONJUNCTIONS, "if", "whether", "that", "what", "which", "when", "while", "how", "where"}
 TOPIC_VERBS = words("is are was costs takes works requires needs means can may will has does")
 
 
@@ -102,8 +103,10 @@ class _Reader(SubjectReader):
 
     def _is_topic(self, i: int) -> bool:
         """ "Checking in is possible from three": what is spoken of, and nothing that is done."""
-        for word in self.words[i + 1 : i + 8]:
-            if word.is_mark or word.text in (*CONJUNCTIONS, "if", "whether", "that", "what", "which", "when", "while"):
+        for at in range(i + 1, min(i + 8, len(self.words))):
+            word = self.words[at]
+            is_manner = word.text in ("while", "when") and self.text(at + 1).endswith("ing")
+            if word.is_mark or (word.text in CLAUSE_OPENERS and not is_manner):
                 return False
             if word.text in TOPIC_VERBS:
                 return True

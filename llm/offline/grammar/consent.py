@@ -56,6 +56,9 @@ LATER = (
     "later",
     "at the end of",
     "the day before",
+    "on the morning",
+    "the morning of",
+    "the day of",
     "the night before",
     "on the day",
     "afterwards",
@@ -102,7 +105,10 @@ class Consent(Circumstances):
         if self.part.sentence.is_question:
             last = self.part.predicates[-1]
             tail = self.text(self._last_mark() + 1, len(self.words))
+            is_restated = ":" in self.text(self.p.verb_at, len(self.words)).split()
             if last is self.p or any(tail.startswith(tag) for tag in TAGS):
+                if is_restated and tail == "right":
+                    return False
                 return not (self.part.predicates[-1] is not self.p and last.is_question and last.subject is Subject.YOU)
             if not last.is_question and self._wh_tail(tail):
                 return False

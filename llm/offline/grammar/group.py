@@ -26,6 +26,7 @@ from llm.offline.wordlist import words
 LONGEST_PHRASE = 4
 # After these the next -ing form goes on with the same group: "keep checking", "in the middle of booking".
 ONGOING = words("keep keeps keeping continue continuing busy working process middle midst")
+GOING_TO_DO = frozenset({"check", "see", "look", "find", "ask", "get", "grab", "fetch", "book", "cancel", "send"})
 BRIDGES = {"on", "in", "of", "the", "with"}
 NO_VERBS = words("on in at with for the a an your our under from out up off about")
 
@@ -177,6 +178,10 @@ def _is_auxiliary_have(words: Sequence[Word], i: int) -> bool:
 def _catenative(words: Sequence[Word], i: int, group: Group) -> int:
     """The length of "able to", "make sure to", "keep", "in the middle of"."""
     text = words[i].text
+    if text in ("proceed", "proceeding", "ahead") and (size := _deed_after_with(words, i)):
+        return size
+    if text in ("go", "going") and (size := _going_size(words, i)):
+        return size
     if text in ("make", "making") and i + 2 < len(words) and words[i + 1].text == "sure" and words[i + 2].text == "to":
         return 3
     if text == "in" and i + 3 < len(words) and words[i + 2].text in ONGOING:
@@ -190,6 +195,19 @@ def _catenative(words: Sequence[Word], i: int, group: Group) -> int:
         _apply(CATENATIVES[text], group)
         return 2
     return 0
+
+
+def _deed_after_with(words: Sequence[Word], i: int) -> int:
+    """ "Proceed with booking": the gerund is the deed."""
+    is_deed = i + 2 < len(words) and words[i + 1].text == "with" and guess_verb(words[i + 2].text)[1] is Form.GERUND
+    return 2 if is_deed else 0
+
+
+def _going_size(words: Sequence[Word], i: int) -> int:
+    """ "Go check", "go and see": the second verb is the deed."""
+    at = i + 2 if i + 1 < len(words) and words[i + 1].text == "and" else i + 1
+    is_deed = at < len(words) and words[at].text in GOING_TO_DO
+    return at - i if is_deed else 0
 
 
 def _verb_follows(words: Sequence[Word], i: int) -> bool:

@@ -213,9 +213,7 @@ class _Judge(Consent):
         p = self.p
         if p.is_question or p.marker is Marker.HOW_ABOUT:
             return Rule.OFFER
-        if p.is_perfect and p.form is Form.GERUND:
-            return Rule.IN_PROGRESS
-        if p.is_progressive and ("still" in p.flags or "already" in p.flags):
+        if self._has_begun():
             return Rule.IN_PROGRESS
         if (p.is_perfect or p.is_past or (p.form is Form.PAST and not p.is_passive)) and p.mood is not Mood.OFFER:
             return Rule.COMPLETED
@@ -230,6 +228,16 @@ class _Judge(Consent):
         if p.is_passive:
             return Rule.SUBJECT
         return self._of_circumstances()
+
+    def _has_begun(self) -> bool:
+        """ "I've been checking", "I'm still checking", "I'm texting you already", "I keep checking"."""
+        p = self.p
+        if p.form is not Form.GERUND:
+            return p.is_progressive and bool(p.flags & {"still", "already"})
+        if p.is_perfect or (p.mood is Mood.PLAIN and "still" in p.flags):
+            return True
+        is_already = "already" in p.flags or self.text(p.verb_at, p.end).endswith(" already ,")
+        return p.is_progressive and (is_already or "still" in p.flags)
 
     def _of_circumstances(self) -> Rule | None:
         """The tense is right; what stands around it may still make it an offer or a later step."""

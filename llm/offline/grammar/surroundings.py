@@ -8,6 +8,7 @@ from llm.offline.grammar.predicate import Marker, Predicate, Subject
 from llm.offline.grammar.words import Sentence
 from llm.offline.wordlist import words
 
+WISHES = words("want like wish prefer")
 CHECKING = words(
     """
     check see look find ask verify confirm know search tell inquire enquire review consult double-check
@@ -72,10 +73,12 @@ class Surroundings:
         return [i for i, p in enumerate(self.part.predicates[:at]) if p.marker in (Marker.NONE, Marker.WHILE)]
 
     def _comma_after(self, at: int) -> bool:
-        """True when a comma parts the clause `at` from a full main clause behind it."""
+        """True when a comma parts the clause `at` from a full main clause behind it; "if you want I'll…" needs none."""
         predicates = self.part.predicates
         if at + 1 >= len(predicates):
             return False
+        if predicates[at].lemma in WISHES and predicates[at + 1].start == predicates[at].end:
+            return True
         span = [word.text for word in self.words[predicates[at].start : predicates[at + 1].verb_at]]
         return "," in span
 

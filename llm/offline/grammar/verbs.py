@@ -18,6 +18,7 @@ class Form(StrEnum):
 
 IRREGULAR = {
     "send": "sent",
+    "resend": "resent",
     "find": "found",
     "make": "made",
     "hold": "held",
@@ -52,6 +53,7 @@ IRREGULAR = {
     "mean": "meant",
     "promise": "promised",
     "understand": "understood",
+    "undo": "undid undone",
     "pay": "paid",
     "buy": "bought",
 }
@@ -68,7 +70,7 @@ REGULAR = words(
     bear expect enjoy feel visit click type reply respond choose pick remind remember try continue keep stop need
     want like love prefer wish hope receive arrive follow recommend suggest believe guess claim state explain
     mention promise answer use help allow permit enable ensure guarantee work talk chat drop trust relax worry
-    assume imagine consider reach activate assist
+    assume imagine consider reach activate assist sign squeeze mark jot plug type lock swap drive slip scrap peek
     """
 )
 NOUN_LIKE = words(
@@ -82,7 +84,7 @@ NOUN_LIKE = words(
 )
 DOUBLED = words(
     """
-    drop ping pop cancel transfer plan get set put let run wrap grab stop ship log flag chat
+    drop ping pop cancel transfer plan get set put let run wrap grab stop ship log flag chat scrap swap slip jot
     """
 )
 SPEECH = words(

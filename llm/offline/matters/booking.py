@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from llm.offline.matters.checking import has_look
 from llm.offline.matters.clause import Clause
 from llm.offline.matters.connecting import calling
 from llm.offline.matters.kinds import Matter
@@ -21,14 +22,26 @@ from llm.offline.wordlist import words
 
 NO_MEETING_VERBS = words("send have get add put make")
 MEETING_WORDS = words("meeting invite invitation calendar consultation demo")
-NO_BOOKING = words("note notes request question mind calendar link details waiting waitlist confirmation off")
+INVITING = words("invite invitation calendar")
+NO_BOOKING = words("note notes request question mind calendar link details ready waiting waitlist confirmation off")
 OTHER_GOODS = words("taxi cab hotel flight parking")
 IDIOMS = words("mind touch short brief line")
 FINISHING = words("confirm finalise finalize complete")
-DOWN = re.compile(r"\b(?:you|your name|that|it|everyone) (?:down|in)\b")
+WRITING = words("note mark jot write")
+PLACING = words("put note pencil lock pop sign squeeze mark jot add get write place fit slip")
+ON_SCHEDULE = re.compile(
+    r"\byou (?:in|on|into|onto|to) (?:the|our|\w+'s) (?:\w+ )?(?:schedule|diary|calendar|books?)\b"
+)
+DOWN = re.compile(
+    r"\b(?:you|your name|that|it|everyone) (?:down|in)\b(?! (?:an? |writing|your |the (?:e-?mail|file|notes?)))"
+)
 YOU_IN = re.compile(r"you (?:in|a table|booked|seated|that table|the table)\b")
 KEPT_FOR = re.compile(r"(?:it|that|this|one|the \w+) (?:for|under|in) (?:you|your|\w+)")
 GOING_AHEAD = re.compile(r"(?:ahead |on )?with (?:the|your|that|this) (?:booking|reservation|appointment)\b")
+# "A table of the prices", "add it to your booking": the booking is there, or is none.
+NOT_A_BOOKING = re.compile(
+    r"\btable of (?:the|our|all)\b|\b(?:to|on|in|into|from) (?:your|that) (?:\w+ )?(?:booking|reservation|appointment)\b"
+)
 WHAT_WAS_SAID = re.compile(r"(?:it|that|this|everything)\b")
 
 
@@ -49,13 +62,19 @@ def booking(clause: Clause) -> set[Matter]:
 def _makes_meeting(clause: Clause) -> bool:
     if clause.lemma not in MEET or not clause.here & MEETING or calling(clause):
         return False
+    if clause.lemma == "send":
+        return bool(clause.here & INVITING)
     return clause.lemma not in NO_MEETING_VERBS or bool(clause.here & MEETING_WORDS)
 
 
 def _puts_down(clause: Clause) -> bool:
     """ "Put you down for seven", "get you in"."""
-    if clause.lemma in ("put", "pencil"):
-        return bool(DOWN.search(clause.phrase))
+    if ON_SCHEDULE.search(clause.phrase) and clause.lemma in PLACING:
+        return True
+    if clause.lemma in WRITING:
+        return bool(re.search(r"\b(?:you|your name) (?:down|in)\b", clause.phrase))
+    if clause.lemma in PLACING:
+        return bool(DOWN.search(clause.phrase)) or (clause.lemma == "sign" and "you up" in clause.phrase)
     return clause.lemma == "get" and bool(YOU_IN.match(clause.phrase))
 
 
@@ -68,12 +87,14 @@ def _keeps(clause: Clause) -> bool:
 
 
 def _makes_booking(clause: Clause) -> bool:
+    if has_look(clause) or NOT_A_BOOKING.search(clause.phrase):
+        return False
     if clause.lemma not in BOOK_WITH_OBJECT or not clause.here & BOOKING or clause.here & NO_BOOKING:
         return False
     if clause.lemma in ("take", "have", "give", "get", "process", "set", "add", "enter", "fix", "request"):
         return bool(
             re.search(
-                r"\b(?:a|the|your|that|this) (?:\w+ ){0,2}(?:booking|reservation|table|spot|slot|appointment|"
+                r"\b(?:an?|the|your|that|this) (?:\w+ ){0,2}(?:booking|reservation|table|spot|slot|appointment|"
                 r"place|seat)",
                 clause.phrase or " ".join(clause.subject),
             )

@@ -25,7 +25,7 @@ OWN_LOOK = re.compile(
     r"(?:another |a |one )?(?:(?:quick|close|closer|good|proper|brief|second|fresh|little) )?(?:look|check|peek|glance|search)\b"
 )
 RESTATING = words("confirm verify review")
-OPEN_POINT = words("if whether availability available")
+OPEN_POINT = words("if whether availability available stock")
 
 
 def checking(clause: Clause) -> set[Matter]:
@@ -49,11 +49,15 @@ def _is_looking(clause: Clause) -> bool:
     """ "Have a look", not "have somebody look"; "confirm whether", not "confirm: four people"."""
     if clause.lemma == "have":
         return has_look(clause)
+    if clause.phrase.startswith("forward ") or (clause.lemma in ("see", "meet") and MEETING_YOU.match(clause.phrase)):
+        return False
     if clause.lemma == "make":
         return "sure" in clause.all and bool(clause.all & words("available free open availability"))
     if clause.lemma in LIGHT_VERBS:
-        return bool(clause.all & LOOKING)
+        return "out of" not in clause.phrase and bool(clause.all & LOOKING)
     if clause.lemma == "ask":
+        if ASKING_STOCK.match(clause.whole) or "in stock" in clause.whole:
+            return True
         return clause.phrase.startswith(("if ", "whether ")) or clause.whole.startswith(("if ", "whether "))
     return clause.lemma not in RESTATING or bool(clause.all & (OPEN_POINT | ZIP))
 
@@ -75,7 +79,7 @@ def _is_zip(around: set[str], whole: str) -> bool:
     """
         )
     )
-    if re.search(r"\b(?:in|within|inside|outside) (?:our|the) (?:\w+ )?(?:area|zone|range|radius)\b|^(?:up )?\d{5}\b|^addresses\b", whole):
+    if CREWS.search(whole) or OUR_AREA.search(whole):
         return True
     place = bool(around & (ZIP - {"code"})) or bool(
         re.search(
@@ -97,7 +101,8 @@ def _is_search(clause: Clause) -> bool:
         whole,
     ):
         return not re.search(
-            r"\b(?:for a|new|make a|take) (?:booking|reservation)|(?:available|free) (?:for|appointments?|"
+            r"\bfor an? (?:\w+ )?appointment\b|"
+            r"\b(?:for a|new|make a|take) (?:booking|reservation)\b(?! under| with| by| made)|(?:available|free) (?:for|appointments?|"
             r"slots?)|(?:available|free|open|possible|earliest|next) appointments?|appointments? (?:available|"
             r"free|open|times?|slots?)|(?:booking|reservation) (?:calendar|book|system|availability)\b|"
             r"if (?:we|there)",
@@ -106,7 +111,8 @@ def _is_search(clause: Clause) -> bool:
     return bool(
         re.search(
             r"\bthe (?:\w+ )?(?:table|slot|room|time|place|visit) you have (?:already )?(?:booked|reserved)|"
-            r"\bwhat (?:we|you) have (?:already )?(?:booked|reserved|down)\b|\bwhich \w+ you (?:have|are)\b|"
+            r"\byou (?:have )?(?:already )?(?:booked|reserved)\b|"
+            r"\bwhat (?:we|you) have (?:already |got )?(?:booked|reserved|down)\b|\bwhich \w+ you (?:have|are)\b|"
             r"\b(?:all|both|any|old|your) (?:\w+ )?(?:bookings|reservations)|"
             r"\b(?:bookings|reservations|appointments) (?:that|from|of|made|in|under)\b|"
             r"\b(?:booking|reservation)s? (?:under|for|in|from|on|number|with|details)\b|\b(?:what|"
@@ -126,16 +132,17 @@ def _is_availability(clause: Clause) -> bool:
     timed = bool(around & TIME) or bool(
         re.search(
             r"\b(?:at|around|by|before|after|from) (?:half|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
-            r"|\b(?:at|for|around|by|before|after|from) \d|\d ?[ap]\.?m|\d[:.]\d\d|\b\d+(?:st|nd|rd|th)\b",
+            r"|\b(?:at|for|around|by|before|after|from) \d|\d ?[ap]\.?m|\d[:.]\d\d|\b\d+ ?(?:st|nd|rd|th)\b",
             whole,
         )
     )
     return (
         timed
-        or bool(OPEN_TIME.search(whole))
+        or bool(OPEN_TIME.search(whole) or TAKING_IN.search(whole))
         or bool(
             re.search(
-                r"\b(?:dates?|times?|another (?:day|evening|night)|anything (?:earlier|later|else|free|open))\b", whole
+                r"\b(?:dates?|times?|another (?:day|evening|night)|(?:any|some)thing (?:earlier|later|else|free|open))\b",
+                whole,
             )
         )
         or bool(re.search(r"\bin (?:the|our) (?:book|system|diary)\b|\bfit (?:you|everyone|all of you) in", whole))
@@ -145,17 +152,36 @@ def _is_availability(clause: Clause) -> bool:
 
 # A new time for a booking that exists: looked up like any time, and held back by the tool's own condition.
 MOVING = re.compile(
-    r"\b(?:whether|if) (?:we|i|it|your \w+|the \w+) (?:can|could) (?:still )?(?:be )?(?:move|shift|extend|push|reschedule|moved|shifted|rescheduled)\b"
+    r"\b(?:whether|if) (?:we|i|it|your \w+|the \w+) (?:can|could) (?:still )?(?:be )?"
+    r"(?:move|shift|extend|push|reschedule|moved|shifted|rescheduled)\b"
 )
 WE_HAVE = re.compile(
-    r"\b(?:whether|if) we (?:\w+ly |still |also |even )?(?:have|offer|carry|sell|stock|do|got)(?: got)? (?!to\b|time\b|space\b|room\b)"
+    r"\b(?:whether|if) we (?:\w+ly |still |also |even )?"
+    r"(?:have|offer|carry|sell|stock|do|repair|fix|make|rent|got|can (?:still )?(?:get|order|find))(?: got)? "
+    r"(?!to\b|time\b|space\b|room\b)"
+)
+ASKING_STOCK = re.compile(
+    r"(?:with )?(?:the|our) (?:\w+ )?(?:warehouse|stockroom|store|shop|branch)\b.* (?:if|whether) "
+)
+MEETING_YOU = re.compile(r"you(?: all| both| there| again| then| on| at| in|$)")
+TAKING_IN = re.compile(r"\b(?:can|could) (?:still )?(?:accommodate|seat|host)\b")
+CREWS = re.compile(
+    r"\b(?:technician|plumber|driver|courier|crew|installer|van)s? (?:\w+ )?(?:serve|cover|reach|come|go)s?\b"
+)
+OUR_AREA = re.compile(
+    r"\b(?:our|the) (?:delivery|service) (?:area|zone|map|radius|region)s?\b|"
+    r"\b(?:in|within|inside|outside) (?:our|the) (?:\w+ )?(?:area|zone|range|radius)\b|^(?:up )?\d{5}\b|^addresses\b"
 )
 OPEN_TIME = re.compile(
+    r"\d (?:o'clock )?(?:slot )?(?:is|are) (?:still )?open\b|"
+    r"\b(?:anything|something) is (?:still )?(?:open|free|left|available)\b|"
     r"\b(?:what is|what we have|what there is|something|anything|whatever is|which times are) (?:\w+ )?(?:open|free|left|available)\b"
 )
 FREE_TIME = re.compile(r"\b(?:is|are|still|be|anything|something|someone|anyone) (?:still |also )?free\b")
+MORE_OF_IT = re.compile(r"\bany (?:more )?(?:of (?:those|these|the|that|our)|left)\b")
 SOLD = re.compile(
-    r"\b(?:whether|if) (?!there|it|that|this|you|we|i)[\w ]{3,40}? (?:is|are) (?:still )?(?:offered|in stock|served|sold|left)\b"
+    r"\b(?:whether|if|that) (?!there|anything|something|it|that|this|you|we|i)[\w ]{3,40}? (?:is|are) (?:still )?"
+    r"(?:offered|in stock|served|sold|left|on the shelf|on the shelves|in store)\b"
 )
 GOODS = words(
     """
@@ -167,12 +193,19 @@ PERSONAL = words("dr doctor mr mrs ms professor")
 
 
 def _is_product(clause: Clause) -> bool:
-    around = clause.all
+    around = clause.all | {word.removesuffix("'s") for word in clause.all}
+    if MORE_OF_IT.search(clause.whole) and not around & (TABLE | TIME):
+        return True
     if around & GOODS and (around & HAVING or clause.lemma in CHECK):
         return True
-    if FREE_TIME.search(clause.whole):
+    if FREE_TIME.search(clause.whole) or (OPEN_TIME.search(clause.whole) and around & TIME):
         return False
-    if WE_HAVE.search(clause.whole) and _leftovers(clause) and not around & (TABLE | TIME) and not _is_for_people(clause):
+    if (
+        WE_HAVE.search(clause.whole)
+        and _leftovers(clause)
+        and not around & (TABLE | TIME)
+        and not _is_for_people(clause)
+    ):
         return True
     if SOLD.search(clause.whole) and not around & PERSONAL:
         return True

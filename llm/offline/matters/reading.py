@@ -18,6 +18,9 @@ from llm.offline.matters.vocabulary import (
 from llm.offline.wordlist import words
 
 NOT_CANCELLED = words("order subscription meeting account name membership")
+ENTERING = words("plug enter type put pop run")
+ZIP_CODES = words("zip zipcode postcode")
+FILES = words("file note notes form record")
 PROCESSING = words("process handle take do make request arrange submit go proceed")
 
 
@@ -26,6 +29,10 @@ def matters_of(clause: Clause) -> set[Matter]:
     found = sending(clause) | calling(clause) | booking(clause)
     if clause.lemma in CHECK | LOOK_UP:
         found |= checking(clause)
+    if Matter.SEARCH in found and clause.lemma in ("get", "bring", "take"):
+        found.discard(Matter.BOOKING)
+    if clause.lemma in ENTERING and clause.here & ZIP_CODES and not clause.here & FILES:
+        found.add(Matter.ZIP)
     if _cancels(clause):
         found.add(Matter.CANCEL)
     if _ends(clause):
@@ -38,6 +45,8 @@ def _cancels(clause: Clause) -> bool:
     if clause.lemma in CANCEL:
         return not here & NOT_CANCELLED and (clause.lemma == "cancel" or bool(here & BOOKING))
     if clause.lemma in PROCESSING and "cancellation" in here:
+        return True
+    if clause.lemma == "take" and "out of the" in clause.phrase and here & BOOKING:
         return True
     return "off" in here and (clause.lemma == "call" or (clause.lemma == "take" and bool(here & BOOKING)))
 

@@ -20,9 +20,10 @@ from llm.offline.matters.vocabulary import (
 )
 from llm.offline.wordlist import words
 
-
 # "… and not by e-mail": the way that isn't taken.
-NOT_THIS_WAY = re.compile(r"\b(?:not|rather than|instead of) (?:by |via |as |in )?(?:an? )?(email|mail|text|sms|phone)\b")
+NOT_THIS_WAY = re.compile(
+    r"\b(?:not|rather than|instead of) (?:by |via |as |in )?(?:an? )?(email|mail|text|sms|phone)\b"
+)
 
 
 def sending(clause: Clause) -> set[Matter]:
@@ -35,7 +36,7 @@ def sending(clause: Clause) -> set[Matter]:
         link = {Matter.MANAGE_LINK} if is_manage_link(clause) else set()
         return link | (set() if _is_address(clause) else wished)
     by_mail = clause.lemma in MAILING or (
-        clause.lemma in SEND and (bool(here & EMAIL_NOUNS) or any("@" in w for w in here))
+        clause.lemma in SEND and (bool(here & EMAIL_NOUNS) or any("@" in w for w in clause.all))
     )
     by_phone = clause.lemma in SEND - {"have", "get", "put", "give"} and bool(
         re.search(r"\b(?:to|on) your (?:\w+ )?(?:phone|mobile|cell|number)", clause.phrase)
@@ -81,6 +82,8 @@ def _is_staff_message(clause: Clause) -> bool:
         r"office|boss)\b",
         clause.phrase,
     )
+    if clause.lemma == "pass" and "you" not in clause.here:
+        return True
     return bool(to_staff or direct or re.search(r"\byour message\b", clause.phrase))
 
 
@@ -95,10 +98,19 @@ def _nearest_medium(clause: Clause) -> Matter:
     return Matter.EMAIL if named in EMAIL_NOUNS else Matter.SMS
 
 
+NEW_TIME = re.compile(r"\b(?:another|different|new) (?:time|date|day|slot)\b")
+OWN_LINK = re.compile(
+    r"\blinks? (?:to|for|of) your (?:\w+ )?(?:booking|reservation|appointment)\b|\byour (?:own |personal )?(?:booking|reservation) links?\b"
+    r"|\bself service links?\b"
+)
+
+
 def is_manage_link(clause: Clause) -> bool:
     """A link where a booking that exists is managed."""
     around = clause.all
     has_link = bool(around & LINK_NOUNS)
+    if has_link and (OWN_LINK.search(clause.whole) or (NEW_TIME.search(clause.whole) and around & BOOKED)):
+        return True
     return (
         has_link
         and bool(around & MANAGE)

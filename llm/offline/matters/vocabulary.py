@@ -7,7 +7,7 @@ from llm.offline.wordlist import words
 CHECK = words(
     """
     check look see verify find search pull review run confirm consult double-check recheck browse scan explore
-    investigate inquire enquire take have do know go make ask
+    investigate inquire enquire take have do know go make ask peek
     """
 )
 LOOK_UP = words(
@@ -18,7 +18,7 @@ LOOK_UP = words(
 SEND = words(
     """
     send forward share shoot drop pop ping fire deliver dispatch write get have provide pass put issue follow give
-    email text message mail sms whatsapp receive arrive come expect go be return reply attach
+    resend email text message mail sms whatsapp receive arrive come expect go be return reply attach
     """
 )
 TEXTING = words("text sms message whatsapp")
@@ -30,7 +30,7 @@ BOOK_WITH_OBJECT = words(
     finalize take get give have process fix enter sign move request
     """
 )
-CANCEL = words("cancel delete remove annul void erase withdraw drop")
+CANCEL = words("cancel delete remove annul void erase withdraw drop undo scrap")
 TRANSFER = words(
     """
     transfer connect patch redirect route direct switch relay link hand put pass forward get bring have dial
@@ -60,7 +60,7 @@ BOOKED = words("booking bookings reservation reservations appointment appointmen
 TIME = words(
     """
     monday tuesday wednesday thursday friday saturday sunday today tomorrow tonight evening afternoon morning
-    lunch dinner noon midday weekend week january february march april may june july august september october
+    lunch dinner lunchtime dinnertime noon midday weekend week january february march april may june july august september october
     november december brunch mondays fridays night hour
     """
 )

@@ -8,8 +8,10 @@ from llm.offline import prompt_reader
 from llm.offline.conditions import Scene, is_commitment, is_met
 from llm.offline.mentions import Finder, Mention
 from llm.offline.prompt_reader import Line, ToolText
+from llm.offline.unserved import unserved_in
 from llm.offline.wire import ChatCall
 
+ASKS_UNSERVED = "`unserved` lists"
 FIRMNESS = {None: 0, "quotation": 1, "subject": 3}
 MIDDLING = 2
 
@@ -19,7 +21,12 @@ def detect(call: ChatCall) -> dict[str, Any]:
     user = call.last_user
     answer = prompt_reader.section(user, "LatestConvoAgentAnswer")
     messages = prompt_reader.transcript(prompt_reader.section(user, "Conversation"))
-    return {"verdicts": judge_answer(answer, tools=prompt_reader.tools(call.system), messages=messages)}
+    verdicts = judge_answer(answer, tools=prompt_reader.tools(call.system), messages=messages)
+    served = [verdict["quote"] for verdict in verdicts]
+    return {
+        "verdicts": verdicts,
+        "unserved": unserved_in(answer, served=served) if ASKS_UNSERVED in call.system else [],
+    }
 
 
 def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Line]) -> list[dict[str, Any]]:

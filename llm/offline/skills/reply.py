@@ -67,7 +67,7 @@ class Speaker:
 
     def speak(self) -> str:
         parts = self._still_there() or self._result_of_action() or self._courtesies() or self._answer()
-        return " ".join(part for part in (self._recovery(), *parts) if part).strip()
+        return " ".join(part for part in (self._correction(), self._recovery(), *parts) if part).strip()
 
     def _still_there(self) -> list[str]:
         """The customer is silent: what was asked last, once more."""
@@ -75,6 +75,10 @@ class Speaker:
             return []
         asked = re.findall(r"[^.!?]+\?", self.scene.last_agent)
         return [self._say("still_there"), asked[-1].strip() if asked else self._say("more")]
+
+    def _correction(self) -> str:
+        """What was said to be done, and isn't."""
+        return self._say("correct") if self.scene.has_to_correct else ""
 
     def _recovery(self) -> str:
         """One word of regret, not in every reply."""

@@ -110,7 +110,7 @@ def _goal(view: View, place: Place) -> str:
 def _instructions(view: View, place: Place, just_asked: list[str]) -> list[str]:
     if view.pending:
         return ["Answer what the customer says.", f"Say that {view.pending[0]} is still running, if they ask."]
-    steps = ["Answer first what the customer has asked, if anything."]
+    steps = [*_results(view), "Answer first what the customer has asked, if anything."]
     open_asked = [name for name in just_asked if not view.guest.get(name)]
     if open_asked:
         steps.append(f"If the {_listed(open_asked)} didn't come, ask for it once more.")
@@ -118,6 +118,13 @@ def _instructions(view: View, place: Place, just_asked: list[str]) -> list[str]:
     if place.missing and len(place.missing) > 1:
         steps.append("Ask for everything in one question.")
     return steps
+
+
+def _results(view: View) -> list[str]:
+    """What the newest action came to, as long as the customer has not answered to it."""
+    newest = view.actions[-1] if view.actions else None
+    is_new = bool(view.lines) and view.lines[-1].role == "agent"
+    return [f"The result of {newest.name} stands: {newest.note}"] if newest and newest.note and is_new else []
 
 
 def _filled(text: str, guest: Guest) -> str:

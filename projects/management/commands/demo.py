@@ -15,12 +15,13 @@ from projects.attributes import set_attribute
 from projects.lookups import find_organizations
 from projects.models import ApiKey, Project, User
 from projects.models.key import Scope
+from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project, save_agent
 from projects.tenancy import tenant_tx
 
 EMAIL = "demo@makegood.example"
 BUSINESS = Path(__file__).resolve().parents[2] / "demo" / "restaurant.json"
-OUTSIDE_CONFIG = ("organization", "project", "attributes")
+OUTSIDE_CONFIG = ("organization", "project", "attributes", "seeds")
 
 
 class Command(BaseCommand):
@@ -57,7 +58,7 @@ def _organization(user: User, name: str) -> UUID:
 
 
 def _project(user: User, business: dict[str, Any]) -> Project:
-    """The demo project with the settings of the file; a change of the file becomes a new version."""
+    """The demo project with the settings and seeds of the file; a change of the settings becomes a new version."""
     config = AgentConfig.model_validate({key: value for key, value in business.items() if key not in OUTSIDE_CONFIG})
     project = Project.objects.select_related("agent_version").first()
     if project is None:
@@ -66,6 +67,7 @@ def _project(user: User, business: dict[str, Any]) -> Project:
         save_agent(project, config=config, author=user, note="The demo's own settings")
     for key, value in business["attributes"].items():
         set_attribute(project, key, value)
+    plant_seeds(project, business["seeds"])
     return project
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from projects.agent_sentences import SettingsRefused
 from projects.attribute_changes import AttributeEdit, change_attributes, check_new_key, text_of_value
-from projects.attributes import ENUMS, Resolved, resolve_attributes, unset_attribute
+from projects.attributes import ENUMS, Resolved, every_attribute, unset_attribute
 from projects.known_settings import KNOWN_SETTINGS, SETTING, KnownSetting
 from projects.model_choice import KEY_ATTRIBUTE
 from projects.models import Project, User
@@ -129,7 +129,7 @@ def _placed(errors: Mapping[str, str], *, new: Node) -> dict[str, str]:
 
 
 def _rows(project: Project, *, typed: Mapping[str, str], errors: Mapping[str, str]) -> list[Row]:
-    found = resolve_attributes(project)
+    found = every_attribute(project)
     known = {setting.key: setting for setting in KNOWN_SETTINGS}
     keys = [*known, *(key for key in sorted(found) if key not in known and key != KEY_ATTRIBUTE)]
     return [

@@ -3,8 +3,8 @@ import { Announcer } from "../announcer.js";
 import { Api } from "../api.js";
 import { Chat } from "../chat.js";
 import { refill, state } from "../dom.js";
-import * as format from "../format.js";
 import { Store } from "../store.js";
+import { waitingFor } from "../turn.js";
 import { Aside } from "./aside.js";
 import { Watching } from "./watching.js";
 
@@ -63,11 +63,10 @@ class Conversation {
     at("chat-loading").hidden = !store.loading;
     at("lost").hidden = !store.isLost;
     at("waiting").hidden = !store.waiting;
-    const until = store.waiting?.until ? `, until ${format.seconds(store.waiting.until)} at the latest` : "";
     refill(
       at("waiting"),
       JSON.stringify(store.waiting),
-      () => store.waiting && state("warn", "clock-pause", `The agent waits for a result${until}`),
+      () => store.waiting && state("warn", "clock-pause", waitingFor(store.waiting)),
     );
   }
 }

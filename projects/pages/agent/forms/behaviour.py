@@ -1,4 +1,4 @@
-"""How the agent behaves in time: newer messages, follow-ups, and what is scored."""
+"""How the agent behaves: newer messages, claims, follow-ups, and what is scored."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def read(entries: Node) -> dict[str, Any]:
     scored = part_of(entries, "score_quality_on")
     return {
         "newer_message": text_of(entries, "newer_message") or None,
+        "truthful_status": "truthful_status" in entries,
         "score_quality_on": [name for name in SCORED_BY_CHOICE if name in scored],
         "follow_up_minutes": {kind: text for kind in KINDS if (text := text_of(minutes, kind))},
         "follow_up_limit": text_of(entries, "follow_up_limit"),
@@ -38,6 +39,7 @@ def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
     return {
         "newer_message": boxes.box("newer_message", document["newer_message"]),
         "policies": POLICIES,
+        "truthful_status": document["truthful_status"],
         "minutes": [
             (KIND_NAMES[kind], boxes.box(f"follow_up_minutes.{kind}", _short(minutes.get(kind, "")))) for kind in KINDS
         ],

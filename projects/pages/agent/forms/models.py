@@ -15,6 +15,7 @@ NAMES: dict[Skill, tuple[str, str]] = {
     "thoughts": ("Thoughts", "Thinks ahead between turns, and writes the directives."),
     "observer": ("Observer", "Notes who the customer is, and how it goes."),
     "detect": ("Tool caller", "Finds what was promised, and whether it holds."),
+    "arguments": ("Arguments", "Reads off the conversation what a tool needs."),
     "summary": ("Summary", "Keeps a long conversation short enough for the prompt."),
 }
 OWN, DEFAULT = "own", "default"

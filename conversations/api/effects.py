@@ -1,0 +1,75 @@
+"""What people and tools say about effects: did it happen, shall it go out, here is the result."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations.api.serializers import EffectResolution
+from conversations.effects.decisions import release, resolve, take_result
+from projects.api.doors import ProjectView
+from projects.api.schema import Schema
+from projects.api.views import JsonAlways
+from projects.lookups import find_effect
+from projects.models.key import Scope
+from projects.tenancy import tenant_tx
+from tools.execution.callback import LENGTH, digest_of
+from tools.execution.webhook import reply_of
+from tools.presenters import effect_payload
+
+
+class EffectDecision(ProjectView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @property
+    def member_id(self) -> UUID | None:
+        """Who decides; none for a key."""
+        return self.caller.member.pk if self.caller.member else None
+
+
+class ResolveEffect(EffectDecision):
+    @extend_schema(operation_id="effects_resolve", request=EffectResolution, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, effect_id: UUID) -> Response:
+        """Say whether an effect whose outcome is unknown happened. If it didn't, it is sent again."""
+        data = self.valid(EffectResolution)
+        effect = resolve(self.project, effect_id, happened=data["happened"], by=self.member_id)
+        return Response(effect_payload(effect))
+
+
+class ReleaseEffect(EffectDecision):
+    @extend_schema(operation_id="effects_release", request=None, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, effect_id: UUID) -> Response:
+        """Let an effect go out that was held as a repeat."""
+        return Response(effect_payload(release(self.project, effect_id, by=self.member_id)))
+
+
+class ToolResult(APIView):
+    """The address that a tool was given to answer later. The token is the credential, and names the tenant."""
+
+    authentication_classes = ()
+    permission_classes = ()
+    throttle_classes = ()
+    content_negotiation_class = JsonAlways
+    metadata_class = None
+    schema = Schema()
+
+    @extend_schema(operation_id="tool_results_create", request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, token: str) -> Response:
+        """Take the result of a tool that answers later. A second one changes nothing.
+
+        An object with a text under `error` says that it failed; anything else is the result.
+        """
+        place = find_effect(digest_of(token)) if len(token) == LENGTH else None
+        if place is None:
+            raise Http404
+        with tenant_tx(place.organization_id):
+            if not take_result(place.effect_id, token=token, reply=reply_of(request._request.body)):
+                raise Http404
+        return Response({"received": True})

@@ -1,0 +1,93 @@
+"""POST /tools/evaluate: what the tool caller would find in an answer, and nothing done about it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.models import Channel
+from conversations.trials import Trial, TrialVerdict, read_trial, run_trial
+from llm.errors import LlmError
+from projects.api.async_doors import door_of, plain, rendered
+from projects.api.doors import ProjectView
+from projects.api.problem import ApiError
+from projects.api.request_id import request_id_of
+from projects.api.serializers import StrictSerializer, TextField
+from projects.models.key import Scope
+from projects.threads import in_db
+from tools.preview import Preview
+from tools.trial import read_drafts
+
+LONGEST_ANSWER = 8_000
+
+
+class EvaluateInput(StrictSerializer):
+    """`tools` are drafts, evaluated as if they were saved. With `preview`, what each fired tool would send is shown."""
+
+    answer = TextField(longest=LONGEST_ANSWER, required=False)
+    conversation = serializers.JSONField(required=False)
+    channel = serializers.ChoiceField(choices=Channel.choices, required=False)
+    tools = serializers.JSONField(required=False)
+    preview = serializers.BooleanField(default=False)
+
+
+class Evaluate(ProjectView):
+    scopes: ClassVar = {"POST": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="tools_evaluate", request=EvaluateInput, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request) -> Response:
+        """The verdicts on an answer of the agent's, or on the last one of a conversation; nothing is executed.
+
+        `conversation` is a conversation's id, a list of `{"role", "content"}`, or text with lines such as `agent: …`.
+        """
+        data = self.valid(EvaluateInput)
+        drafts = read_drafts(data["tools"]) if "tools" in data else []
+        asked = {name: data[name] for name in ("answer", "conversation", "channel") if name in data}
+        response = Response(status=202)
+        # For the door, which goes on from here.
+        vars(response)["trial"] = read_trial(self.project, drafts=drafts, **asked), data["preview"]
+        return response
+
+
+_evaluate = plain(Evaluate)
+
+
+@door_of(Evaluate)
+async def evaluate(request: HttpRequest) -> HttpResponseBase:
+    """Read what is asked in one short transaction; ask the model after it."""
+    response = await in_db(rendered, _evaluate, request)
+    if "trial" not in vars(response):
+        return response
+    trial, with_previews = cast("tuple[Trial, bool]", vars(response)["trial"])
+    try:
+        verdicts = await run_trial(trial, with_previews=with_previews)
+    except LlmError as error:
+        problem = ApiError(f"model_{error.code}", str(error), status=503 if error.retryable else 502)
+        return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
+    kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
+    return JsonResponse({"verdicts": [verdict_payload(one) for one in verdicts]}, headers=kept)
+
+
+def verdict_payload(verdict: TrialVerdict) -> dict[str, Any]:
+    """A verdict with the place of its words, and with what would be sent."""
+    judgement, span = verdict.tried.judgement, verdict.tried.span
+    return {
+        "tool": judgement.tool.name,
+        "fired": judgement.fired,
+        "reason": judgement.reason,
+        "rule": judgement.rule or None,
+        "quote": judgement.quote,
+        "conditions": dict(judgement.conditions),
+        "span": {"start": span.start, "end": span.end} if span else None,
+        **({"preview": preview_payload(verdict.preview)} if verdict.preview else {}),
+    }
+
+
+def preview_payload(preview: Preview) -> dict[str, Any]:
+    return {"action": preview.action.value, "arguments": dict(preview.arguments), "sent": dict(preview.sent)}

@@ -1,0 +1,53 @@
+"""Effects of unknown outcome, as questions to a person: did this happen?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from conversations.finding import customer_names
+from conversations.models import Conversation
+from conversations.pages.effect_words import title_of
+from conversations.pages.moments import Moment, moment_of
+from projects.models import Project
+from tools.attention import unanswered_effects
+from tools.models import Effect
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Question:
+    """One effect that may have happened. `why` says how its outcome got lost."""
+
+    id: UUID
+    title: str
+    customer: str
+    quote: str
+    why: str
+    at: Moment
+
+
+def questions_of(project: Project, *, zone: str) -> dict[str, Any]:
+    """The newest questions, and how many there are, for `effects/_questions.html`."""
+    rows = unanswered_effects(project)
+    return {"questions": ask(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
+
+
+def ask(effects: list[Effect], *, zone: str) -> list[Question]:
+    """A question for each effect."""
+    wanted = {effect.conversation_id for effect in effects if effect.conversation_id}
+    personas = dict(Conversation.objects.filter(pk__in=wanted).values_list("pk", "persona_id"))
+    names = customer_names(set(personas.values()))
+    return [
+        Question(
+            id=effect.pk,
+            title=title_of(effect),
+            customer=names.get(personas[effect.conversation_id], "") if effect.conversation_id in personas else "",
+            quote=effect.quote.strip(),
+            why=effect.error or "It was begun, and its end was not recorded.",
+            at=moment_of(effect.started_at or effect.created_at, zone=zone),
+        )
+        for effect in effects
+    ]

@@ -1,0 +1,172 @@
+"""The catalogue as people read it: which tools there are, whether each is on, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from projects.attributes import ENUMS, Resolved, resolve_attributes
+from projects.known_settings import KNOWN_SETTINGS, KnownSetting
+from projects.models import Project
+from projects.models.attribute import AttributeType
+from tools.catalogue import BUILT_IN, CompiledTool, compile_tools
+from tools.models import Effect, EffectState
+
+CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
+# What opens and closes a gate; other settings say how a tool works.
+SWITCHED = (AttributeType.BOOL, AttributeType.ENUM)
+RECENT = timedelta(days=30)
+# A tool fails when its newest effect of these days did.
+FAILING = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A setting that a built-in tool depends on, to be switched where the tool is shown."""
+
+    key: str
+    label: str
+    is_on: bool
+    value: str
+    choices: Sequence[str]
+
+    @property
+    def is_switch(self) -> bool:
+        return not self.choices
+
+    @property
+    def short(self) -> str:
+        return self.key.removeprefix("project_attributes_")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One tool in the list. `beneath` says what is worth knowing at a glance."""
+
+    name: str
+    beneath: str
+    tone: str
+    icon: str
+    word: str
+    overrides: bool
+    search: str
+
+
+@dataclass(frozen=True)
+class Group:
+    label: str
+    entries: list[Entry]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What became of a tool's effects in the last 30 days."""
+
+    fired: int = 0
+    unknown: int = 0
+    failed: int = 0
+
+
+def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
+    """The groups of the list on a channel, and how many tools there are and are offered."""
+    compiled = compile_tools(project, channel=channel)
+    attributes = resolve_attributes(project)
+    errors = failing_tools(project)
+    entries = {tool.name: _entry(tool, attributes, errors.get(tool.name)) for tool in compiled}
+    groups = [
+        Group("Yours", [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN]),
+        Group("Built in", [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN]),
+    ]
+    return {
+        "groups": [group for group in groups if group.entries],
+        "count": len(compiled),
+        "offered": sum(tool.is_offered for tool in compiled),
+        "compiled": {tool.name: tool for tool in compiled},
+    }
+
+
+def gates_of(name: str, attributes: Mapping[str, Resolved]) -> list[Gate]:
+    """The settings that a built-in tool stands behind, with the values that they have."""
+    settings = (setting for setting in KNOWN_SETTINGS if name in setting.tools and setting.type in SWITCHED)
+    return [_gate(setting, attributes.get(setting.key)) for setting in settings]
+
+
+def usage_of(project: Project, name: str) -> Usage:
+    """What one tool did of late."""
+    rows = Effect.objects.filter(project_id=project.pk, tool=name, created_at__gt=timezone.now() - RECENT)
+    return Usage(
+        **rows.aggregate(
+            fired=Count("pk"),
+            unknown=Count("pk", filter=Q(state=EffectState.UNKNOWN)),
+            failed=Count("pk", filter=Q(state=EffectState.FAILED)),
+        )
+    )
+
+
+def failing_tools(project: Project) -> dict[str, str]:
+    """Tools whose newest effect failed on the other side, with the reason. That no table is free is no failing."""
+    rows = Effect.objects.filter(
+        project_id=project.pk,
+        created_at__gt=timezone.now() - FAILING,
+        state__in=(EffectState.DONE, EffectState.FAILED),
+    )
+    newest = rows.order_by("tool", "-created_at").distinct("tool")
+    return {row.tool: row.error or "Its last call failed." for row in newest if _is_refused(row)}
+
+
+def _is_refused(effect: Effect) -> bool:
+    return effect.state == EffectState.FAILED and effect.request is not None
+
+
+def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
+    """Why a tool isn't offered, in words; empty when it is."""
+    if tool.is_offered or tool.origin != BUILT_IN:
+        return tool.why_not
+    gates = gates_of(tool.name, attributes)
+    closed = [gate for gate in gates if gate.is_switch and not gate.is_on]
+    if closed:
+        return f"“{closed[0].label}” is off"
+    if _is_of_the_phone(tool):
+        return "Only on the phone"
+    chosen = next((gate for gate in gates if not gate.is_switch and gate.key in tool.why_not), None)
+    return f"“{chosen.label}” is {chosen.value or 'not set'}" if chosen else tool.why_not
+
+
+def _gate(setting: KnownSetting, found: Resolved | None) -> Gate:
+    value = found.value if found else None
+    choices = ENUMS.get(setting.key, ()) if setting.type is AttributeType.ENUM else ()
+    return Gate(setting.key, setting.label, is_on=value is True, value=str(value or ""), choices=choices)
+
+
+def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | None) -> Entry:
+    tone, icon, word = _state(tool, error)
+    return Entry(
+        name=tool.name,
+        beneath=error or reason_of(tool, attributes) or _beneath(tool),
+        tone=tone,
+        icon=icon,
+        word=word,
+        overrides=bool(tool.overrides),
+        search=" ".join((tool.name, tool.definition.tag or "", tool.why_not, tool.definition.description)).lower(),
+    )
+
+
+def _state(tool: CompiledTool, error: str | None) -> tuple[str, str, str]:
+    if not tool.is_offered:
+        return "mute", "lock", "Phone only" if _is_of_the_phone(tool) else "Off"
+    return ("bad", "alert-circle", "Failing") if error else ("ok", "circle-check", "On")
+
+
+def _is_of_the_phone(tool: CompiledTool) -> bool:
+    return tool.why_not.startswith("phone only")
+
+
+def _beneath(tool: CompiledTool) -> str:
+    if tool.overrides:
+        return f"replaces the built-in one, version {tool.version}"
+    return tool.definition.description

@@ -1,0 +1,15 @@
+"""Counts beside the links of the side bar: how much of a page waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from projects.models import Project
+
+# By the name of the page; filled by the apps whose rows are counted, when they are ready.
+COUNTS: dict[str, Callable[[Project], int]] = {}
+
+
+def counts_of(project: Project) -> Mapping[str, int]:
+    """Every count, by the name of its page. In a transaction of the project's tenant."""
+    return {page: count(project) for page, count in COUNTS.items()}

@@ -1,0 +1,146 @@
+"""A project's connections to services outside: made, changed and ended. Secrets are written, never read back (D24)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import QuerySet
+from pydantic import ValidationError
+
+from outbound.errors import BlockedAddress
+from outbound.guard import Guard
+from projects import crypto
+from projects.agent_sentences import SettingsRefused, sentences
+from projects.models import Project, Source
+from projects.source_kinds import KINDS, SourceKind, SourceSettings
+
+LONGEST_SECRET = 500
+# Where a refusal stands that is about no single setting, and one about the secret.
+WHOLE, SECRET = "settings", "secret"
+MASK = "••••"
+# Of a shorter secret the last four would give too much away.
+LONG_ENOUGH_FOR_A_HINT = 12
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A source, opened for the adapter that uses it. The secret never leaves by a log, a page or an error."""
+
+    source_id: UUID
+    settings: SourceSettings
+    secret: str = field(repr=False)
+    needs_reauth: bool
+
+
+@dataclass(frozen=True)
+class SourceEdit:
+    """What was typed about a connection. An empty secret keeps the stored one."""
+
+    settings: Mapping[str, Any]
+    secret: str = field(default="", repr=False)
+
+
+def find_source(project_id: UUID, kind: str) -> Source | None:
+    """The project's connection of a kind, if it has one."""
+    return Source.objects.filter(project_id=project_id, kind=kind, is_enabled=True).first()
+
+
+def open_source(project_id: UUID, kind: str) -> Connection | None:
+    """The project's connection with its secret, inside a transaction; None while there is none. Raises WrongSecret."""
+    source = find_source(project_id, kind)
+    if source is None:
+        return None
+    opened = KINDS[kind].settings.model_validate(source.settings)
+    return Connection(source.pk, opened, _open_secret(source), source.needs_reauth)
+
+
+def connect_source(project: Project, kind: SourceKind, edit: SourceEdit) -> Source:
+    """Make the project's connection of a kind, or change it. Two at once: the later one holds.
+
+    Raises SettingsRefused with a sentence for each field.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    checked = checked_settings(kind, edit.settings)
+    secret = _checked_secret(project, kind, checked, edit.secret)
+    source = Source.objects.filter(project=project, kind=kind.name).first() or Source(project=project, kind=kind.name)
+    source.settings = checked.model_dump(mode="json")
+    source.secret = crypto.encrypt(secret, **_bound_to(source)) if secret else ""
+    source.is_enabled, source.needs_reauth = True, False
+    source.save()
+    return source
+
+
+def disconnect_source(project: Project, kind: SourceKind) -> bool:
+    """End the project's connection and forget its secret. False when there was none."""
+    deleted, _ = Source.objects.filter(project=project, kind=kind.name).delete()
+    return deleted > 0
+
+
+def mark_needs_reauth(source_id: UUID) -> bool:
+    """Note that the service refused the sign-in. False when that was known, so that staff is told once (F17)."""
+    return Source.objects.filter(pk=source_id, needs_reauth=False).update(needs_reauth=True) == 1
+
+
+def clear_needs_reauth(source_id: UUID) -> bool:
+    """Note that the service takes the sign-in again."""
+    return Source.objects.filter(pk=source_id, needs_reauth=True).update(needs_reauth=False) == 1
+
+
+def to_connect_again(project: Project) -> QuerySet[Source]:
+    """The connections whose sign-in was refused; nothing goes out by them (F17)."""
+    return Source.objects.filter(project=project, is_enabled=True, needs_reauth=True)
+
+
+def secret_hint(source: Source) -> str:
+    """What a person may see of the stored secret: •••• and its last four characters; empty without one."""
+    secret = _open_secret(source)
+    if not secret:
+        return ""
+    return f"{MASK}{secret[-4:]}" if len(secret) >= LONG_ENOUGH_FOR_A_HINT else MASK
+
+
+def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettings:
+    """The settings of a connection, and an address that may be called. Raises SettingsRefused."""
+    try:
+        checked = kind.settings.model_validate(typed)
+    except ValidationError as error:
+        raise SettingsRefused({path or WHOLE: text for path, text in sentences(error).items()}) from error
+    try:
+        checked.check_server(Guard(allow=settings.OUTBOUND_ALLOW))
+    except BlockedAddress as error:
+        raise SettingsRefused({checked.address_field: str(error)}) from error
+    return checked
+
+
+def _checked_secret(project: Project, kind: SourceKind, typed: SourceSettings, secret: str) -> str:
+    """The secret that goes with the settings, the stored one where none was typed. Raises SettingsRefused."""
+    if len(secret) > LONGEST_SECRET or not secret.isprintable():
+        raise SettingsRefused({SECRET: f"At most {LONGEST_SECRET} characters, and no line break or control character."})
+    secret = secret or _kept_secret(project, kind, typed)
+    if kind.needs_secret and not secret:
+        raise SettingsRefused({SECRET: f"Write the {kind.credential.lower()}; without it, it can't work."})
+    return secret
+
+
+def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> str:
+    """The stored secret, for its own server only: the owner of another could read it there. Raises SettingsRefused."""
+    source = find_source(project.pk, kind.name)
+    if source is None or not source.secret:
+        return ""
+    if kind.settings.model_validate(source.settings).server != typed.server:
+        raise SettingsRefused(
+            {SECRET: f"The stored {kind.credential.lower()} is for another address. Write this one's."}
+        )
+    return _open_secret(source)
+
+
+def _open_secret(source: Source) -> str:
+    return crypto.decrypt(source.secret, **_bound_to(source)) if source.secret else ""
+
+
+def _bound_to(source: Source) -> dict[str, Any]:
+    return {"organization_id": cast(UUID, source.organization_id), "field": f"source:{source.kind}"}

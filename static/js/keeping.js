@@ -1,0 +1,38 @@
+// Keeping an answer as a regression case: the words, what came before them, and what each tool is to make of them.
+import { h, icon } from "./dom.js";
+
+const LONGEST_NAME = 100;
+// What the ranking or the ledger decided is not what the words say.
+const NOT_READ = new Set(["lost_rerank", "held"]);
+
+/** Outcome of each tool that the words name: "fired", or the rule that held it back. `corrections` by tool win. */
+export function expectedOf(verdicts, corrections = new Map()) {
+  const read = verdicts.filter((verdict) => verdict.fired || (verdict.rule && !NOT_READ.has(verdict.rule)));
+  const outcomes = new Map(read.map((verdict) => [verdict.tool, verdict.fired ? "fired" : verdict.rule]));
+  for (const [tool, outcome] of corrections) if (outcome) outcomes.set(tool, outcome);
+  return Object.fromEntries(outcomes);
+}
+
+/** A button that keeps the case which `content()` gives; `toast` tells how it went. */
+export function keepButton({ api, toast, content, label = "Keep as a test case" }) {
+  const keep = async (event) => {
+    const button = event.currentTarget;
+    button.disabled = true;
+    try {
+      const { answer, ...rest } = content();
+      const name = answer.length > LONGEST_NAME ? `${answer.slice(0, LONGEST_NAME - 1)}…` : answer;
+      await api.post("/evaluation-cases", { name, answer, ...rest });
+      button.replaceChildren(icon("check"), "Kept");
+      toast("Kept. Every evaluation of this project asks for it from now on.");
+    } catch (error) {
+      button.disabled = false;
+      toast(error.message);
+    }
+  };
+  return h(
+    "button",
+    { type: "button", class: "btn btn-quiet btn-sm", "data-keep": true, onclick: keep },
+    icon("bookmark-plus"),
+    label,
+  );
+}

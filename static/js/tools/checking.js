@@ -1,0 +1,54 @@
+// Looks at the draft on the server while it is written: what hinders a save, and what is better changed.
+import { h, icon, refill, state } from "../dom.js";
+import { plural } from "../format.js";
+
+const PAUSE_MS = 350;
+
+export class Checking {
+  constructor({ api, draft, nameOf, onResult }) {
+    Object.assign(this, { api, draft, nameOf, onResult });
+    this.visit = 0;
+    draft.listen(() => this.soon());
+  }
+
+  soon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.now(), PAUSE_MS);
+  }
+
+  async now() {
+    const visit = (this.visit += 1);
+    let found;
+    try {
+      found = await this.api.post("/tools/check", { name: this.nameOf(), text: this.draft.text });
+    } catch {
+      // The save says it again; a connection that is away is told there.
+      return;
+    }
+    if (visit !== this.visit) return;
+    const toned = (problems, tone) => problems.map((problem) => ({ ...problem, tone }));
+    this.onResult([...toned(found.problems, "bad"), ...toned(found.warnings, "warn")]);
+  }
+}
+
+/** The word beside the title: how the draft stands. */
+export function renderState(element, problems) {
+  const mistakes = problems.filter(({ tone }) => tone === "bad").length;
+  const warnings = problems.length - mistakes;
+  refill(element, `${mistakes}:${warnings}`, () => {
+    if (mistakes) return state("bad", "alert-circle", plural(mistakes, "mistake"));
+    if (warnings) return state("warn", "alert-triangle", plural(warnings, "warning"));
+    return state("ok", "check", "Can be saved");
+  });
+}
+
+/** Problems that belong to no field. */
+export const whole = (problems) =>
+  problems.map(({ tone, message }) =>
+    h(
+      "div",
+      { class: "mg-note", "data-s": tone },
+      icon(tone === "bad" ? "alert-circle" : "alert-triangle"),
+      h("div", {}, message),
+    ),
+  );

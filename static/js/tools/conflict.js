@@ -1,0 +1,61 @@
+// Two people edited the same tool: what the other saved, beside what is here.
+import { h } from "../dom.js";
+import { ask } from "./dialog.js";
+import { pretty } from "./draft.js";
+
+const CONTEXT = 3;
+const SPOKEN = { add: "Added: ", del: "Removed: ", gap: "" };
+
+/** Resolves to "mine", "theirs" or "" for neither. */
+export function resolveConflict({ message, theirs, mine }) {
+  return ask({
+    title: "Someone else saved this tool meanwhile",
+    isWide: true,
+    content: h(
+      "div",
+      { class: "mg-stack" },
+      h("p", { class: "t2" }, message),
+      h("p", { class: "ts t3" }, `From version ${theirs.version}, which stands now, to what you have here:`),
+      h("ul", { class: "mg-diff tl-diff", tabindex: "0" }, difference(pretty(theirs.definition), pretty(mine))),
+    ),
+    buttons: [
+      ["", "Go on editing", "btn-quiet"],
+      ["theirs", `Take version ${theirs.version}`, "btn-quiet"],
+      ["mine", `Save mine over version ${theirs.version}`, "btn-primary"],
+    ],
+  });
+}
+
+function difference(before, after) {
+  const lines = compare(before.split("\n"), after.split("\n"));
+  if (lines.every(([kind]) => !kind)) return [h("li", {}, h("span", {}, "They say the same."))];
+  return around(lines).map(([kind, line]) =>
+    h("li", { class: kind }, h("span", {}, kind && h("span", { class: "visually-hidden" }, SPOKEN[kind]), line)),
+  );
+}
+
+/** What differs with its neighbours; a gap stands for what is left out. */
+function around(lines) {
+  const near = lines.map((_, at) => lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(([kind]) => kind));
+  return lines.flatMap((line, at) => (near[at] ? [line] : near[at - 1] || at === 0 ? [["gap", "…"]] : []));
+}
+
+/** [kind, line] by the longest common subsequence: "" stays, "del" goes, "add" comes. */
+export function compare(a, b) {
+  const length = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i -= 1)
+    for (let j = b.length - 1; j >= 0; j -= 1)
+      length[i][j] = a[i] === b[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
+  const lines = [];
+  let i = 0;
+  let j = 0;
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      lines.push(["", a[i]]);
+      i += 1;
+      j += 1;
+    } else if (i < a.length && (j === b.length || length[i + 1][j] >= length[i][j + 1])) lines.push(["del", a[i++]]);
+    else lines.push(["add", b[j++]]);
+  }
+  return lines;
+}

@@ -1,0 +1,96 @@
+// The definition that is being edited: one JSON text, which the form reads and writes too.
+export class Draft {
+  constructor({ text, version }) {
+    this.text = text;
+    this.saved = text;
+    this.version = version;
+    this.problems = [];
+    this.listeners = [];
+  }
+
+  listen(listener) {
+    this.listeners.push(listener);
+  }
+
+  /** A text that was typed in `from`, which needs not be told. */
+  write(text, from) {
+    if (text === this.text) return;
+    this.text = text;
+    this.tell(from);
+  }
+
+  tell(from) {
+    for (const listener of this.listeners) listener(this, from);
+  }
+
+  /** The object, or null while the text is no JSON object. */
+  get document() {
+    try {
+      const value = JSON.parse(this.text);
+      return value && typeof value === "object" && !Array.isArray(value) ? value : null;
+    } catch {
+      return null;
+    }
+  }
+
+  get isChanged() {
+    return !sameJson(this.text, this.saved);
+  }
+
+  get mistakes() {
+    return this.problems.filter((problem) => problem.tone === "bad");
+  }
+
+  wasSaved({ definition, version }) {
+    this.version = version;
+    this.saved = this.text;
+    if (!sameJson(JSON.stringify(definition), this.text)) this.saved = this.text = pretty(definition);
+    this.tell(null);
+  }
+}
+
+// The order in which names are read; conversations/pages/tools.py has it too. The server keeps none.
+const FIELDS = ["description", "conditions", "useConversationHistory", "conflictPolicy", "action", "after_actions"];
+const PARTS = [
+  "type",
+  "description",
+  "url",
+  "method",
+  "query",
+  "headers",
+  "body",
+  "properties",
+  "items",
+  "required",
+  "options",
+];
+
+function inOrder(value, names = PARTS) {
+  if (Array.isArray(value)) return value.map((item) => inOrder(item));
+  if (!value || typeof value !== "object") return value;
+  const rank = (name) => (names.includes(name) ? names.indexOf(name) : names.length);
+  const sorted = Object.keys(value).sort((a, b) => rank(a) - rank(b));
+  return Object.fromEntries(sorted.map((name) => [name, inOrder(value[name])]));
+}
+
+export const pretty = (definition) => JSON.stringify(inOrder(definition, FIELDS), null, 2);
+
+/** Names in the order of the alphabet: two texts that say the same become the same. */
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!value || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, sorted(value[name])]),
+  );
+}
+
+export function sameJson(a, b) {
+  if (a === b) return true;
+  try {
+    return JSON.stringify(sorted(JSON.parse(a))) === JSON.stringify(sorted(JSON.parse(b)));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,182 @@
+// Fields of a form over a JSON document: each knows its path, reads and writes there, and shows what is wrong with it.
+import { h, icon } from "../dom.js";
+
+const sameKind = (value, like) => (typeof like === "number" || like === null ? Number(value) : value);
+
+export class Fields {
+  constructor({ definition, canEdit, onChange }) {
+    this.definition = definition;
+    this.canEdit = canEdit;
+    this.changed = onChange;
+    this.slots = [];
+    this.count = 0;
+  }
+
+  /** What stands at a path, undefined where there is nothing. */
+  at(path) {
+    return path.reduce((value, name) => value?.[name], this.definition);
+  }
+
+  /** Writes at a path; undefined takes it away. Objects on the way are made. */
+  put(path, value) {
+    const parent = path.slice(0, -1).reduce((object, name) => (object[name] ??= {}), this.definition);
+    if (value === undefined) delete parent[path.at(-1)];
+    else parent[path.at(-1)] = value;
+  }
+
+  /** An empty text takes the field away, or all of `clear`. */
+  write(path, text, { clear, number } = {}) {
+    if (text === "") this.put(clear ?? path, undefined);
+    else this.put(path, number ? sameKind(text, 0) : text);
+    this.changed(false);
+  }
+
+  input(label, path, options = {}) {
+    const { placeholder, hint, clear, mono, type = "text", ...more } = options;
+    const number = type === "number";
+    return this.labelled(label, path, { hint }, (attributes) =>
+      h("input", {
+        ...attributes,
+        ...more,
+        type,
+        class: mono ? "form-control tl-mono" : "form-control",
+        value: text(this.at(path)),
+        placeholder,
+        readonly: !this.canEdit,
+        autocomplete: "off",
+        oninput: (event) => this.write(path, event.target.value, { clear, number }),
+      }),
+    );
+  }
+
+  area(label, path, { rows = 2, hint, placeholder } = {}) {
+    return this.labelled(label, path, { hint }, (attributes) =>
+      this.textarea(path, { ...attributes, rows, placeholder }),
+    );
+  }
+
+  textarea(path, attributes) {
+    const element = h("textarea", {
+      ...attributes,
+      class: "form-control",
+      readonly: !this.canEdit,
+      oninput: (event) => (this.put(path, event.target.value), this.changed(false)),
+    });
+    element.value = text(this.at(path));
+    return element;
+  }
+
+  /** `choices` are [value, words]. */
+  select(label, path, choices, { standing = this.at(path), change, again = false, hint } = {}) {
+    const choose = (event) => {
+      const [value] = choices[event.target.selectedIndex];
+      if (change) change(value);
+      else this.put(path, value);
+      this.changed(again);
+    };
+    return this.labelled(label, path, { hint }, (attributes) =>
+      h(
+        "select",
+        { ...attributes, class: "form-select", disabled: !this.canEdit, onchange: choose },
+        choices.map(([value, words]) => h("option", { selected: value === standing }, words)),
+      ),
+    );
+  }
+
+  check(label, path, { hint } = {}) {
+    const id = this.id();
+    return h(
+      "div",
+      {},
+      h(
+        "label",
+        { class: "form-check", for: id },
+        h("input", {
+          id,
+          type: "checkbox",
+          class: "form-check-input",
+          "data-path": path.join("."),
+          checked: this.at(path) === true,
+          disabled: !this.canEdit,
+          onchange: (event) => (this.put(path, event.target.checked || undefined), this.changed(false)),
+        }),
+        h("span", { class: "form-check-label" }, label),
+      ),
+      hint && h("p", { class: "form-hint" }, hint),
+      this.slot(path.join(".")),
+    );
+  }
+
+  /** An input without a visible label, written when it is left. */
+  bare(placeholder, path, { value, label, commit, mono }) {
+    return h("input", {
+      class: mono ? "form-control tl-mono" : "form-control",
+      value,
+      placeholder,
+      "aria-label": label,
+      "data-path": path.join("."),
+      readonly: !this.canEdit,
+      autocomplete: "off",
+      spellcheck: "false",
+      onchange: (event) => commit(event.target.value.trim()),
+    });
+  }
+
+  bareArea(label, path) {
+    return this.textarea(path, { rows: 1, "aria-label": label, "data-path": path.join(".") });
+  }
+
+  labelled(label, path, { hint }, control) {
+    const id = this.id();
+    const key = path.join(".");
+    return h(
+      "div",
+      {},
+      h("label", { class: "form-label", for: id }, label),
+      control({ id, "data-path": key, "aria-describedby": `${id}-e` }),
+      this.slot(key, `${id}-e`),
+      hint && h("p", { class: "form-hint" }, hint),
+    );
+  }
+
+  id() {
+    this.count += 1;
+    return `field-${this.count}`;
+  }
+
+  /** The place where problems of a path, and of what lies below it, are written. */
+  slot(path, id = null) {
+    const element = h("div", { id, class: "tl-errors" });
+    this.slots.push({ path, element });
+    return element;
+  }
+
+  show(problems) {
+    for (const { element } of this.slots) element.replaceChildren();
+    for (const control of document.querySelectorAll("#form [aria-invalid]")) control.removeAttribute("aria-invalid");
+    return problems.filter((problem) => !this.place(problem));
+  }
+
+  place(problem) {
+    const fits = this.slots.filter(({ path }) => problem.path === path || problem.path.startsWith(`${path}.`));
+    const slot = fits.sort((a, b) => b.path.length - a.path.length)[0];
+    if (!slot) return false;
+    slot.element.append(
+      h("p", { class: "form-err", "data-s": problem.tone }, icon("alert-circle"), h("span", {}, problem.message)),
+    );
+    if (problem.tone === "bad") controlOf(problem.path)?.setAttribute("aria-invalid", "true");
+    return true;
+  }
+}
+
+/** The control at a path, else at the deepest part of it that has one. */
+function controlOf(path) {
+  for (let at = path; at; at = at.slice(0, Math.max(0, at.lastIndexOf(".")))) {
+    const found = document.querySelector(`#form [data-path="${CSS.escape(at)}"]`);
+    if (found) return found;
+  }
+  return null;
+}
+
+const text = (value) =>
+  value === undefined || value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);

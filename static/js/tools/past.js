@@ -1,0 +1,68 @@
+// Past conversations to try a tool on: which one, and which of the agent's answers in it.
+import { h } from "../dom.js";
+import { moment } from "../format.js";
+
+const ROLES = { user: "customer", agent: "agent", operator: "operator" };
+const LONGEST = 70;
+const NEWEST = 30;
+
+export class PastAnswers {
+  constructor({ api, conversation, turn }) {
+    Object.assign(this, { api, conversation, turn });
+    this.messages = [];
+    conversation.addEventListener("change", () => this.open());
+  }
+
+  /** Fills the list once. */
+  async load() {
+    if (this.loaded) return;
+    this.loaded = true;
+    this.conversation.replaceChildren(h("option", { value: "" }, "Loading…"));
+    try {
+      const { results } = await this.api.get(`/conversations?limit=${NEWEST}`);
+      this.rows = new Map(results.map((row) => [row.id, row]));
+      const options = results.map((row) => h("option", { value: row.id }, titleOf(row)));
+      this.conversation.replaceChildren(
+        ...(options.length ? options : [h("option", { value: "" }, "No conversation yet")]),
+      );
+      await this.open();
+    } catch (error) {
+      this.loaded = false;
+      this.conversation.replaceChildren(h("option", { value: "" }, error.message));
+    }
+  }
+
+  async open() {
+    const id = this.conversation.value;
+    this.turn.disabled = true;
+    this.turn.replaceChildren();
+    if (!id) return;
+    const messages = await this.api.list(`/conversations/${id}/messages`).catch(() => []);
+    if (id !== this.conversation.value) return;
+    this.messages = messages.filter((message) => message.role in ROLES);
+    const answers = this.messages.filter((message) => message.role === "agent").reverse();
+    this.turn.replaceChildren(
+      ...(answers.length ? answers : [{ id: "", content: "The agent has not answered yet" }]).map((message) =>
+        h("option", { value: message.id }, shorten(message.content)),
+      ),
+    );
+    this.turn.disabled = !answers.length;
+  }
+
+  /** The chosen answer with what came before it, or null. */
+  get chosen() {
+    const at = this.messages.findIndex((message) => message.id === this.turn.value);
+    if (at < 0) return null;
+    return {
+      answer: this.messages[at].content,
+      conversation: this.messages
+        .slice(Math.max(0, at - 60), at)
+        .map(({ role, content }) => ({ role: ROLES[role], content })),
+      channel: this.rows.get(this.conversation.value).channel,
+    };
+  }
+}
+
+const titleOf = ({ persona, channel, created_at: since }) =>
+  `${persona?.name ?? "Unnamed customer"}, ${channel}, ${moment(since)}`;
+const shorten = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\s+\S*$/, "")}…` : text);

@@ -1,0 +1,146 @@
+// Rehearsal: the edited tool is read over the project's latest replies. Which verdicts would change is shown as it is found.
+import { h, icon, note, state } from "../dom.js";
+import * as format from "../format.js";
+import { mark, marked, place } from "../marks.js";
+import { reading } from "../turn.js";
+
+const at = (id) => document.getElementById(id);
+const KINDS = {
+  fires: ["ok", "bolt", "Would fire now"],
+  fires_no_more: ["bad", "circle-x", "Would not fire any more"],
+  other_rule: ["mute", "arrows-split-2", "Held back for another reason"],
+};
+
+export class Rehearsal {
+  constructor({ api, nameOf, draft, links }) {
+    Object.assign(this, { api, nameOf, draft, links });
+    at("rehearse").addEventListener("click", () => this.start());
+    at("rehearse-stop").addEventListener("click", () => this.stopper?.abort());
+  }
+
+  async start() {
+    if (!this.draft.document || this.draft.mistakes.length)
+      return this.tell(
+        note(
+          "bad",
+          "alert-circle",
+          "The definition has mistakes.",
+          "Put them right under Definition, then rehearse it.",
+        ),
+      );
+    this.stopper = new AbortController();
+    this.total = this.done = this.changed = this.failed = 0;
+    this.list = null;
+    this.running(true);
+    this.tell(h("p", { class: "t2" }, state("act", "loader-2", "Reading"), " the latest replies."));
+    try {
+      const body = { tools: { tools: { [this.nameOf()]: this.draft.document } }, turns: Number(at("turns").value) };
+      await this.api.lines("/tools/rehearse", body, { signal: this.stopper.signal, onLine: (line) => this.took(line) });
+      this.finish();
+    } catch (error) {
+      if (this.stopper.signal.aborted) this.finish({ isStopped: true });
+      else this.tell(note("bad", "alert-circle", "The rehearsal broke off.", error.message));
+    } finally {
+      this.running(false);
+    }
+  }
+
+  running(isRunning) {
+    at("rehearse").disabled = isRunning;
+    at("rehearse-stop").hidden = !isRunning;
+    at("rehearsal-progress").hidden = !isRunning;
+  }
+
+  tell(...nodes) {
+    at("rehearsal-result").replaceChildren(...nodes);
+  }
+
+  /** The first line says how many replies there are; each other one is a reply that was read. */
+  took(line) {
+    if ("turns" in line) this.total = line.turns;
+    else {
+      this.done += 1;
+      if (line.error) this.failed += 1;
+      if (line.differences.length) this.add(line);
+    }
+    at("rehearsal-bar").max = Math.max(1, this.total);
+    at("rehearsal-bar").value = this.done;
+    at("rehearsal-count").textContent = `${this.done} of ${this.total}`;
+  }
+
+  add(line) {
+    this.changed += 1;
+    if (!this.list) {
+      this.list = h("ol", { class: "tl-changes" });
+      this.tell(h("div", { class: "mg-panel" }, this.list));
+    }
+    this.list.append(this.row(line));
+  }
+
+  finish({ isStopped = false } = {}) {
+    const read = `${format.plural(this.done, "reply", "replies")} read${isStopped ? ` of ${this.total}, then stopped` : ""}`;
+    const summary = this.changed
+      ? note(
+          "warn",
+          "arrows-split-2",
+          `${format.plural(this.changed, "reply", "replies")} would be judged otherwise.`,
+          `${read}.`,
+        )
+      : this.done
+        ? note("ok", "circle-check", "No verdict would change.", `${read}.`)
+        : note(
+            "mute",
+            "history",
+            "There is nothing to rehearse on yet.",
+            "Talk to the agent first, in the playground.",
+          );
+    const failed =
+      this.failed > 0 &&
+      note(
+        "bad",
+        "alert-triangle",
+        `${format.plural(this.failed, "reply", "replies")} couldn’t be read.`,
+        "The model gave no usable answer. Rehearse again in a moment.",
+      );
+    this.tell(...[summary, failed, this.list && h("div", { class: "mg-panel" }, this.list)].filter(Boolean));
+  }
+
+  row({ conversation, turn, seq, answer, replied_at: replied, differences }) {
+    const rows = differences.map((one) => ({ ...one, quote: (one.after ?? one.before).quote }));
+    const words = marked(answer, place(answer, rows), (span, text, after) => [
+      mark({ tone: KINDS[span.rows[0].kind][0], words: text }),
+      after,
+    ]);
+    return h(
+      "li",
+      { "data-changed": rows[0].kind },
+      h("p", { class: "mg-reading", dir: "auto" }, words),
+      h(
+        "a",
+        { class: "ts nw", href: `${this.links.playground}?conversation=${conversation}&turn=${turn}` },
+        `Turn ${seq}, ${format.moment(replied)}`,
+      ),
+      h("div", { class: "tl-from mg-stack" }, rows.map(difference)),
+    );
+  }
+}
+
+function difference({ tool, kind, before, after }) {
+  return h(
+    "div",
+    { class: "mg-flow ts" },
+    state(...KINDS[kind]),
+    h("code", {}, tool),
+    h("span", { class: "t3" }, "then"),
+    verdict(before),
+    icon("chevron-right"),
+    h("span", { class: "t3" }, "now"),
+    verdict(after),
+  );
+}
+
+function verdict(one) {
+  if (!one) return state("mute", "circle-dotted", "not mentioned");
+  const { tone, icon: name, word, gloss } = reading(one);
+  return state(tone, name, gloss ? `${word}: ${gloss}` : word);
+}

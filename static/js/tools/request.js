@@ -1,0 +1,17 @@
+// What a tool would send: a request as it goes over the wire, the event of a flow of ours, or words to the agent.
+export function requestText({ action, sent }) {
+  if (action === "send_urgent_message") return sent.message;
+  if (action === "send_event")
+    return Object.keys(sent.arguments).length ? `${sent.event}\n\n${json(sent.arguments)}` : sent.event;
+  const headers = Object.entries(sent.headers ?? {}).map(([name, value]) => `${name}: ${value}`);
+  const body = sent.body === null || sent.body === undefined ? [] : ["", json(sent.body)];
+  return [`${sent.method} ${sent.url}`, ...headers, ...body].join("\n");
+}
+
+export const TITLES = {
+  send_webhook: "Request preview",
+  send_event: "Event, with what was read",
+  send_urgent_message: "The agent would hear",
+};
+
+const json = (value) => JSON.stringify(value, null, 2);

@@ -1,0 +1,225 @@
+// One tool: its editor, its secrets, a trial of it and a rehearsal.
+import { Api } from "../api.js";
+import { note } from "../dom.js";
+import { Tabs } from "../tabs.js";
+import { toaster } from "../toast.js";
+import { Checking, renderState, whole } from "./checking.js";
+import { resolveConflict } from "./conflict.js";
+import { ask, showSecret } from "./dialog.js";
+import { Draft, pretty } from "./draft.js";
+import { DefinitionForm } from "./form.js";
+import { JsonEditor } from "./json_editor.js";
+import { Rehearsal } from "./rehearsal.js";
+import { Secrets } from "./secrets.js";
+import { Trial } from "./trial.js";
+
+const at = (id) => document.getElementById(id);
+
+class Tool {
+  constructor({ main, pane }) {
+    const { api: base, project } = main.dataset;
+    this.api = new Api({ base, project, csrf: document.querySelector("meta[name=csrf-token]").content });
+    this.pane = pane;
+    this.toast = toaster(at("toasts"));
+    this.isNew = "new" in pane.dataset;
+    this.canEdit = "canConfigure" in pane.dataset;
+    this.confirmRemoval();
+    if ("custom" in pane.dataset && at("source")) this.edit();
+    const drafts = () =>
+      this.draft?.document && !this.draft.mistakes.length ? { [this.name]: this.draft.document } : {};
+    if (at("evaluate"))
+      this.trial = new Trial({
+        api: this.api,
+        drafts,
+        channel: pane.dataset.channel,
+        nameOf: () => this.name,
+        toast: this.toast,
+      });
+    if (at("rehearse"))
+      new Rehearsal({
+        api: this.api,
+        nameOf: () => this.name,
+        draft: this.draft,
+        links: { playground: pane.dataset.playground },
+      });
+    if (at("secrets")) new Secrets({ api: this.api, name: this.name, toast: this.toast });
+    this.openTab();
+    document.addEventListener("keydown", (event) => this.pressed(event));
+  }
+
+  get name() {
+    return this.isNew ? at("name").value.trim() : this.pane.dataset.name;
+  }
+
+  openTab() {
+    if (!at("parts")) return;
+    const tabs = new Tabs(at("parts"));
+    const { tab } = this.pane.dataset;
+    if (tab !== "definition" && tabs.tabs.some((one) => one.getAttribute("aria-controls") === tab)) tabs.open(tab);
+  }
+
+  edit() {
+    this.draft = new Draft({ text: at("source").value, version: Number(this.pane.dataset.version) });
+    this.editor = new JsonEditor({
+      root: at("editor"),
+      problems: at("problems"),
+      caret: at("caret"),
+      onChange: (text) => this.draft.write(text, this.editor),
+    });
+    this.form = new DefinitionForm({ root: at("form"), draft: this.draft, canEdit: this.canEdit });
+    this.draft.listen((changed, from) => from !== this.editor && (this.editor.value = changed.text));
+    this.draft.listen(() => this.changed());
+    this.checking = new Checking({
+      api: this.api,
+      draft: this.draft,
+      nameOf: () => this.name,
+      onResult: (problems) => this.show(problems),
+    });
+    for (const button of at("view").children) button.addEventListener("click", () => this.view(button.value));
+    at("tidy")?.addEventListener("click", () => this.tidy());
+    at("save")?.addEventListener("click", () => this.save());
+    at("name")?.addEventListener("input", () => this.checking.soon());
+    addEventListener("beforeunload", (event) => this.isUnsaved && event.preventDefault());
+    this.checking.now();
+  }
+
+  get isUnsaved() {
+    return this.canEdit && !this.isLeaving && this.draft.isChanged;
+  }
+
+  view(name) {
+    at("form").hidden = name !== "form";
+    at("json").hidden = name !== "json";
+    for (const button of at("view").children) button.setAttribute("aria-pressed", String(button.value === name));
+    this.show(this.draft.problems);
+  }
+
+  tidy() {
+    if (this.draft.document) this.draft.write(pretty(this.draft.document), null);
+    else this.toast("It is no JSON yet, so it can’t be tidied.");
+  }
+
+  changed() {
+    at("saved").replaceChildren();
+    if (at("save")) at("save").disabled = !this.isNew && !this.draft.isChanged;
+  }
+
+  show(problems) {
+    this.draft.problems = problems;
+    const ofName = problems.filter(({ path }) => path === "name");
+    const others = problems.filter(({ path }) => path !== "name");
+    this.showName(ofName[0]);
+    this.editor.show(others);
+    const left = this.form.show(others);
+    at("whole").replaceChildren(...whole(at("json").hidden ? left : []));
+    renderState(at("check"), problems);
+  }
+
+  showName(problem) {
+    const field = at("name-problem");
+    if (!field) return;
+    field.hidden = !problem;
+    field.textContent = problem?.message ?? "";
+    at("name").setAttribute("aria-invalid", String(Boolean(problem)));
+  }
+
+  async save({ over = null } = {}) {
+    if (!at("save") || this.saving) return;
+    if (!this.name) return this.askForName();
+    await this.checking.now();
+    if (this.draft.mistakes.length) return this.refuse();
+    this.saving = true;
+    at("save").disabled = true;
+    try {
+      const body = { definition: this.draft.document, expected_version: over ?? this.draft.version };
+      this.saved(await this.api.put(`/custom-tools/${encodeURIComponent(this.name)}`, body));
+    } catch (error) {
+      await this.failed(error);
+    } finally {
+      this.saving = false;
+      this.changed();
+    }
+  }
+
+  askForName() {
+    at("name").focus();
+    this.showName({ message: "A tool needs a name, such as notify_kitchen_tool." });
+  }
+
+  refuse() {
+    this.toast(this.draft.mistakes[0].message);
+    const wrong = at("json").hidden && document.querySelector("#form [aria-invalid]");
+    if (wrong) wrong.focus();
+    else if (!at("json").hidden) this.editor.goTo(this.editor.problems[0] ?? { line: 1, column: 1 });
+  }
+
+  async saved(tool) {
+    this.draft.wasSaved(tool);
+    if (tool.signing_secret) await showSecret(tool.signing_secret);
+    this.isLeaving = true;
+    if (this.isNew) location.assign(`${this.pane.dataset.address}/${encodeURIComponent(tool.name)}?saved=1`);
+    else location.reload();
+  }
+
+  async failed(error) {
+    if (error.code !== "stale_version") {
+      at("saved").replaceChildren(note("bad", "alert-circle", "It was not saved.", error.message));
+      return;
+    }
+    const theirs = await this.api.get(`/custom-tools/${encodeURIComponent(this.name)}`).catch(() => null);
+    if (!theirs) {
+      at("saved").replaceChildren(
+        note(
+          "warn",
+          "alert-triangle",
+          "It was removed meanwhile.",
+          "Bring it back under History, or save this as a new tool.",
+        ),
+      );
+      return;
+    }
+    const choice = await resolveConflict({ message: error.message, theirs, mine: this.draft.document });
+    this.saving = false;
+    if (choice === "mine") await this.save({ over: theirs.version });
+    else if (choice === "theirs") (this.draft.wasSaved(theirs), this.checking.now());
+  }
+
+  confirmRemoval() {
+    for (const form of document.querySelectorAll("[data-confirms]"))
+      form.addEventListener("submit", (event) => {
+        if (form.dataset.sure) return;
+        event.preventDefault();
+        at("more").hidePopover();
+        this.confirm(form);
+      });
+  }
+
+  async confirm(form) {
+    const answer = await ask({
+      title: form.dataset.confirms,
+      content: document.createTextNode(form.dataset.because),
+      buttons: [
+        ["", "Keep", "btn-quiet"],
+        ["remove", "Remove", "btn-danger-quiet"],
+      ],
+    });
+    if (answer !== "remove") return;
+    form.dataset.sure = "yes";
+    this.isLeaving = true;
+    form.requestSubmit();
+  }
+
+  pressed(event) {
+    if (!(event.metaKey || event.ctrlKey) || event.altKey) return;
+    if (event.key.toLowerCase() === "s" && this.draft && this.canEdit) {
+      event.preventDefault();
+      this.save();
+    } else if (event.key === "Enter" && this.trial) {
+      event.preventDefault();
+      this.trial.evaluate();
+    }
+  }
+}
+
+const pane = at("tool");
+if (pane) new Tool({ main: at("main"), pane });

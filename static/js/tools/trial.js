@@ -1,0 +1,166 @@
+// “Try it”: an answer, written here or taken from a past conversation, is read as if the agent had just said it. Nothing is sent.
+import { h, icon, note, state } from "../dom.js";
+import * as format from "../format.js";
+import { expectedOf, keepButton } from "../keeping.js";
+import { mark, marked, numbersOf, placeVerdicts } from "../marks.js";
+import { reading } from "../turn.js";
+import { PastAnswers } from "./past.js";
+import { requestText, TITLES } from "./request.js";
+
+// A model may take a while; the page waits as long as the server does.
+const TIMEOUT_MS = 90_000;
+const at = (id) => document.getElementById(id);
+
+export class Trial {
+  constructor({ api, drafts, channel, nameOf, toast }) {
+    Object.assign(this, { api, drafts, channel, nameOf, toast });
+    this.from = "answer";
+    this.past = new PastAnswers({ api, conversation: at("past-conversation"), turn: at("past-turn") });
+    for (const button of at("try-from").children) button.addEventListener("click", () => this.choose(button.value));
+    at("evaluate").addEventListener("click", () => this.evaluate());
+  }
+
+  choose(from) {
+    this.from = from;
+    at("try-answer").hidden = from !== "answer";
+    at("try-past").hidden = from !== "past";
+    for (const button of at("try-from").children) button.setAttribute("aria-pressed", String(button.value === from));
+    if (from === "past") this.past.load();
+  }
+
+  /** {answer, conversation, channel} to read, or null when there is none. */
+  input() {
+    if (this.from === "past") return this.past.chosen;
+    const answer = at("answer").value.trim();
+    const asked = at("asked").value.trim();
+    return (
+      answer && { answer, conversation: asked ? [{ role: "customer", content: asked }] : [], channel: this.channel }
+    );
+  }
+
+  async evaluate() {
+    const input = this.input();
+    if (!input) return at(this.from === "past" ? "past-conversation" : "answer").focus();
+    const began = performance.now();
+    at("evaluate").disabled = true;
+    at("try-cost").replaceChildren(state("act", "loader-2", "Reading"));
+    try {
+      const found = await this.api.send("POST", "/tools/evaluate", this.body(input), { timeout: TIMEOUT_MS });
+      at("try-cost").textContent = format.duration(performance.now() - began);
+      this.show(input, found.verdicts);
+    } catch (error) {
+      at("try-cost").textContent = "";
+      at("try-result").replaceChildren(note("bad", "alert-circle", "It couldn’t be read.", error.message));
+    } finally {
+      at("evaluate").disabled = false;
+    }
+  }
+
+  body({ answer, conversation, channel }) {
+    const tools = this.drafts();
+    return { answer, conversation, channel, preview: true, ...(Object.keys(tools).length && { tools: { tools } }) };
+  }
+
+  show(input, verdicts) {
+    const spans = placeVerdicts(input.answer, verdicts, reading);
+    const numbers = numbersOf(spans);
+    const name = this.nameOf();
+    const rank = (verdict) => (verdict.tool === name ? 0 : verdict.fired ? 1 : 2) * 100 + (numbers.get(verdict) ?? 99);
+    const spoken = verdicts
+      .filter((verdict) => verdict.fired || verdict.rule || verdict.tool === name)
+      .sort((a, b) => rank(a) - rank(b));
+    const words = marked(input.answer, spans, (span, text, after) => [
+      mark({ tone: reading(span.rows[0]).tone, number: span.number, words: text }),
+      after,
+    ]);
+    at("try-result").replaceChildren(
+      h(
+        "div",
+        { class: "tl-res" },
+        h("p", { class: "mg-reading", dir: "auto" }, words),
+        spoken.length
+          ? h(
+              "div",
+              { class: "mg-stack" },
+              spoken.map((verdict) => this.verdict(verdict, numbers.get(verdict))),
+            )
+          : this.nothing(),
+        this.own(spoken, name),
+      ),
+      ...verdicts.filter((verdict) => verdict.preview).map((verdict) => preview(verdict)),
+      this.keeping(input, verdicts),
+    );
+  }
+
+  nothing() {
+    return h(
+      "p",
+      { class: "t2" },
+      state("mute", "circle-dotted", "No tool"),
+      " No words of this answer commit to anything that a tool does.",
+    );
+  }
+
+  /** The tool that is edited was not named by the answer at all. */
+  own(spoken, name) {
+    if (!name || spoken.some((verdict) => verdict.tool === name) || !spoken.length) return null;
+    return h("p", { class: "ts t2" }, h("code", {}, name), " doesn’t find its words here.");
+  }
+
+  verdict(verdict, number) {
+    const { tone, icon: name, word, says } = reading(verdict);
+    const conditions = Object.entries(verdict.conditions ?? {});
+    return h(
+      "div",
+      { "data-verdict": verdict.tool },
+      h(
+        "div",
+        { class: "mg-flow" },
+        state(tone, name, verdict.fired ? "Would fire" : word),
+        h("code", {}, verdict.tool),
+        h("span", { class: "mg-n ml" }, number ? String(number) : ""),
+      ),
+      conditions.length > 0 &&
+        h(
+          "div",
+          { class: "mg-flow ts tl-in" },
+          conditions.map(([condition, met]) => state(met ? "ok" : "bad", met ? "check" : "x", condition)),
+        ),
+      !verdict.fired && h("p", { class: "ts t3 tl-in" }, says ?? verdict.reason),
+    );
+  }
+
+  keeping({ answer, conversation, channel }, verdicts) {
+    const content = () => ({
+      answer,
+      channel,
+      conversation: conversation.filter(({ role }) => role === "customer" || role === "agent"),
+      expected: expectedOf(verdicts),
+    });
+    return h("div", { class: "mg-flow" }, keepButton({ api: this.api, toast: this.toast, content }));
+  }
+}
+
+/** The exact request that a fired tool would send. */
+function preview({ tool, preview: shown }) {
+  const text = requestText(shown);
+  const copy = (event) => {
+    const button = event.currentTarget;
+    navigator.clipboard?.writeText(text).then(
+      () => button.lastChild.replaceWith("Copied"),
+      () => {},
+    );
+  };
+  return h(
+    "div",
+    { class: "tl-preview", "data-preview": tool },
+    h(
+      "div",
+      { class: "mg-flow" },
+      h("h4", {}, TITLES[shown.action]),
+      h("code", { class: "ts t3" }, tool),
+      h("button", { type: "button", class: "btn btn-bare btn-sm ml", onclick: copy }, icon("copy"), "Copy"),
+    ),
+    h("pre", { tabindex: "0" }, text),
+  );
+}

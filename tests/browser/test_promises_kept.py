@@ -1,0 +1,205 @@
+"""From a tool that somebody writes to a promise that is kept: the pages of the tool caller in a real browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from projects.models import Member
+from tests.browser.conftest import App
+from tests.browser.test_playground import say, script, turn_title
+from tests.conftest import Tenant
+from tests.pages.conftest import add_effect, add_promise, talk
+from tools.custom import service
+from tools.models import CustomTool, Effect, EffectState, KeptCase
+
+pytestmark = pytest.mark.browser
+
+NAME = "notify_kitchen_tool"
+KITCHEN = "Of course. I'm letting the kitchen know right away that one of you is vegan."
+TELLS = {
+    "description": "Tells the kitchen about an allergy or a diet.",
+    "conditions": {
+        "agentPromised": {
+            "type": "boolean",
+            "description": "The agent commits, in this answer, to tell the kitchen now.",
+        }
+    },
+    "useConversationHistory": False,
+    "action": {"type": "send_urgent_message", "options": {"message": "The kitchen knows about it."}},
+}
+
+
+def open_page(page: Page, app: App, path: str) -> None:
+    """A page of the project, signing in on the way."""
+    page.goto(f"{app.base_url}/p/{app.project}/{path}")
+    page.get_by_label("E-mail").fill(app.email)
+    page.get_by_label("Password").fill(app.password)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(".mg-main")).to_be_visible()
+
+
+def save_tool(tenant: Tenant, **changes: Any) -> None:
+    with tenant.tx():
+        service.save(tenant.project, name=NAME, document={**TELLS, **changes}, author=Member.objects.get())
+
+
+def write_json(page: Page, text: str) -> None:
+    page.get_by_role("button", name="JSON").click()
+    page.get_by_label("Definition as JSON").fill(text)
+
+
+def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App, tenant: Tenant) -> None:
+    """N50: mistakes stand beside their place while one writes; what is saved fires in the very next reply."""
+    open_page(page, app, "tools/custom/new")
+    page.get_by_label("Name", exact=True).fill(NAME)
+    write_json(
+        page, '{\n  "description": "Tells the kitchen.",\n  "conditions": {"agentPromised": {"type": "text"}}\n}'
+    )
+    expect(page.locator("#problems")).to_contain_text("Line 3, column 36 conditions.agentPromised.type")
+    page.get_by_role("button", name="Form").click()
+    page.get_by_label("Then", exact=True).select_option("Tell the agent at once")
+    page.get_by_label("What agentPromised says").fill("The agent commits, in this answer, to tell the kitchen now.")
+    page.get_by_label("Message", exact=True).fill("The kitchen knows about it.")
+    expect(page.locator("#check")).to_contain_text("mistake")
+    write_json(page, page.get_by_label("Definition as JSON").input_value().replace('"text"', '"boolean"'))
+    page.get_by_role("button", name="Form").click()
+    page.get_by_label("Reads").select_option("The latest answer")
+    expect(page.locator("#check")).to_contain_text("Can be saved")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Version 1, saved by")).to_be_visible()
+    page.get_by_role("link", name="Playground").click()
+    expect(page.locator("#openers")).to_be_visible()
+    script(app, skill="reply", text=KITCHEN)
+    page.get_by_label("Message as the customer").fill("One of us is vegan.")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Turn 1").click(timeout=20_000)
+    expect(page.locator(f"[data-verdict={NAME}]")).to_contain_text("Fired", timeout=20_000)
+    page.get_by_role("tab", name="Effects").click()
+    expect(page.locator(f"[data-effect={NAME}]")).to_contain_text("Done", timeout=20_000)
+
+
+def test_try_it_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: Tenant) -> None:
+    """N33, N36: what would fire and what is held back, on their words; the exact request; one click keeps the case."""
+    webhook = {
+        "type": "send_webhook",
+        "options": {
+            "url": "https://kitchen.example/notes",
+            "body": {
+                "type": "object",
+                "properties": {"note": {"type": "string", "description": "What to know"}},
+                "required": ["note"],
+            },
+        },
+    }
+    save_tool(tenant, action=webhook)
+    open_page(page, app, f"tools/{NAME}")
+    expect(page.locator("#check")).to_contain_text("Can be saved")
+    page.get_by_label("The agent answers").fill(f"{KITCHEN} I can also text you the details.")
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.locator(f"[data-verdict={NAME}]")).to_contain_text("Would fire", timeout=20_000)
+    expect(page.locator("[data-verdict=send_sms_tool]")).to_contain_text("Held back")
+    marks = page.locator("#try-result mark")
+    expect(marks.first).to_contain_text("letting the kitchen know")
+    expect(marks.first).to_have_attribute("data-s", "ok")
+    expect(marks.last).to_have_attribute("data-s", "warn")
+    expect(page.locator(f"[data-preview={NAME}] pre")).to_contain_text("POST https://kitchen.example/notes")
+    expect(page.locator(f"[data-preview={NAME}] pre")).to_contain_text("webhook-signature: ••••")
+    page.get_by_role("button", name="Keep as a test case").click()
+    expect(page.get_by_role("button", name="Kept")).to_be_visible()
+    with tenant.tx():
+        assert KeptCase.objects.get().expected == {NAME: "fired", "send_sms_tool": "offer"}
+        assert not Effect.objects.exists()
+
+
+def test_a_rehearsal_shows_which_verdicts_change(page: Page, app: App, tenant: Tenant) -> None:
+    """The edited tool over what was said before: it would fire where it did not exist then."""
+    open_page(page, app, "playground")
+    expect(page.locator("#openers")).to_be_visible()
+    script(app, skill="reply", text=KITCHEN)
+    say(page, "One of us is vegan.")
+    say(page, "Are you open on Sunday?")
+    save_tool(tenant)
+    page.goto(f"{app.base_url}/p/{app.project}/tools/{NAME}?tab=rehearsal")
+    expect(page.locator("#rehearsal")).to_be_visible()
+    page.get_by_role("button", name="Rehearse").click()
+    changed = page.locator("[data-changed]")
+    expect(page.locator("#rehearsal-result")).to_contain_text("1 reply would be judged otherwise.", timeout=20_000)
+    expect(page.locator("#rehearsal-result")).to_contain_text("2 replies read.")
+    expect(changed).to_contain_text("Would fire now")
+    expect(changed.locator("mark")).to_contain_text("letting the kitchen know")
+
+
+def test_two_who_edit_the_same_tool_see_what_differs(
+    page: Page, app: App, tenant: Tenant, complaints: list[str]
+) -> None:
+    save_tool(tenant)
+    open_page(page, app, f"tools/{NAME}")
+    expect(page.locator("#check")).to_contain_text("Can be saved")
+    page.get_by_label("What does it do?").fill("Tells the chef.")
+    save_tool(tenant, description="Tells the baker.")
+    page.keyboard.press("Control+s")
+    dialog = page.get_by_role("dialog", name="Someone else saved this tool meanwhile")
+    expect(dialog.locator(".del")).to_contain_text("Tells the baker.")
+    expect(dialog.locator(".add")).to_contain_text("Tells the chef.")
+    complaints.clear()  # the refused save is an answer of 409
+    dialog.get_by_role("button", name="Save mine over version 2").click()
+    expect(page.get_by_text("Version 3, saved by")).to_be_visible()
+    with tenant.tx():
+        assert CustomTool.objects.get().definition["description"] == "Tells the chef."
+
+
+def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: Tenant) -> None:
+    """E2: nothing is repeated until a person says so, and what they say decides the promise too."""
+    row = talk(tenant, "Could you text me the address?", name="Paolo Conti")
+    effect = add_effect(tenant, row, state=EffectState.UNKNOWN, error="The connection broke after 1.9 s.", attempts=1)
+    add_promise(tenant, row, "I’ll text you the address.", effect=effect, tool="send_sms_tool")
+    open_page(page, app, "promises")
+    expect(page.locator("#questions")).to_contain_text("The connection broke after 1.9 s.")
+    expect(page.get_by_role("link", name="Effects")).to_contain_text("1")
+    page.keyboard.press("y")
+    expect(page.get_by_role("status")).to_contain_text("It counts as done.")
+    expect(page.locator("#questions")).to_have_count(0)
+    expect(page.locator("[data-promise=Kept]")).to_contain_text("I’ll text you the address.")
+    with tenant.tx():
+        effect.refresh_from_db()
+    assert effect.state == EffectState.DONE
+    assert effect.resolved_by is not None
+
+
+def test_the_five_turns_with_waiting_shown(page: Page, app: App, tenant: Tenant) -> None:
+    """T22, T26, T27: routing, phone, name, the code-phrase while a result is awaited, and the result told unasked. One click
+    keeps the reply with the code-phrase as a regression case.
+    """
+    open_page(page, app, "playground")
+    expect(page.locator("#openers")).to_be_visible()
+    said = page.locator("#reading .pg-said")
+    say(page, "Hello, I'd like to book a table for four on Friday")
+    expect(said).to_contain_text("language: en")
+    say(page, "Around 7 would be perfect")
+    expect(page.locator(".mg-msg.sel > p")).to_contain_text("phone")
+    say(page, "+39 347 555 0142")
+    expect(said).to_contain_text("phone")
+    script(app, skill="arguments", ttft_ms=2_500)
+    page.get_by_label("Message as the customer").fill("Giulia Ferri")
+    page.keyboard.press("Enter")
+    expect(page.locator("#waiting")).to_contain_text(
+        "The agent waits for what check_availability_tool brings", timeout=20_000
+    )
+    expect(page.locator("#reading .mg-reading")).to_contain_text("Let me check availability for Friday at 7 PM")
+    expect(turn_title(page)).to_contain_text(re.compile(r"Turn 5\s*Done in"), timeout=20_000)
+    expect(page.locator("#waiting")).to_be_hidden()
+    page.get_by_role("button", name="Turn 4").click()
+    page.get_by_role("tab", name="Effects").click()
+    expect(page.locator("[data-wait=result]")).to_contain_text("the result came")
+    expect(page.locator("[data-effect=check_availability_tool] li").last).to_contain_text("Told")
+    page.get_by_role("tab", name="Verdicts").click()
+    page.get_by_role("button", name="Keep as a regression case").click()
+    expect(page.get_by_role("button", name="Kept")).to_be_visible()
+    with tenant.tx():
+        kept = KeptCase.objects.get()
+    assert kept.expected == {"check_availability_tool": "fired"}
+    assert kept.conversation[-1] == {"role": "customer", "content": "Giulia Ferri"}

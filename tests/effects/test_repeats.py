@@ -1,0 +1,156 @@
+"""Repeats are held (E6), and what one conversation may set off is capped (threat 8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.services import give_fields
+from jobs.models import Job
+from tests.effects.conftest import PHONE, Bench, webhook
+from tests.effects.target import Answers, Target
+from tests.processes import ScriptedModel
+from tools.execution.caps import MOST_IN_CONVERSATION, MOST_TO_RECIPIENT
+from tools.models import Booking, Effect, EffectState
+
+HOURS = "Could you text me the opening hours?"
+
+
+@pytest.fixture
+def texting(bench: Bench) -> Bench:
+    """A customer whose number is known, and texts switched on."""
+    bench.switch_on("sms_send_information_enabled", "booking_manage_url_enabled")
+    with bench.tenant.tx():
+        give_fields(bench.talk.reload().persona, {"phone": PHONE})
+    return bench
+
+
+def test_a_repeated_promise_is_held(texting: Bench) -> None:
+    """E6: "I'm sending it now" sends nothing twice; the agent reads that it was done already."""
+    first = texting.carry_out("send_sms_tool", hears=HOURS)
+    second = texting.carry_out("send_sms_tool", quote="I'm sending it now.")
+    assert (first.state, second.state, second.repeats) == ("done", "held", first.pk)
+    assert second.told.startswith("It was done already")
+    assert texting.events("effect_held")[0]["id"] == str(second.pk)
+
+
+def test_a_repeat_in_other_words_is_held_too(texting: Bench, model: ScriptedModel) -> None:
+    """E6: a model words a text anew each time; nobody asked for it since."""
+    for words in ("We open at noon.", "From twelve o'clock."):
+        model.script("arguments", json={"text": words})
+    first = texting.carry_out("send_sms_tool", hears=HOURS)
+    second = texting.carry_out("send_sms_tool", quote="I'm sending it now.")
+    assert (first.state, second.state) == ("done", "held")
+
+
+def test_another_text_that_was_asked_for_is_no_repeat(texting: Bench) -> None:
+    texting.carry_out("send_sms_tool", hears=HOURS)
+    assert texting.carry_out("send_sms_tool", hears="Could you text me the address too?").state == "done"
+
+
+def test_the_customer_may_say_thanks_in_between(texting: Bench) -> None:
+    """E6: a message since is no request; a model is asked, and says no."""
+    texting.carry_out("send_sms_tool", hears=HOURS)
+    texting.says("Thank you, is it on its way?")
+    texting.says(HOURS.replace("Could you text me", "And"))
+    second = texting.carry_out("send_sms_tool", quote="I'm sending it now.")
+    assert second.state == "held"
+
+
+def test_who_asks_again_gets_it_again(texting: Bench) -> None:
+    """E6: unless the customer asked again since."""
+    texting.carry_out("send_sms_tool", hears=HOURS)
+    second = texting.carry_out("send_sms_tool", hears="It did not arrive. " + HOURS)
+    assert second.state == "done"
+
+
+def test_two_at_once_are_one(texting: Bench) -> None:
+    """E6: two turns' effects that begin side by side; the conversation's lock lets one see the other."""
+    texting.says(HOURS)
+    effects = [*texting.plan("send_sms_tool"), *texting.plan("send_sms_tool")]
+    texting.run()
+    assert sorted(texting.effect(effect).state for effect in effects) == ["done", "held"]
+
+
+def test_another_request_is_no_repeat(bench: Bench, target: Target) -> None:
+    body = {"type": "object", "properties": {"zip": {"type": "string"}}}
+    bench.tool("notify", webhook(target.url, body=body))
+    first = bench.carry_out("notify", hears="My zip code is 00153.")
+    second = bench.carry_out("notify", hears="Sorry, it is zip 10115.")
+    assert (first.state, second.state, len(target.log)) == ("done", "done", 2)
+
+
+def test_after_ten_minutes_it_is_no_repeat(bench: Bench, target: Target) -> None:
+    bench.tool("notify", webhook(target.url))
+    first = bench.carry_out("notify")
+    with bench.tenant.tx():
+        Effect.objects.filter(pk=first.pk).update(started_at="2026-01-01T00:00:00Z")
+    assert bench.carry_out("notify").state == "done"
+
+
+def test_a_failed_one_may_be_promised_again(bench: Bench, target: Target) -> None:
+    target.answers(Answers(404), Answers(200))
+    bench.tool("notify", webhook(target.url))
+    assert bench.carry_out("notify").state == "failed"
+    assert bench.carry_out("notify").state == "done"
+
+
+def test_one_that_may_have_happened_is_not_sent_again(bench: Bench, target: Target) -> None:
+    """E2, E6."""
+    target.answers(Answers(500), Answers(200))
+    bench.tool("notify", webhook(target.url))
+    assert bench.carry_out("notify").state == "unknown"
+    second = bench.carry_out("notify")
+    assert (second.state, len(target.log)) == ("held", 1)
+    assert "isn't known yet" in second.told
+
+
+def test_looking_something_up_is_never_a_repeat(bench: Bench, target: Target) -> None:
+    bench.tool("look_up", webhook(target.url, method="GET"))
+    bench.carry_out("look_up")
+    assert bench.carry_out("look_up").state == "done"
+    assert [heard.method for heard in target.log] == ["GET", "GET"]
+
+
+def test_a_conversation_sets_off_so_much_a_day(texting: Bench) -> None:
+    """Threat 8."""
+    [effect] = texting.plan("send_sms_tool")
+    fill(texting, effect, MOST_IN_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
+    texting.run()
+    found = texting.effect(effect)
+    assert found.state == "failed"
+    assert "limit" in found.error
+
+
+def test_a_recipient_gets_so_much_a_day(texting: Bench) -> None:
+    """Threat 8: over all conversations, whoever claims the number."""
+    [effect] = texting.plan("send_sms_tool")
+    fill(texting, effect, MOST_TO_RECIPIENT, recipient=PHONE.removeprefix("+"))
+    texting.run()
+    assert "recipient" in texting.effect(effect).error
+
+
+def fill(bench: Bench, like: Effect, count: int, **fields: object) -> None:
+    with bench.tenant.tx():
+        now = Job.objects.values_list("created_at", flat=True).last()
+        Effect.objects.bulk_create(
+            Effect(
+                project_id=like.project_id,
+                effect_key=f"filler {number}",
+                tool="x",
+                kind=like.kind,
+                delivery="once",
+                definition={},
+                state=EffectState.DONE,
+                started_at=now,
+                **fields,
+            )
+            for number in range(count)
+        )
+
+
+def test_a_text_and_a_booking_link_are_one_kind(texting: Bench) -> None:
+    """E6: send_sms_tool and send_manage_booking_url_tool text the same customer; the kinds are compared, not the tools."""
+    with texting.tenant.tx():
+        assert not Booking.objects.exists()
+    [text, link] = texting.plan("send_sms_tool", "send_manage_booking_url_tool")
+    assert text.kind == link.kind == "sms"

@@ -1,0 +1,54 @@
+"""The offline model over HTTP: it reads English by grammar, and says of other languages that it doesn't read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from llm.client import Client
+from llm.types import Endpoint, ModelSpec
+from tests.processes import ScriptedModel
+from tools.evaluation.builtins import builtin_tools_for
+from tools.evaluation.cases import Case, Part, load_cases
+from tools.evaluation.reader import read_cases
+from tools.evaluation.score import Read, tally
+
+GOAL = 0.97
+
+
+async def ask(model: ScriptedModel, cases: Sequence[Case]) -> list[Read]:
+    client = Client()
+    spec = ModelSpec(Endpoint(model.base_url, trusted=True), "offline-fast")
+    try:
+        return await read_cases(cases, client=client, model=spec, tools_for=builtin_tools_for)
+    finally:
+        await client.aclose()
+
+
+async def test_english_reaches_the_goal(model: ScriptedModel) -> None:
+    reads = await ask(model, load_cases(["en"]))
+    assert not any(read.error for read in reads)
+    assert tally(reads).holds(GOAL)
+    assert tally(read for read in reads if read.case.part is Part.SEEN).holds(GOAL)
+
+
+@pytest.mark.parametrize("language", ["de", "es", "fr", "tr"])
+async def test_another_language_is_left_alone_rather_than_guessed(model: ScriptedModel, language: str) -> None:
+    """It knows only the sentences it says itself in four of them: few are found, none wrongly."""
+    counted = tally(await ask(model, load_cases([language])))
+    assert counted.precision in (None, 1.0)
+    assert counted.recall is not None
+    assert counted.recall < 0.5
+
+
+async def test_a_call_that_fails_is_a_read_without_outcomes(model: ScriptedModel) -> None:
+    case = load_cases(["tr"])[0]
+    spec = ModelSpec(Endpoint("http://127.0.0.1:1/v1", trusted=True), "nobody")
+    client = Client()
+    try:
+        [read] = await read_cases([case], client=client, model=spec, tools_for=builtin_tools_for)
+    finally:
+        await client.aclose()
+    assert read.error.startswith("unavailable")
+    assert read.outcomes == {}

@@ -1,0 +1,206 @@
+"""The page of integrations: connecting, what is shown of it, a test message, and disconnecting."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects.models import User
+from projects.sources import mark_needs_reauth
+from tests.conftest import Tenant
+from tests.integrations.conftest import connect_twilio, source_of
+from tests.integrations.mail_server import PASSWORD, USER, MailServer
+from tests.integrations.twilio_server import FROM, SID, TOKEN, TwilioServer
+from tools.models import Effect
+
+MAIL = {
+    "kind": "smtp",
+    "settings.host": "smtp.example.com",
+    "settings.port": "587",
+    "settings.security": "starttls",
+    "settings.user": USER,
+    "settings.from_address": "hello@nello.example",
+    "secret": PASSWORD,
+}
+
+
+class Person:
+    """A member at the page in a browser."""
+
+    def __init__(self, tenant: Tenant, user: User) -> None:
+        self.tenant = tenant
+        self.client = Client()
+        self.client.force_login(user)
+        self.address = reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "integrations"})
+
+    def page(self) -> str:
+        return html.unescape(self.client.get(self.address).content.decode())
+
+    def connect(self, **changes: str) -> Any:
+        typed = {name.replace("__", "."): value for name, value in changes.items()}
+        return self.client.post(self.address, {**MAIL, **typed})
+
+    def test(self, kind: str, to: str) -> dict[str, Any]:
+        url = reverse("integration_test", args=[self.tenant.project.slug, kind])
+        answer: dict[str, Any] = self.client.post(url, {"to": to}, headers={"Accept": "application/json"}).json()
+        return answer
+
+    def disconnect(self, kind: str) -> Any:
+        return self.client.post(reverse("integration_disconnect", args=[self.tenant.project.slug, kind]))
+
+
+@pytest.fixture
+def owner(tenant: Tenant) -> Person:
+    return Person(tenant, tenant.owner)
+
+
+def test_what_is_not_connected_goes_to_the_outbox(owner: Person) -> None:
+    page = owner.page()
+    assert "Until you connect it, text messages go to the outbox" in page
+    assert "Until you connect it, e-mails go to the outbox" in page
+    assert "Send a test" not in page
+
+
+def test_a_connection_is_made_and_shown_without_its_secret(owner: Person) -> None:
+    """S4"""
+    assert owner.connect().status_code == 302
+    page = owner.page()
+    assert "smtp.example.com" in page
+    assert f"••••{PASSWORD[-4:]}" in page
+    assert PASSWORD not in page
+
+
+def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(owner: Person) -> None:
+    response = owner.connect(settings__host="10.0.0.5", settings__from_name="Nello")
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert 'id="smtp-settings-host-error"' in page
+    assert "inside a private network (10.0.0.5)" in page
+    assert 'value="Nello"' in page
+    assert PASSWORD not in page
+    assert source_of(owner.tenant, "smtp") is None
+
+
+def test_a_refusal_of_the_whole_is_shown(owner: Person) -> None:
+    assert "A password is only sent over TLS" in owner.connect(settings__security="none").content.decode()
+
+
+def test_a_refused_sign_in_is_a_banner(owner: Person) -> None:
+    """F17"""
+    source = connect_twilio(owner.tenant, "https://api.twilio.com")
+    with owner.tenant.tx():
+        mark_needs_reauth(source.pk)
+    page = owner.page()
+    assert "Needs attention" in page
+    assert "The sign-in was refused" in page
+    assert "1 to be connected again under Integrations" in page
+
+
+def test_a_test_goes_to_the_number_that_was_typed(owner: Person, local: None, twilio_api: TwilioServer) -> None:
+    connect_twilio(owner.tenant, twilio_api.url)
+    assert owner.test("twilio", "333 765 4321") == {
+        "ok": True,
+        "sentence": "Sent to 333 765 4321. Look whether it arrives.",
+    }
+    form = twilio_api.script.calls[0].form
+    assert (form["To"], form["From"]) == ("+393337654321", FROM)
+    with owner.tenant.tx():
+        assert not Effect.objects.exists()
+
+
+def test_a_test_goes_to_the_address_that_was_typed(owner: Person, mail: MailServer, settings: Any) -> None:
+    settings.OUTBOUND_ALLOW = [f"127.0.0.1:{mail.port}"]
+    port = str(mail.port)
+    owner.connect(
+        settings__host="127.0.0.1", settings__port=port, settings__security="none", settings__user="", secret=""
+    )
+    assert owner.test("smtp", "me@example.org")["ok"]
+    assert mail.post.letters[0].recipients == ["me@example.org"]
+
+
+def test_a_test_that_is_refused_says_why_and_marks_the_source(
+    owner: Person, local: None, twilio_api: TwilioServer
+) -> None:
+    """F17"""
+    connect_twilio(owner.tenant, twilio_api.url, token="wrong-canary")
+    answer = owner.test("twilio", "333 765 4321")
+    source = source_of(owner.tenant, "twilio")
+    assert answer == {
+        "ok": False,
+        "sentence": "Twilio refuses the account SID or the auth token; connect it again.",
+    }
+    assert source is not None
+    assert source.needs_reauth
+
+
+def test_a_test_that_works_ends_the_banner(owner: Person, local: None, twilio_api: TwilioServer) -> None:
+    """F17"""
+    source = connect_twilio(owner.tenant, twilio_api.url)
+    with owner.tenant.tx():
+        mark_needs_reauth(source.pk)
+    owner.test("twilio", "333 765 4321")
+    assert "Needs attention" not in owner.page()
+
+
+def test_a_test_to_no_number_is_sent_nowhere(owner: Person, local: None, twilio_api: TwilioServer) -> None:
+    connect_twilio(owner.tenant, twilio_api.url)
+    assert "is no phone number" in owner.test("twilio", "me")["sentence"]
+    assert twilio_api.script.calls == []
+
+
+def test_without_the_script_the_page_says_how_it_went(owner: Person, local: None, twilio_api: TwilioServer) -> None:
+    connect_twilio(owner.tenant, twilio_api.url)
+    url = reverse("integration_test", args=[owner.tenant.project.slug, "twilio"])
+    assert "Sent to +393337654321" in owner.client.post(url, {"to": "+393337654321"}).content.decode()
+
+
+def test_disconnecting_forgets_the_secret(owner: Person) -> None:
+    owner.connect()
+    assert owner.disconnect("smtp").status_code == 302
+    assert source_of(owner.tenant, "smtp") is None
+    assert "Until you connect it, e-mails go to the outbox" in owner.page()
+
+
+@pytest.mark.parametrize("kind", ["smtp", "no-such-kind"])
+def test_what_is_not_connected_cannot_be_disconnected(owner: Person, kind: str) -> None:
+    assert owner.disconnect(kind).status_code == 404
+
+
+def test_a_viewer_sees_the_state_and_changes_nothing(owner: Person, viewer: User) -> None:
+    owner.connect()
+    looker = Person(owner.tenant, viewer)
+    assert "smtp.example.com" in looker.page()
+    assert "Send a test" not in looker.page()
+    assert [looker.connect().status_code, looker.disconnect("smtp").status_code] == [403, 403]
+
+
+def test_the_outbox_shows_what_would_have_been_sent(owner: Person) -> None:
+    message = {"to": "+393331234567", "text": "Friday at <b>20:00</b>"}
+    with owner.tenant.tx():
+        Effect.objects.create(
+            project_id=owner.tenant.project.pk,
+            effect_key="x",
+            tool="send_sms_tool",
+            kind="sms",
+            delivery="once",
+            definition={},
+            adapter="outbox",
+            result={"outbox": True, "message": message},
+        )
+    assert "Friday at &lt;b&gt;20:00&lt;/b&gt;" in owner.client.get(owner.address).content.decode()
+
+
+def test_a_token_stays_out_of_the_pages_and_the_admin(owner: Person) -> None:
+    """S1, S4"""
+    source = connect_twilio(owner.tenant, "https://api.twilio.com")
+    admin = reverse("admin:projects_source_change", args=[source.pk])
+    entered = owner.client.get(reverse("admin:enter", args=[owner.tenant.organization.pk]), follow=True)
+    assert entered.status_code == 200
+    page = owner.client.get(admin).content.decode()
+    assert SID in page
+    assert TOKEN not in page
+    assert source.secret not in page

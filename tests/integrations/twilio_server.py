@@ -1,0 +1,164 @@
+"""A server that answers as Twilio's Messages API documents, and checks each request as strictly."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import socketserver
+import struct
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qsl
+
+SID = "AC" + "0123456789abcdef" * 2
+TOKEN = "canary-of-the-twilio-account"
+FROM = "+14155550100"
+MESSAGE_SID = "SM" + "fedcba9876543210" * 2
+
+
+@dataclass
+class Call:
+    """One request as it came over the wire."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    form: dict[str, str]
+
+
+@dataclass
+class Script:
+    """What comes back next: as documented, this answer, a line that is cut once the request is read, or nothing at all."""
+
+    answer: tuple[int, Any, Mapping[str, str]] | None = None
+    cuts: bool = False
+    calls: list[Call] = field(default_factory=list)
+
+
+class _Visit(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        script: Script = self.server.script  # type: ignore[attr-defined]
+        call = self._read()
+        script.calls.append(call)
+        if script.cuts:
+            # Closed with a reset: what a broken middlebox does.
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            return
+        status, document, headers = script.answer or documented(call)
+        self._write(status, document, headers)
+
+    def _read(self) -> Call:
+        method, path, _ = self.rfile.readline().decode("ascii").split()
+        headers: dict[str, str] = {}
+        while line := self.rfile.readline().decode("latin-1").strip():
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
+        body = self.rfile.read(int(headers.get("content-length", "0"))).decode("ascii")
+        return Call(method, path, headers, dict(parse_qsl(body, keep_blank_values=True, strict_parsing=bool(body))))
+
+    def _write(self, status: int, document: Any, headers: Mapping[str, str]) -> None:
+        body = document.encode() if isinstance(document, str) else json.dumps(document).encode()
+        lines = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close", **headers}
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        self.wfile.write(f"HTTP/1.1 {status} X\r\n{head}\r\n".encode() + body)
+
+    def finish(self) -> None:
+        if not self.connection._closed:  # type: ignore[attr-defined]
+            super().finish()
+
+
+class TwilioServer(socketserver.ThreadingTCPServer):
+    """Listens on 127.0.0.1, one thread for each connection."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Visit)
+        self.script = Script()
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+    def __enter__(self) -> TwilioServer:
+        Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+def refusal(status: int, code: int, message: str) -> tuple[int, dict[str, Any], dict[str, str]]:
+    """An error as Twilio words it."""
+    more = f"https://www.twilio.com/docs/errors/{code}"
+    return status, {"code": code, "message": message, "more_info": more, "status": status}, {}
+
+
+def documented(call: Call) -> tuple[int, Any, Mapping[str, str]]:
+    """What Twilio would answer."""
+    if call.path != f"/2010-04-01/Accounts/{SID}/Messages.json":
+        return refusal(404, 20404, f"The requested resource {call.path} was not found")
+    if call.method != "POST":
+        return refusal(405, 20004, "Method not allowed")
+    if call.headers.get("authorization") != f"Basic {_basic()}":
+        return refusal(401, 20003, "Authenticate")
+    if call.headers.get("content-type") != "application/x-www-form-urlencoded":
+        return refusal(415, 20415, "Unsupported media type")
+    return _created(call.form)
+
+
+def _basic() -> str:
+    return b64encode(f"{SID}:{TOKEN}".encode()).decode()
+
+
+def signed_in_as(call: Call) -> tuple[str, str]:
+    """The user and password of a request's basic authentication."""
+    user, _, password = b64decode(call.headers["authorization"].removeprefix("Basic ")).decode().partition(":")
+    return user, password
+
+
+def _created(form: Mapping[str, str]) -> tuple[int, Any, Mapping[str, str]]:
+    if unknown := form.keys() - {"To", "From", "MessagingServiceSid", "Body"}:
+        return refusal(400, 20001, f"Unknown parameters: {sorted(unknown)}")
+    if "To" not in form:
+        return refusal(400, 21604, "A 'To' phone number is required.")
+    if not re.fullmatch(r"\+[1-9]\d{6,14}", form["To"]):
+        return refusal(400, 21211, f"Invalid 'To' Phone Number: {form['To']}")
+    if "From" not in form and "MessagingServiceSid" not in form:
+        return refusal(400, 21603, "A 'From' phone number is required.")
+    if not form.get("Body"):
+        return refusal(400, 21602, "Message body is required.")
+    if len(form["Body"]) > 1600:
+        return refusal(400, 21617, "The concatenated message body exceeds the 1600 character limit.")
+    return 201, _message(form), {}
+
+
+def _message(form: Mapping[str, str]) -> dict[str, Any]:
+    path = f"/2010-04-01/Accounts/{SID}/Messages/{MESSAGE_SID}"
+    has_service = "MessagingServiceSid" in form
+    return {
+        "account_sid": SID,
+        "api_version": "2010-04-01",
+        "body": form["Body"],
+        "date_created": "Sat, 21 Nov 2026 10:00:00 +0000",
+        "date_sent": None,
+        "date_updated": "Sat, 21 Nov 2026 10:00:00 +0000",
+        "direction": "outbound-api",
+        "error_code": None,
+        "error_message": None,
+        "from": form.get("From"),
+        "messaging_service_sid": form.get("MessagingServiceSid"),
+        "num_media": "0",
+        "num_segments": "0" if has_service else "1",
+        "price": None,
+        "price_unit": "USD",
+        "sid": MESSAGE_SID,
+        "status": "accepted" if has_service else "queued",
+        "subresource_uris": {"media": f"{path}/Media.json"},
+        "to": form["To"],
+        "uri": f"{path}.json",
+    }

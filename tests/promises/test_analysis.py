@@ -1,0 +1,192 @@
+"""AnalyzeConversation: its nine steps in order, and what each held."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.log import open_log
+from conversations.models import Turn
+from conversations.timers import next_follow_up
+from jobs.models import Job
+from projects.attributes import set_attribute
+from tests.promises.conftest import LINK, PROMISE, SMS, Desk, begin, fired
+
+NAMES = [
+    "Compile tools",
+    "Group tools",
+    "Evaluate tools without history",
+    "Evaluate tools with history",
+    "Identify conflicts",
+    "Resolve conflicts",
+    "Execute tools",
+    "Update follow-up timer",
+    "Set conversation state",
+]
+GROUPS = ["compilation"] * 2 + ["detection"] * 2 + ["conflict"] * 2 + ["execution"] * 3
+
+
+def test_the_trace_lists_the_nine_steps_by_name_and_group(desk: Desk) -> None:
+    """N03, N04"""
+    steps = desk.analyse(PROMISE)["analysis"]
+    assert [step["number"] for step in steps] == list(range(1, 10))
+    assert [step["name"] for step in steps] == NAMES
+    assert [step["group"] for step in steps] == GROUPS
+
+
+def test_a_turn_without_tools_has_all_nine_steps_too(desk: Desk) -> None:
+    """N04, N13"""
+    turn = desk.analyse("We open at noon.")
+    assert [step["name"] for step in turn["analysis"]] == NAMES
+    assert turn["tools_called"] is False
+    assert desk.steps(turn)[9] == {"tools_called": False, "waiting": False}
+
+
+def test_the_compiled_object_is_kept_with_built_in_and_custom_tools(desk: Desk) -> None:
+    """N05"""
+    desk.tool("notify_crew")
+    tools = desk.steps(desk.analyse(PROMISE))[1]["tools"]
+    assert {name: tools[name]["origin"] for name in (SMS, "notify_crew")} == {SMS: "built-in", "notify_crew": "custom"}
+    assert tools[SMS]["definition"]["conflictPolicy"] == {"tag": "sms"}
+
+
+def test_each_offered_tool_is_in_one_of_two_groups(desk: Desk) -> None:
+    """N06"""
+    desk.tool("notify_crew", useConversationHistory=True)
+    steps = desk.steps(desk.analyse(PROMISE))
+    offered = {name for name, tool in steps[1]["tools"].items() if not tool["why_not"]}
+    without, with_history = set(steps[2]["without_history"]), set(steps[2]["with_history"])
+    assert without | with_history == offered
+    assert "notify_crew" in with_history
+    assert not without & with_history
+
+
+def test_a_tool_without_history_is_asked_about_the_latest_answer_alone(desk: Desk) -> None:
+    """N07"""
+    desk.analyse(PROMISE, hears="The blue door, please")
+    [call] = [request for request in desk.model.requests("detect") if SMS in request["messages"][0]["content"]]
+    assert "blue door" not in "".join(message["content"] for message in call["messages"])
+    assert f"<LatestConvoAgentAnswer>\n{PROMISE}" in call["messages"][1]["content"]
+
+
+def test_a_tool_with_history_is_asked_with_the_whole_conversation(desk: Desk) -> None:
+    """N08"""
+    desk.tool("notify_crew", useConversationHistory=True)
+    desk.analyse(PROMISE, hears="The blue door, please")
+    calls = [request["messages"] for request in desk.model.requests("detect")]
+    [prompt] = [user["content"] for system, user in calls if "## notify_crew" in system["content"]]
+    assert "<Conversation>\ncustomer: The blue door, please\nagent: I'll send you" in prompt
+
+
+def test_a_group_without_a_tool_costs_no_call(desk: Desk) -> None:
+    """N06"""
+    switch_off(desk, "booking", "booking_cancellation")
+    turn = desk.analyse(PROMISE)
+    assert len(desk.model.requests("detect")) == 1
+    assert desk.steps(turn)[4] == {"asked": False}
+
+
+def switch_off(desk: Desk, *gates: str) -> None:
+    with desk.tenant.tx():
+        for gate in gates:
+            set_attribute(desk.tenant.project, f"project_attributes_setting_{gate}_enabled", False)
+
+
+def test_selected_tools_are_grouped_by_their_tag(desk: Desk) -> None:
+    """N09"""
+    desk.tool("notify_crew")
+    desk.reads(SMS, "notify_crew")
+    assert desk.steps(desk.analyse(PROMISE))[5]["tags"] == {"sms": [SMS]}
+
+
+def test_a_tag_with_one_candidate_wins_without_a_call(desk: Desk) -> None:
+    """N10"""
+    desk.reads(SMS)
+    turn = desk.analyse(PROMISE)
+    assert desk.steps(turn)[6]["winners"] == {"sms": SMS}
+    assert desk.model.requests("rerank") == []
+
+
+def test_each_selected_tool_has_one_effect(desk: Desk) -> None:
+    """N11, N13, N39"""
+    turn = desk.analyse(PROMISE)
+    assert fired(turn) == [SMS]
+    [effect] = turn["effects"]
+    assert [one["effect"] for one in desk.steps(turn)[7]["effects"]] == [effect["id"]]
+    assert turn["tools_called"] is True
+    assert desk.steps(turn)[9]["tools_called"] is True
+
+
+def test_the_follow_up_of_a_call_comes_sooner_than_that_of_a_chat(desk: Desk) -> None:
+    """N12"""
+    seconds = {}
+    for channel in ("phone", "chat"):
+        desk.talk = begin(desk.tenant, channel=channel)
+        turn = desk.reply("We open at noon.")
+        set_timer(desk, turn)
+        desk.run("tool_caller")
+        seconds[channel] = desk.steps(desk.talk.turn(turn))[8]["seconds"]
+    assert 0 < seconds["phone"] < seconds["chat"]
+
+
+def set_timer(desk: Desk, turn: Turn) -> None:
+    """As the reply's commit does."""
+    with desk.tenant.tx(), open_log(desk.talk.conversation.pk) as log:
+        config = desk.tenant.project.agent_version.config.model_copy(update={"quiet_hours": None})
+        log.conversation.follow_up_at = next_follow_up(log, config, after=turn)
+
+
+@pytest.mark.parametrize(("channel", "evaluated_as", "offered"), [("webcall", "phone", True), ("chat", "chat", False)])
+def test_a_webcall_is_evaluated_as_a_phone_call(desk: Desk, channel: str, evaluated_as: str, offered: bool) -> None:
+    """N14, N27"""
+    desk.talk = begin(desk.tenant, channel=channel)
+    held = desk.steps(desk.analyse(PROMISE))[1]
+    assert (held["channel"], held["evaluated_as"]) == (channel, evaluated_as)
+    assert (held["tools"]["transfer_call_tool"]["why_not"] == "") is offered
+
+
+def test_an_analysis_that_runs_again_does_nothing(desk: Desk) -> None:
+    """One effect for one promise, whoever runs the job again."""
+    desk.reads(SMS, times=0)
+    turn = desk.reply(PROMISE)
+    desk.run("tool_caller")
+    calls = len(desk.model.requests("detect"))
+    again(desk, turn)
+    assert len(desk.effects()) == 1
+    assert len(desk.model.requests("detect")) == calls
+
+
+def again(desk: Desk, turn: Turn) -> None:
+    with desk.tenant.tx():
+        Job.objects.filter(lane="tool_caller", ordinal=turn.seq).update(state="queued", attempts=0)
+    desk.run("tool_caller")
+
+
+@pytest.mark.parametrize("value", ["true", 1, None])
+def test_only_a_json_true_meets_a_condition(desk: Desk, value: object) -> None:
+    """N17: anything else is no answer that can be used, and nothing runs."""
+    wrong = [{"name": "agentPromised", "met": value}, {"name": "notRelatedToExistingBooking", "met": True}]
+    desk.reads(SMS, times=0, conditions=wrong)
+    desk.analyse(PROMISE)
+    assert desk.effects() == []
+
+
+def test_a_condition_that_was_not_read_is_not_met(desk: Desk) -> None:
+    """N17"""
+    desk.reads(SMS, conditions=[{"name": "agentPromised", "met": True}])
+    [verdict] = desk.analyse(PROMISE)["verdicts"]
+    assert (verdict["fired"], verdict["rule"]) == (False, "condition")
+    assert verdict["conditions"] == {"agentPromised": True, "notRelatedToExistingBooking": False}
+
+
+def test_a_condition_that_was_read_both_ways_is_not_met(desk: Desk) -> None:
+    """N17"""
+    both = [{"name": "agentPromised", "met": met} for met in (False, True)]
+    desk.reads(SMS, conditions=[*both, {"name": "notRelatedToExistingBooking", "met": True}])
+    assert fired(desk.analyse(PROMISE)) == []
+
+
+def test_a_tool_that_was_not_asked_about_never_fires(desk: Desk) -> None:
+    """N22: it is known, and switched off."""
+    desk.reads(LINK, times=0)
+    switch_off(desk, "booking_manage_url")
+    assert desk.analyse(PROMISE)["verdicts"] == []

@@ -1,0 +1,78 @@
+"""Five mistakes that somebody could make in our code, planted into a worker, to see that the checker finds them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+
+import redis
+from django.conf import settings
+
+QUEUE = "planted:effects"
+
+
+def plant(bug: str) -> None:
+    """Make this process wrong in one way."""
+    BUGS[bug]()
+
+
+def no_token_check() -> None:
+    """A worker writes although its job is another's by now."""
+    from jobs import fence
+
+    anyone = "token = token"
+    fence._KEEP = fence._KEEP.replace("token = %(token)s and state = 'running'", anyone)
+    fence._FINISH = fence._FINISH.replace("j.token = %(token)s and j.state = 'running'", "j.token = j.token")
+
+
+def no_sending_commit() -> None:
+    """`sending` is in memory only when the first byte leaves."""
+    from tools import ledger
+
+    def begin_in_memory(effect, *, callback_hash=""):
+        effect.attempts += 1
+        return True
+
+    ledger.begin_sending = begin_in_memory
+
+
+def no_sweep() -> None:
+    """Nobody looks for what a dead worker held."""
+    from jobs import runner
+
+    runner.sweep = lambda: set()
+
+
+def no_repeat_guard() -> None:
+    """A second promise sends a second time."""
+    from conversations.flows import effects
+
+    effects.find_repeated = lambda effect: None
+
+
+def hint_instead_of_row() -> None:
+    """The work is a message in Redis, and becomes a row when somebody hears it."""
+
+    def listen() -> None:
+        from jobs.enqueue import enqueue
+        from projects.tenancy import tenant_tx
+        from tools.ledger import job_for
+        from tools.models import Effect
+
+        client = redis.Redis.from_url(settings.REDIS_URL)
+        while True:
+            with suppress(redis.RedisError):
+                message = client.lpop(QUEUE)
+                if isinstance(message, bytes):
+                    organization, effect = message.decode().split()
+                    with tenant_tx(organization):
+                        enqueue([job_for(Effect.objects.get(pk=effect))])
+            time.sleep(0.05)
+
+    threading.Thread(target=listen, daemon=True).start()
+
+
+BUGS = {
+    bug.__name__: bug for bug in (no_token_check, no_sending_commit, no_sweep, no_repeat_guard, hint_instead_of_row)
+}

@@ -1,0 +1,96 @@
+"""Definitions to start a test from."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+# The source's own example of a registration, pasted as it stands there (N50).
+REGISTRATION_TEXT = """
+{
+  "tools": {
+    "my_custom_tool": {
+      "description": "What this tool does",
+      "conditions": {
+        "agentPromised": {
+          "type": "boolean",
+          "description": "The agent explicitly states they will perform this action"
+        }
+      },
+      "useConversationHistory": false,
+      "action": {
+        "type": "send_webhook",
+        "options": {
+          "url": "https://api.example.com/action",
+          "method": "POST",
+          "body": {
+            "type": "object",
+            "properties": {
+              "customer_name": {
+                "type": "string",
+                "description": "The customer's full name"
+              }
+            }
+          }
+        }
+      },
+      "after_actions": [
+        {
+          "type": "send_urgent_message",
+          "options": {
+            "prefix": "Action result"
+          }
+        }
+      ]
+    }
+  }
+}
+"""
+# The source's own schema of one definition, pasted as it stands there.
+SCHEMA_TEXT = """
+{
+  "tool_name": {
+    "description": "What this tool does",
+    "conditions": {
+      "condition_name": {
+        "type": "boolean",
+        "description": "When this condition is true"
+      }
+    },
+    "useConversationHistory": true,
+    "conflictPolicy": {
+      "tag": "conflict_group_tag"
+    },
+    "action": {
+      "type": "send_event",
+      "options": {}
+    },
+    "after_actions": []
+  }
+}
+"""
+NAME = "my_custom_tool"
+
+
+def registration() -> dict[str, Any]:
+    return json.loads(REGISTRATION_TEXT)
+
+
+def webhook(**options: Any) -> dict[str, Any]:
+    """The source's webhook tool, with other options; None takes one away."""
+    document = copy.deepcopy(registration()["tools"][NAME])
+    merged = {**document["action"]["options"], **options}
+    document["action"]["options"] = {name: value for name, value in merged.items() if value is not None}
+    return document
+
+
+def event(**changes: Any) -> dict[str, Any]:
+    """A tool that sends its event, with other fields; None takes one away."""
+    document = {**json.loads(SCHEMA_TEXT)["tool_name"], **changes}
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def with_body(**schema: Any) -> dict[str, Any]:
+    """A webhook whose body is an object with this one property, `x`."""
+    return webhook(body={"type": "object", "properties": {"x": schema}})

@@ -1,0 +1,125 @@
+"""A project's own tools in the Django admin, on the same service as every other door."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.conftest import Tenant
+from tests.tools.conftest import Tools
+from tests.tools.examples import NAME, event, webhook
+from tests.walls.conftest import browser, make_platform_user
+from tools.custom import service
+from tools.models import CustomTool, CustomToolVersion
+
+LIST = reverse("admin:tools_customtool_changelist")
+ADD = reverse("admin:tools_customtool_add")
+
+
+@pytest.fixture
+def owner(tenant: Tenant) -> Client:
+    return browser(tenant.owner)
+
+
+def page_of(tools: Tools, name: str = NAME) -> str:
+    return reverse("admin:tools_customtool_change", args=[tools.row(name).pk])
+
+
+def form(document: Any, **fields: Any) -> dict[str, Any]:
+    text = document if isinstance(document, str) else json.dumps(document)
+    return {"text": text, "is_enabled": "on", **fields}
+
+
+def text_of(response: Any) -> str:
+    return response.content.decode().replace("&quot;", '"').replace("&#x27;", "'")
+
+
+def test_a_tool_is_added_and_its_secret_shown_once(owner: Client, tools: Tools, tenant: Tenant) -> None:
+    """N50"""
+    response = owner.post(ADD, form(webhook(), name=NAME, project=str(tenant.project.pk)), follow=True)
+    assert "The signing secret, shown this once: whsec_" in text_of(response)
+    assert tools.compiled()[NAME].is_offered
+    with tenant.tx():
+        assert CustomToolVersion.objects.get().author_id is not None
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        (event(conditions={}), "A tool needs at least one condition."),
+        ('{"useConversationHistory": True}', "line 1, column 28: Expecting value. JSON writes true and false in small"),
+        ('{"description": "a", "description": "b"}', "Key 'description' appears twice."),
+    ],
+)
+def test_a_definition_is_refused_with_the_same_sentence(
+    owner: Client, tools: Tools, tenant: Tenant, document: Any, words: str
+) -> None:
+    """Row 13, row 14: nothing is saved, and what was typed is kept."""
+    response = owner.post(ADD, form(document, name=NAME, project=str(tenant.project.pk)))
+    assert words in text_of(response)
+    with tenant.tx():
+        assert not CustomTool.objects.exists()
+
+
+def test_a_lookalike_name_is_refused(owner: Client, tools: Tools, tenant: Tenant) -> None:
+    """Row 15"""
+    response = owner.post(ADD, form(event(), name="Send_SMS_tool", project=str(tenant.project.pk)))
+    assert "can be taken for send_sms_tool" in text_of(response)
+
+
+def test_a_change_is_a_version(owner: Client, tools: Tools) -> None:
+    tools.save(NAME, event())
+    owner.post(page_of(tools), form(event(description="New"), expected_version="1"))
+    assert (tools.row(NAME).version, tools.row(NAME).definition["description"]) == (2, "New")
+
+
+def test_a_change_over_someone_elses_is_refused(owner: Client, tools: Tools) -> None:
+    tools.save(NAME, event())
+    tools.save(NAME, event(description="Theirs"))
+    response = owner.post(page_of(tools), form(event(description="Ours"), expected_version="1"))
+    assert "was saved as version 2 meanwhile" in text_of(response)
+    assert tools.row(NAME).definition["description"] == "Theirs"
+
+
+def test_a_deletion_removes_the_tool_and_keeps_its_versions(owner: Client, tools: Tools, tenant: Tenant) -> None:
+    tools.save(NAME, event())
+    owner.post(page_of(tools).replace("/change/", "/delete/"), {"post": "yes"})
+    assert tools.row(NAME).is_removed
+    assert NAME not in tools.compiled()
+    assert str(tools.row(NAME).pk) not in owner.get(LIST).content.decode()
+    with tenant.tx():
+        assert CustomToolVersion.objects.count() == 2
+
+
+def test_tools_are_switched_from_the_list(owner: Client, tools: Tools) -> None:
+    tools.save(NAME, event())
+    owner.post(LIST, {"action": "disable", "_selected_action": [str(tools.row(NAME).pk)]})
+    assert not tools.row(NAME).is_enabled
+    owner.post(LIST, {"action": "enable", "_selected_action": [str(tools.row(NAME).pk)]})
+    assert tools.row(NAME).is_enabled
+
+
+def test_a_new_signing_secret_is_shown_once(owner: Client, tools: Tools) -> None:
+    tools.save(NAME, webhook())
+    act = {"action": "new_signing_secret", "_selected_action": [str(tools.row(NAME).pk)]}
+    assert f"The new signing secret of {NAME}, shown this once: whsec_" in text_of(owner.post(LIST, act, follow=True))
+
+
+def test_an_earlier_version_is_restored(owner: Client, tools: Tools, tenant: Tenant) -> None:
+    tools.save(NAME, event())
+    tools.do(service.remove, NAME)
+    with tenant.tx():
+        version = CustomToolVersion.objects.get(number=1)
+    address = reverse("admin:tools_customtoolversion_changelist")
+    owner.post(address, {"action": "restore", "_selected_action": [str(version.pk)]})
+    assert tools.compiled()[NAME].version == 3
+
+
+def test_the_platforms_people_change_a_tool_in_its_own_organization(tools: Tools) -> None:
+    tools.save(NAME, event())
+    browser(make_platform_user()).post(page_of(tools), form(event(description="New"), expected_version="1"))
+    assert tools.row(NAME).definition["description"] == "New"

@@ -1,0 +1,191 @@
+"""The compiled set: built-in tools behind their gates, the project's own on top (N15, N22-N32, N49)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from projects.attributes import set_attribute
+from projects.models import Attribute
+from tests.tools.conftest import Tools
+from tests.tools.examples import NAME, event, webhook
+from tools.builtin import builtin_tools
+from tools.catalogue import compile_tools
+from tools.custom import service
+from tools.definition import Delivery
+from tools.models import CustomTool
+
+SETTING = "project_attributes_setting_"
+PRODUCTS = f"{SETTING}products_and_services_background_check_"
+SWITCHES = [
+    (f"{SETTING}booking_check_availability_enabled", ["check_availability_tool"]),
+    (f"{SETTING}booking_enabled", ["create_booking_tool", "search_booking_tool"]),
+    (f"{SETTING}booking_cancellation_enabled", ["cancel_booking_tool"]),
+    (f"{SETTING}sms_send_information_enabled", ["send_sms_tool"]),
+    (f"{SETTING}email_send_information_enabled", ["send_email_tool"]),
+    (f"{PRODUCTS}location_enabled", ["check_zip_code_served_tool"]),
+    (f"{PRODUCTS}availability_enabled", ["check_product_or_service_availability"]),
+    (f"{SETTING}booking_manage_url_enabled", ["send_manage_booking_url_tool"]),
+]
+
+
+@pytest.fixture
+def bare(tools: Tools) -> Tools:
+    """A project with every attribute off."""
+    with tools.tenant.tx():
+        Attribute.objects.all().delete()
+    return tools
+
+
+def switch(tools: Tools, **values: Any) -> None:
+    with tools.tenant.tx():
+        for key, value in values.items():
+            set_attribute(tools.tenant.project, key, value)
+
+
+def offered(tools: Tools, channel: str = "chat") -> set[str]:
+    return {name for name, tool in tools.compiled(channel).items() if tool.is_offered}
+
+
+# Gates
+
+
+@pytest.mark.parametrize(("key", "names"), SWITCHES, ids=[names[0] for _, names in SWITCHES])
+def test_an_attribute_switches_its_tools(bare: Tools, key: str, names: list[str]) -> None:
+    """N22-N26, N29, N30, D13: off, they are absent and say by which attribute; on, they are offered, together."""
+    compiled = bare.compiled()
+    assert [compiled[name].why_not for name in names] == [f"{key} is not True"] * len(names)
+    switch(bare, **{key: "True"})
+    assert offered(bare) >= set(names)
+
+
+@pytest.mark.parametrize(("kind", "is_offered"), [("endpoint", True), ("project", True), ("manual", False)])
+def test_cancellation_needs_its_type(bare: Tools, kind: str, is_offered: bool) -> None:
+    """N24, D19"""
+    switch(bare, **{f"{SETTING}booking_cancellation_enabled": True, f"{SETTING}booking_cancellation_type": kind})
+    assert ("cancel_booking_tool" in offered(bare)) is is_offered
+
+
+@pytest.mark.parametrize(("channel", "is_offered"), [("phone", True), ("webcall", True), ("chat", False)])
+def test_calls_are_transferred_on_the_phone_only(bare: Tools, channel: str, is_offered: bool) -> None:
+    """N14, N27"""
+    switch(bare, **{f"{SETTING}transfer_call_enabled": True})
+    assert ("transfer_call_tool" in offered(bare, channel)) is is_offered
+
+
+@pytest.mark.parametrize(("value", "is_offered"), [("google_integration", True), ("none", False)])
+def test_meetings_need_their_calendar(bare: Tools, value: str, is_offered: bool) -> None:
+    """N28"""
+    switch(bare, **{f"{SETTING}calendar_event_integration": value})
+    assert ("create_meeting_tool" in offered(bare)) is is_offered
+
+
+def test_a_conversation_can_always_be_ended(bare: Tools) -> None:
+    """N31"""
+    assert offered(bare) == {"end_conversation_tool"}
+
+
+@pytest.mark.parametrize(
+    ("tag", "names"),
+    [
+        ("sms", {"send_sms_tool", "send_manage_booking_url_tool"}),
+        ("availability", {"check_availability_tool", "check_product_or_service_availability"}),
+    ],
+)
+def test_these_tools_share_a_tag(tag: str, names: set[str]) -> None:
+    """N32, N41, N42"""
+    assert {name for name, tool in builtin_tools().items() if tool.definition.tag == tag} == names
+
+
+# The project's own
+
+
+def test_an_own_tool_is_compiled_from_the_next_turn_on(bare: Tools) -> None:
+    """N15"""
+    assert NAME not in bare.compiled()
+    bare.save(NAME, webhook())
+    tool = bare.compiled()[NAME]
+    assert (tool.origin, tool.version, tool.is_offered, tool.overrides) == ("custom", 1, True, None)
+    assert tool.definition.action.webhook.url == "https://api.example.com/action"
+
+
+def test_an_edited_tool_is_compiled_as_it_is_now(bare: Tools) -> None:
+    """N15: what was read of the version before is not used again."""
+    bare.save(NAME, event(description="Before"))
+    assert bare.compiled()[NAME].definition.description == "Before"
+    bare.save(NAME, event(description="After"))
+    tool = bare.compiled()[NAME]
+    assert (tool.definition.description, tool.version) == ("After", 2)
+
+
+def test_a_version_that_was_rolled_back_is_forgotten(bare: Tools) -> None:
+    """The number is given again, to something else."""
+    bare.save(NAME, event(description="One"))
+    project = bare.tenant.project
+    with pytest.raises(RuntimeError), bare.tenant.tx():
+        service.save(project, name=NAME, document=event(description="Two, rolled back"))
+        assert compile_tools(project, channel="chat")
+        raise RuntimeError
+    bare.save(NAME, event(description="Two"))
+    assert bare.compiled()[NAME].definition.description == "Two"
+
+
+def test_an_exact_name_overrides_the_built_in_tool(bare: Tools) -> None:
+    """D9: whatever gate the built-in one stands behind."""
+    bare.save("send_sms_tool", webhook())
+    tool = bare.compiled()["send_sms_tool"]
+    assert (tool.origin, tool.overrides, tool.is_offered) == ("custom", "built-in", True)
+
+
+def test_an_override_that_is_off_covers_nothing(bare: Tools) -> None:
+    """D9"""
+    bare.save("end_conversation_tool", event())
+    bare.do(service.disable, "end_conversation_tool")
+    assert bare.compiled()["end_conversation_tool"].origin == "built-in"
+
+
+def test_a_tool_that_is_off_says_so(bare: Tools) -> None:
+    bare.save(NAME, event())
+    bare.do(service.disable, NAME)
+    assert bare.compiled()[NAME].why_not == "It is switched off."
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "kind", "delivery"),
+    [
+        (NAME, webhook(), "webhook", Delivery.ONCE),
+        (NAME, webhook(method="GET", body=None), "webhook", Delivery.IDEMPOTENT),
+        (NAME, event(), "event", Delivery.IDEMPOTENT),
+        ("send_sms_tool", event(), "sms", Delivery.ONCE),
+        ("send_sms_tool", webhook(), "webhook", Delivery.ONCE),
+    ],
+)
+def test_an_own_tool_is_of_the_kind_of_what_carries_it_out(
+    bare: Tools, name: str, document: Any, kind: str, delivery: Delivery
+) -> None:
+    """N49: the event of a built-in tool's name is carried out by its flow, so repeats are compared with it."""
+    bare.save(name, document)
+    tool = bare.compiled()[name]
+    assert (tool.kind, tool.delivery) == (kind, delivery)
+
+
+def test_a_tool_that_cannot_be_read_hinders_no_other(bare: Tools, caplog: pytest.LogCaptureFixture) -> None:
+    with bare.tenant.tx():
+        CustomTool.objects.create(project=bare.tenant.project, name="old_tool", definition={"form": "of long ago"})
+    bare.save(NAME, event())
+    compiled = bare.compiled()
+    assert NAME in compiled
+    assert "old_tool" not in compiled
+    assert "can't be read and is left out" in caplog.text
+
+
+def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -> None:
+    """N05: it is part of every turn."""
+    for number in range(3):
+        bare.save(f"tool_{'abc'[number]}", event())
+    with bare.tenant.tx(), CaptureQueriesContext(connection) as queries:
+        compile_tools(bare.tenant.project, channel="chat")
+    assert len(queries) == 2

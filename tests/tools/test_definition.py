@@ -1,0 +1,399 @@
+"""What may be saved as a tool, and what is refused with the sentence that says what would be right (reliability 4)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook, with_body
+from tools.checking.definition import LONGEST_DEFINITION, checked_definition, definition_problems
+from tools.checking.problem import DefinitionRefused
+from tools.checking.warnings import warnings_of
+from tools.definition import ActionType, Delivery, ToolDefinition
+
+
+def refusal(document: Any) -> str:
+    """The one sentence that a document with one mistake is refused with."""
+    [problem] = definition_problems(document)
+    return problem.message
+
+
+def path_of(document: Any) -> str:
+    [problem] = definition_problems(document)
+    return problem.path
+
+
+def both(document: Any) -> tuple[str, str]:
+    return path_of(document), refusal(document)
+
+
+# The schema of the source
+
+
+def test_the_sources_registration_is_accepted_as_it_stands() -> None:
+    """N50"""
+    definition = checked_definition(json.loads(REGISTRATION_TEXT)["tools"][NAME])
+    assert definition.action.webhook.body["properties"]["customer_name"]["type"] == "string"
+
+
+def test_the_sources_schema_is_accepted_as_it_stands() -> None:
+    """N50"""
+    assert checked_definition(json.loads(SCHEMA_TEXT)["tool_name"]).tag == "conflict_group_tag"
+
+
+def test_a_definition_comes_back_as_it_was_written() -> None:
+    """N50: what an effect keeps is the document that was saved."""
+    document = registration()["tools"][NAME]
+    kept = checked_definition(document).model_dump(mode="json", by_alias=True, exclude_unset=True)
+    assert kept == document
+
+
+@pytest.mark.parametrize("description", [None, "", "  ", "\u200b", 7])
+def test_a_description_is_needed(description: Any) -> None:
+    """N16"""
+    assert (
+        path_of(event(description=description) if description is not None else event(description=None)) == "description"
+    )
+
+
+def test_history_is_true_or_false() -> None:
+    """N18"""
+    assert refusal(event(useConversationHistory=None)) == (
+        "useConversationHistory is missing; write true to read the whole conversation, false to read the latest answer only."
+    )
+    assert refusal(event(useConversationHistory="true")) == (
+        'useConversationHistory must be true or false, without quotation marks, not "true".'
+    )
+
+
+def test_a_tool_without_a_tag_never_competes() -> None:
+    """N19"""
+    assert checked_definition(event(conflictPolicy=None)).tag is None
+    assert both(event(conflictPolicy={})) == (
+        "conflictPolicy.tag",
+        "conflictPolicy.tag is empty; write what it is for.",
+    )
+
+
+@pytest.mark.parametrize("kind", [*ActionType])
+def test_these_actions_are_known(kind: str) -> None:
+    """N20, D1: an urgent message is an action too."""
+    options = {"url": "https://api.example.com/"} if kind == "send_webhook" else {}
+    assert definition_problems(event(action={"type": kind, "options": options})) == []
+
+
+def test_an_unknown_action_is_refused() -> None:
+    """N20"""
+    assert both(event(action={"type": "send_fax"})) == (
+        "action.type",
+        'action.type must be one of "send_event", "send_webhook", "send_urgent_message", not "send_fax".',
+    )
+
+
+def test_a_tool_without_an_action_sends_its_event() -> None:
+    """D8"""
+    assert checked_definition(event(action=None)).action.type is ActionType.SEND_EVENT
+
+
+def test_after_actions_do_not_follow_an_event() -> None:
+    """D7: an empty list is always accepted."""
+    follow = [{"type": "send_urgent_message"}]
+    assert path_of(event(after_actions=follow)) == "after_actions"
+    assert path_of(event(action=None, after_actions=follow)) == "after_actions"
+    assert definition_problems(event(after_actions=[])) == []
+    assert definition_problems(event(action={"type": "send_urgent_message"}, after_actions=follow)) == []
+
+
+def test_the_agent_waits_while_a_webhook_has_something_to_tell() -> None:
+    """T22: 30 seconds, or what the options say."""
+    waits = [checked_definition(document).wait_seconds for document in (webhook(), webhook(wait_seconds=5), event())]
+    assert waits == [30, 5, 0]
+
+
+def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
+    ways = [webhook(method="GET", body=None), webhook(), webhook(delivery="idempotent")]
+    found = [checked_definition(document).action.webhook.how_often for document in ways]
+    assert found == [Delivery.IDEMPOTENT, Delivery.ONCE, Delivery.IDEMPOTENT]
+
+
+# Row 13
+
+
+@pytest.mark.parametrize("conditions", [{}, None])
+def test_a_tool_without_conditions_would_fire_every_turn(conditions: Any) -> None:
+    """Row 13"""
+    assert refusal(event(conditions=conditions)) == "A tool needs at least one condition."
+
+
+# Row 14
+
+
+def condition(**fields: Any) -> dict[str, Any]:
+    return event(conditions={"agentPromised": {"type": "boolean", "description": "It promised.", **fields}})
+
+
+@pytest.mark.parametrize("kind", ["string", "Boolean", None, True])
+def test_a_condition_is_boolean(kind: Any) -> None:
+    """Row 14"""
+    path, sentence = both(condition(type=kind))
+    assert path == "conditions.agentPromised.type"
+    assert sentence.startswith('conditions.agentPromised.type must be "boolean", not ')
+
+
+def test_a_condition_holds_no_conditions() -> None:
+    """Row 14"""
+    assert path_of(condition(conditions={"a": {"type": "boolean"}})) == "conditions.agentPromised.conditions"
+    assert refusal(event(conditions={"agentPromised": True})) == (
+        "conditions.agentPromised must be an object, not true or false."
+    )
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    """Row 14: the first in words, the others by path."""
+    with pytest.raises(DefinitionRefused) as refused:
+        checked_definition(event(description="", conditions={}, useConversationHistory=1))
+    assert [problem.path for problem in refused.value.problems] == [
+        "description",
+        "conditions",
+        "useConversationHistory",
+    ]
+    assert refused.value.message.endswith("(2 more: conditions, useConversationHistory)")
+
+
+def test_a_misspelt_field_is_recognised() -> None:
+    assert both(event(desciption="x")) == ("desciption", "Unknown field 'desciption'. Did you mean 'description'?")
+
+
+# Row 16
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://169.254.169.254/", "This address is inside a private network (169.254.169.254)."),
+        ("http://127.1/", "This address is inside a private network (127.0.0.1)."),
+        ("http://[64:ff9b::a9fe:a9fe]/", "This address is inside a private network (64:ff9b::a9fe:a9fe)."),
+        ("https://user:pw@x/", "The URL holds a user name or password; put secrets in a header."),
+        ("file:///etc/passwd", "The URL must begin with http:// or https://."),
+        ("https://example.com:6379/", "Port 6379 may not be called."),
+        ("https://localhost/", "This address is this machine itself (localhost)."),
+    ],
+)
+def test_an_address_that_may_not_be_called_is_refused_at_save(url: str, reason: str) -> None:
+    """Row 16"""
+    assert both(webhook(url=url)) == ("action.options.url", f"action.options.url can't be called. {reason}")
+
+
+@pytest.mark.parametrize("url", ["https://{{host}}/", "https://example.com/{order}", "https://example.com/?a={b}"])
+def test_an_address_is_no_template(url: str) -> None:
+    """Row 16, threat 7"""
+    assert refusal(webhook(url=url)).startswith("action.options.url holds a placeholder")
+
+
+@pytest.mark.parametrize("url", [None, "", 7, "example.com"])
+def test_a_webhook_has_an_address(url: Any) -> None:
+    assert path_of(webhook(url=url)) == "action.options.url"
+
+
+# Row 17
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Host": "a"}, {"content-length": "1"}, {"Transfer-Encoding": "chunked"}, {"Webhook-Signature": "x"}]
+)
+def test_the_systems_headers_are_the_systems(headers: dict[str, str]) -> None:
+    """Row 17: the sentence names the header, as a fixed text and as a part of a schema."""
+    [name] = headers
+    schema = {"type": "object", "properties": {name: {"type": "string"}}}
+    for given in (headers, schema):
+        assert f"The header {name} is set by the system" in refusal(webhook(headers=given))
+
+
+def test_a_header_holds_no_line_break() -> None:
+    """Row 17"""
+    path, sentence = both(webhook(headers={"X-Note": "a\r\nX-Evil: b"}))
+    assert path == "action.options.headers.X-Note"
+    assert "X-Note" in sentence
+    assert "line break" in sentence
+    assert "Evil" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"url": "https://api.example.com/?api_key=abc"}, "action.options.url"),
+        ({"url": "https://api.example.com/?accessToken=abc"}, "action.options.url"),
+        ({"query": {"token": "abc"}}, "action.options.query.token"),
+        ({"headers": {"Authorization": "Bearer abc"}}, "action.options.headers.Authorization"),
+    ],
+)
+def test_a_secret_in_plain_sight_is_a_warning(options: dict[str, Any], path: str) -> None:
+    """Row 17"""
+    [warning] = warnings_of(checked_definition(webhook(**options)))
+    assert warning.path == path
+    assert "Put secrets in the secret field" in warning.message
+
+
+def test_a_harmless_query_is_no_warning() -> None:
+    """Row 17"""
+    assert warnings_of(checked_definition(webhook(url="https://api.example.com/?monkey=1&page=2"))) == []
+
+
+# Row 18
+
+
+@pytest.mark.parametrize("target", ["http://example.com/schema", "file:///etc/passwd", "#", "#/properties/x"])
+def test_a_schema_refers_to_nothing(target: str) -> None:
+    """Row 18"""
+    problems = definition_problems(with_body(**{"$ref": target}))
+    assert problems[0].path == "action.options.body.properties.x.$ref"
+    assert problems[0].message == "A reference to another schema isn't followed; write that schema out here."
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """An object in an object, this many levels."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(depth - 1):
+        schema = {"type": "object", "properties": {"x": schema}}
+    return webhook(body=schema)
+
+
+def test_a_schema_is_at_most_eight_levels_deep() -> None:
+    """Row 18"""
+    assert definition_problems(nested(8)) == []
+    assert "is nested more than 8 levels deep" in refusal(nested(9))
+
+
+def test_a_schema_of_500_levels_is_refused() -> None:
+    """Row 18"""
+    assert refusal(nested(500)) == "JSON may be nested at most 32 levels."
+
+
+def test_a_schema_has_at_most_100_properties() -> None:
+    """Row 18"""
+    many = {f"p{number}": {"type": "string"} for number in range(100)}
+    assert definition_problems(webhook(body={"type": "object", "properties": many})) == []
+    more = {**many, "one_more": {"type": "string"}}
+    assert refusal(webhook(body={"type": "object", "properties": more})) == (
+        "action.options.body has 101 properties; the limit is 100."
+    )
+
+
+def test_5000_properties_are_refused_by_size() -> None:
+    """Row 18"""
+    many = {f"p{number}": {"type": "string"} for number in range(5_000)}
+    assert f"the limit is {LONGEST_DEFINITION:,}" in refusal(webhook(body={"type": "object", "properties": many}))
+
+
+@pytest.mark.parametrize(
+    ("schema", "path", "words"),
+    [
+        ({"enum": []}, "enum", "must list at least one value"),
+        ({"enum": ["a", "a"]}, "enum", "lists a value twice"),
+        ({"type": "integer", "enum": ["a"]}, "enum", "which isn't of type integer"),
+        ({"type": "string", "pattern": "(a+)+$"}, "pattern", "regular expression"),
+        ({"type": "strnig"}, "type", 'must be one of "string", "number"'),
+        ({}, "type", "is missing"),
+        ({"type": "array"}, "items", "an array says what it holds"),
+        ({"type": "object"}, "properties", "is missing or empty"),
+        ({"anyOf": [{"type": "string"}], "type": "string"}, "anyOf", "isn't accepted"),
+        ({"type": "string", "minLength": 9, "maxLength": 3}, "minLength", "above maxLength"),
+        ({"type": "number", "minimum": "0"}, "minimum", "must be a number"),
+        ({"type": "string", "colour": "red"}, "colour", "Unknown keyword 'colour'"),
+    ],
+)
+def test_a_schema_that_nothing_fits_is_refused(schema: dict[str, Any], path: str, words: str) -> None:
+    """Row 18"""
+    found, sentence = both(with_body(**schema))
+    assert found == f"action.options.body.properties.x.{path}"
+    assert words in sentence
+
+
+def test_what_is_required_is_a_property() -> None:
+    """Row 18"""
+    body = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x", "y"]}
+    assert refusal(webhook(body=body)) == (
+        "action.options.body.required names 'y', which isn't in properties; add it there, or remove it here."
+    )
+
+
+def test_a_get_carries_no_body() -> None:
+    assert path_of(webhook(method="GET")) == "action.options.body"
+
+
+def test_a_query_is_flat() -> None:
+    """N45"""
+    inner = {"type": "object", "properties": {"y": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"x": inner}}
+    assert path_of(webhook(query=schema)) == "action.options.query.properties.x"
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"method": "post"}, "method"),
+        ({"timeout_seconds": 31}, "timeout_seconds"),
+        ({"wait_seconds": 601}, "wait_seconds"),
+        ({"delivery": "twice"}, "delivery"),
+        ({"callback": "yes"}, "callback"),
+        ({"retries": 3}, "retries"),
+    ],
+)
+def test_a_webhooks_manner_has_limits(options: dict[str, Any], path: str) -> None:
+    """N45; W1: no wait is longer than ten minutes."""
+    assert path_of(webhook(**options)) == f"action.options.{path}"
+
+
+# Row 19
+
+
+def after(*actions: Any) -> dict[str, Any]:
+    return {**webhook(), "after_actions": list(actions)}
+
+
+def test_an_after_action_does_not_name_a_tool() -> None:
+    """Row 19: what refers to itself, or to another tool, could go on for ever."""
+    path, sentence = both(after({"type": NAME}))
+    assert path == "after_actions.0.type"
+    assert '"set_persona_attribute"' in sentence
+
+
+@pytest.mark.parametrize("attribute", [None, "", "two words", 7])
+def test_an_after_action_names_its_attribute(attribute: Any) -> None:
+    """Row 19, N47"""
+    path, sentence = both(after({"type": "set_persona_attribute", "options": {"attribute": attribute}}))
+    assert path == "after_actions.0.options.attribute"
+    assert "must name the persona attribute to set" in sentence
+
+
+def test_an_after_action_names_its_section() -> None:
+    """Row 19, N48"""
+    assert path_of(after({"type": "set_prompt_section"})) == "after_actions.0.options.section"
+
+
+def test_an_after_actions_input_is_fixed_or_out_of_the_response() -> None:
+    """N47"""
+    options = {"attribute": "tier", "value": "gold", "path": "customer.tier"}
+    assert path_of(after({"type": "set_persona_attribute", "options": options})) == "after_actions.0.options.path"
+
+
+def test_there_are_at_most_20_after_actions() -> None:
+    """Row 19"""
+    one = {"type": "send_urgent_message"}
+    assert definition_problems(after(*[one] * 20)) == []
+    assert refusal(after(*[{}] * 1000)) == "after_actions has 1,000 actions; the limit is 20."
+
+
+def test_each_after_action_reads_its_own_options() -> None:
+    """N21"""
+    definition = ToolDefinition.model_validate(
+        after(
+            {"type": "send_urgent_message", "options": {"prefix": "Result"}},
+            {"type": "set_persona_attribute", "options": {"attribute": "tier", "path": "tier"}},
+            {"type": "set_prompt_section", "options": {"section": "Tier", "instruction": "One word."}},
+        )
+    )
+    first, second, third = (action.read for action in definition.after_actions)
+    assert (first.prefix, second.path, third.instruction) == ("Result", "tier", "One word.")  # type: ignore[union-attr]

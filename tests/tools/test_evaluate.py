@@ -1,0 +1,191 @@
+"""POST /tools/evaluate: verdicts on a text, nothing executed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from conversations import trials
+from conversations.models import Message, MessageRole, Turn, TurnStatus
+from jobs.models import Job, ModelCall
+from tests.api.conftest import error_of
+from tests.conftest import Tenant
+from tests.conversations.conftest import begin
+from tests.processes import ScriptedModel
+from tests.tools.conftest import Tools
+from tests.tools.examples import event, webhook
+from tools.custom.secrets import set_secret_headers
+from tools.models import CustomTool, Effect, Promise, Verdict
+
+URL = "/api/v1/tools/evaluate"
+PROMISE = "I'll send you an SMS with the reservation details."
+CALLBACK = event(
+    description="Has a colleague call the customer back.",
+    conditions={"agentPromised": {"type": "boolean", "description": "The agent commits to a call back now."}},
+    useConversationHistory=False,
+)
+
+
+@pytest.fixture
+def api(api: Client, model: ScriptedModel, settings: Any) -> Client:
+    """Calls with the tenant's key; the operator's model is the scripted one."""
+    settings.OPENAI_BASE_URL = model.base_url
+    return api
+
+
+def evaluate(api: Client, **body: Any) -> Any:
+    return api.post(URL, json.dumps(body), content_type="application/json")
+
+
+def verdicts(api: Client, **body: Any) -> dict[str, Any]:
+    response = evaluate(api, **body)
+    assert response.status_code == 200, response.content
+    return {verdict["tool"]: verdict for verdict in response.json()["verdicts"]}
+
+
+def replied(tenant: Tenant, *, asked: str, answer: str, channel: str = "chat") -> Turn:
+    """A turn of a conversation that was replied to."""
+    talk = begin(tenant, channel=channel)
+    turn = talk.say(asked)
+    with tenant.tx():
+        reply = Message.objects.create(
+            conversation=turn.conversation, turn=turn, seq=99, role=MessageRole.AGENT, content=answer
+        )
+        Turn.objects.filter(pk=turn.pk).update(status=TurnStatus.DONE, reply=reply)
+    return turn
+
+
+def test_a_promise_fires_its_tool_and_shows_its_words(api: Client) -> None:
+    """N39"""
+    verdict = verdicts(api, answer=PROMISE, channel="chat")["send_sms_tool"]
+    assert (verdict["fired"], verdict["rule"]) == (True, None)
+    assert verdict["conditions"] == {"agentPromised": True, "notRelatedToExistingBooking": True}
+    span = verdict["span"]
+    assert PROMISE[span["start"] : span["end"]] == verdict["quote"]
+
+
+def test_an_offer_does_not_fire(api: Client) -> None:
+    """N37"""
+    verdict = verdicts(api, answer="I can send you an SMS with the details. Would you like me to?")["send_sms_tool"]
+    assert (verdict["fired"], verdict["rule"]) == (False, "offer")
+
+
+def test_nothing_is_executed_and_only_the_calls_are_kept(api: Client, tenant: Tenant) -> None:
+    assert verdicts(api, answer=PROMISE)["send_sms_tool"]["fired"]
+    with tenant.tx():
+        assert not any(model.objects.exists() for model in (Effect, Promise, Verdict, Job))
+        assert {call.skill for call in ModelCall.objects.all()} == {"detect"}
+
+
+@pytest.mark.parametrize(("channel", "is_read"), [("webcall", True), ("chat", False)])
+def test_the_channel_decides_which_tools_are_read(api: Client, channel: str, is_read: bool) -> None:
+    """N14, N27"""
+    found = verdicts(api, answer="I'm transferring you to a colleague now.", channel=channel)
+    assert ("transfer_call_tool" in found) is is_read
+
+
+def test_a_stored_conversation_is_read_to_its_last_reply(api: Client, tenant: Tenant, model: ScriptedModel) -> None:
+    """N08: with all that was said before it, and on its channel."""
+    turn = replied(tenant, asked="My secret word is marzipan.", answer=PROMISE, channel="webcall")
+    assert verdicts(api, conversation=str(turn.conversation_id))["send_sms_tool"]["fired"]
+    prompts = [str(request["messages"]) for request in model.requests("detect")]
+    assert any("marzipan" in prompt for prompt in prompts)
+    assert any("transfer_call_tool" in prompt for prompt in prompts)
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        [{"role": "user", "content": "Text me, please."}, {"role": "agent", "content": PROMISE}],
+        f"customer: Text me,\nplease.\nagent: {PROMISE}",
+    ],
+    ids=["lines", "text"],
+)
+def test_a_conversation_may_be_written_out(api: Client, conversation: Any) -> None:
+    assert verdicts(api, conversation=conversation)["send_sms_tool"]["fired"]
+
+
+def test_a_draft_is_read_as_if_it_were_saved(api: Client) -> None:
+    """The editor's "try it"."""
+    answer = "I'll have a colleague call you back."
+    assert "call_back_tool" not in verdicts(api, answer=answer)
+    assert "call_back_tool" in verdicts(api, answer=answer, tools={"tools": {"call_back_tool": CALLBACK}})
+
+
+def test_a_draft_that_could_not_be_saved_is_refused(api: Client) -> None:
+    """Row 13"""
+    error = error_of(evaluate(api, answer="x", tools={"tools": {"bad_tool": event(conditions={})}}), status=400)
+    assert error["field"] == "tools.bad_tool.conditions"
+
+
+def test_a_preview_shows_the_exact_request_and_sends_nothing(api: Client, tenant: Tenant, tools: Tools) -> None:
+    """N45: with the Idempotency-Key and the signature's headers, and without any secret."""
+    document = webhook(url="https://quotes.invalid/fax", query={"lang": "en"})
+    document |= {"description": CALLBACK["description"], "conditions": CALLBACK["conditions"]}
+    tools.save("call_back_tool", document)
+    with tenant.tx():
+        set_secret_headers(CustomTool.objects.get(), {"Authorization": "Bearer canary"})
+    conversation = "customer: I am Ada Lovelace.\nagent: I'll have a colleague call you back."
+    shown = verdicts(api, conversation=conversation, preview=True)["call_back_tool"]["preview"]
+    assert shown["action"] == "send_webhook"
+    assert (shown["sent"]["method"], shown["sent"]["url"]) == ("POST", "https://quotes.invalid/fax?lang=en")
+    assert shown["sent"]["body"] == shown["arguments"]["body"] == {"customer_name": "Ada Lovelace"}
+    assert {"Idempotency-Key", "webhook-id", "webhook-signature", "Authorization"} <= set(shown["sent"]["headers"])
+    assert "canary" not in json.dumps(shown)
+
+
+def test_a_preview_of_an_event_shows_its_arguments(api: Client) -> None:
+    """N44"""
+    conversation = "customer: A table for four on Friday at 7 PM?\nagent: Let me check availability for Friday at 7 PM."
+    shown = verdicts(api, conversation=conversation, preview=True)["check_availability_tool"]["preview"]
+    assert (shown["sent"]["event"], shown["sent"]["connector"]) == ("check_availability_tool", "system")
+
+
+def test_another_tenants_conversation_is_none(api: Client, stranger: Tenant) -> None:
+    turn = replied(stranger, asked="x", answer=PROMISE)
+    error_of(evaluate(api, conversation=str(turn.conversation_id)), status=404)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "answer"),
+        ({"answer": "x" * 8_001}, "answer"),
+        ({"answer": ""}, "answer"),
+        ({"conversation": 7}, "conversation"),
+        ({"conversation": []}, "conversation"),
+        ({"conversation": [{"role": "pope", "content": "x"}]}, "conversation"),
+        ({"conversation": "customer: hello"}, "conversation"),
+        ({"answer": "x", "channel": "fax"}, "channel"),
+        ({"answer": "x", "tools": 7}, "tools"),
+        ({"answer": "x", "tennant": 7}, "tennant"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused(api: Client, body: Any, field: str) -> None:
+    assert error_of(evaluate(api, **body), status=400)["field"] == field
+
+
+def test_a_model_that_is_away_is_said_so_and_its_call_is_kept(
+    api: Client, tenant: Tenant, model: ScriptedModel
+) -> None:
+    model.script("detect", times=0, fault="401")
+    error = error_of(evaluate(api, answer=PROMISE), status=502)
+    assert error["code"] == "model_rejected"
+    with tenant.tx():
+        assert "rejected" in {call.error for call in ModelCall.objects.all()}
+
+
+def test_no_transaction_is_open_while_the_model_is_asked(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[bool] = []
+
+    async def ask(*args: Any, **kwargs: Any) -> list[Any]:
+        held.append(connection.in_atomic_block)
+        return []
+
+    monkeypatch.setattr(trials, "try_tools", ask)
+    assert verdicts(api, answer=PROMISE) == {}
+    assert held == [False]

@@ -1,0 +1,67 @@
+"""How a tool may be called (row 15, D9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tools.builtin import builtin_tools
+from tools.checking.names import name_problems
+
+
+def refusal(name: Any, *, others: tuple[str, ...] = ()) -> str:
+    return "".join(problem.message for problem in name_problems(name, others=others))
+
+
+@pytest.mark.parametrize("name", ["send_quote_tool", "a", "Quote-2", "x" * 64])
+def test_a_plain_name_is_accepted(name: str) -> None:
+    assert refusal(name) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["send quote", "x" * 65, "x" * 200, "__proto__", "", "2fast", "sénd_quote", "a.b", 7, None]
+)
+def test_a_name_follows_the_rule(name: Any) -> None:
+    """Row 15: the sentence says the rule."""
+    assert "A name is a letter, then letters, digits, _ or -, at most 64 characters" in refusal(name)
+
+
+@pytest.mark.parametrize("name", sorted(builtin_tools()))
+def test_the_exact_name_of_a_built_in_tool_is_accepted(name: str) -> None:
+    """D9"""
+    assert refusal(name) == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Send_SMS_tool",
+        "SEND_SMS_TOOL",
+        "send-sms-tool",
+        "send_sms_t00l",
+        "send_sms_too1",
+        "send_sms_tooI",
+        "send_sms_to\u043el",  # Cyrillic o
+        "s\u0435nd_sms_tool",  # Cyrillic e
+        "send_sms_t\u03bfol",  # Greek omicron
+        "send_s\u200bms_tool",  # a zero-width space
+        "\uff53end_sms_tool",  # a full-width s
+        "send_srns_tool",
+    ],
+)
+def test_a_name_that_looks_like_a_built_in_tools_is_refused(name: str) -> None:
+    """Row 15, D9"""
+    assert "can be taken for send_sms_tool. Write that name exactly to replace it" in refusal(name)
+
+
+def test_two_tools_of_a_project_do_not_look_alike() -> None:
+    """Row 15"""
+    assert "can be taken for quote_tool" in refusal("Quote_Tool", others=("quote_tool",))
+    assert refusal("quote_tool", others=("quote_tool",)) == ""
+
+
+@pytest.mark.parametrize("name", ["urgent_message", "user_message", "convoagent_activate_waiting_mode"])
+def test_a_tool_is_not_called_like_an_event_of_ours(name: str) -> None:
+    """N44: the event that a tool sends carries its name, so it would be taken for the system's."""
+    assert "is the name of an event of the system" in refusal(name)

@@ -1,0 +1,110 @@
+"""Signing secrets and secret headers: shown once, encrypted, never read back (S2, S4)."""
+
+from __future__ import annotations
+
+import base64
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from projects import crypto
+from tests.tools.conftest import Tools
+from tests.tools.examples import NAME, event, webhook
+from tools.checking.problem import DefinitionRefused
+from tools.custom import secrets
+from tools.custom.secrets import (
+    WebhookSecrets,
+    read_secrets,
+    rotate_signing_secret,
+    secret_names,
+    secrets_of,
+    set_secret_headers,
+)
+from tools.models import CustomTool
+
+
+def read(tools: Tools) -> WebhookSecrets:
+    with tools.tenant.tx():
+        return secrets_of(tools.tenant.project.pk, NAME)
+
+
+def test_a_webhook_gets_a_signing_secret_with_its_first_save(tools: Tools) -> None:
+    """Standard Webhooks: `whsec_` and 24 to 64 bytes in base64."""
+    secret = tools.save(NAME, webhook()).signing_secret
+    assert secret
+    assert len(base64.b64decode(secret.removeprefix("whsec_"))) == 32
+    assert read(tools).signing == [secret]
+
+
+def test_the_signing_secret_is_shown_once(tools: Tools) -> None:
+    tools.save(NAME, webhook())
+    assert tools.save(NAME, webhook(method="PUT")).signing_secret is None
+
+
+def test_a_tool_that_calls_nobody_has_no_secret(tools: Tools) -> None:
+    assert tools.save(NAME, event()).signing_secret is None
+    assert tools.row(NAME).secrets == ""
+
+
+def test_an_old_secret_signs_beside_the_new_one_for_a_day(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = tools.save(NAME, webhook()).signing_secret
+    with tools.tenant.tx():
+        second = rotate_signing_secret(CustomTool.objects.get())
+    assert read(tools).signing == [second, first]
+    later = secrets.timezone.now() + timedelta(hours=25)
+    monkeypatch.setattr(secrets.timezone, "now", lambda: later)
+    assert read(tools).signing == [second]
+
+
+def test_secret_headers_are_set_and_taken_away_by_name(tools: Tools) -> None:
+    tools.save(NAME, webhook())
+    with tools.tenant.tx():
+        tool = CustomTool.objects.get()
+        assert set_secret_headers(tool, {"Authorization": "Bearer a", "X-Key": "b"}) == ["Authorization", "X-Key"]
+        assert set_secret_headers(tool, {"authorization": None}) == ["X-Key"]
+    assert read(tools).headers == {"X-Key": "b"}
+
+
+@pytest.mark.parametrize("headers", [{"Host": "x"}, {"X-A": "b\r\nc"}, {"Webhook-Id": "x"}, {"X-A": ""}, {"X A": "b"}])
+def test_a_secret_header_is_held_to_the_same_rules(tools: Tools, headers: dict[str, str]) -> None:
+    """Row 17: the sentence names the header, never its value."""
+    tools.save(NAME, webhook())
+    with pytest.raises(DefinitionRefused) as refused, tools.tenant.tx():
+        set_secret_headers(CustomTool.objects.get(), headers)
+    [(name, value)] = headers.items()
+    assert refused.value.field == f"headers.{name}"
+    assert not value or value not in refused.value.message
+
+
+def test_secrets_are_no_part_of_what_is_stored_in_plain(tools: Tools) -> None:
+    secret = tools.save(NAME, webhook()).signing_secret
+    assert secret
+    row = tools.row(NAME)
+    assert secret not in f"{row.secrets} {row.definition}"
+
+
+def test_a_secret_of_another_row_cannot_be_read(tools: Tools) -> None:
+    """S2"""
+    tools.save(NAME, webhook())
+    tools.save("other_tool", webhook())
+    with tools.tenant.tx():
+        stolen = CustomTool.objects.get(name=NAME).secrets
+        tool = CustomTool.objects.get(name="other_tool")
+        tool.secrets = stolen
+        with pytest.raises(crypto.WrongSecret):
+            read_secrets(tool)
+        assert secret_names(tool) == []
+
+
+def test_no_door_shows_a_secret_again(tools: Tools, api: Client) -> None:
+    """S4"""
+    secret = tools.save(NAME, webhook()).signing_secret
+    assert secret
+    with tools.tenant.tx():
+        set_secret_headers(CustomTool.objects.get(), {"X-Key": "canary-header"})
+    for address in (f"custom-tools/{NAME}", "custom-tools", "tools", f"custom-tools/{NAME}/versions", "attributes"):
+        text = api.get(f"/api/v1/{address}").content.decode()
+        assert NAME in text
+        assert secret not in text
+        assert "canary-header" not in text

@@ -1,0 +1,261 @@
+"""Waiting mode through the flows: no directives while a result is awaited, one run of thoughts when it has come."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from conversations.models import Directives, WaitOutcome
+from conversations.waits import is_waiting, open_wait
+from jobs.enqueue import JobRequest, enqueue
+from tests.crashes.invariants import settle
+from tests.pipeline.conftest import last_prompt, prompts_of
+from tests.processes import Zygote, until
+from tests.waiting.conftest import FREE, TOOL, answered, awaited, end, jobs, logged, outcomes, ran_out, shown, urgent
+
+CODE_PHRASE = "Let me check availability for Friday at 7 PM."
+SKIPPED = ("skipped", "skipped_waiting")
+
+
+def post(api: Client, talk, idn: str, **payload):
+    url = f"/api/v1/conversations/{talk.conversation.pk}/events"
+    return api.post(url, {"idn": idn, "payload": payload}, content_type="application/json")
+
+
+def activate(api: Client, talk, **payload):
+    return post(api, talk, "convoagent_activate_waiting_mode", **payload)
+
+
+def waiting(talk) -> bool:
+    with talk.tenant.tx():
+        return is_waiting(talk.conversation.pk)
+
+
+def test_an_event_activates_waiting_mode_for_half_a_minute(talk, api) -> None:
+    """T22"""
+    answered(talk)
+    assert activate(api, talk).status_code == 202
+    [wait] = shown(api, talk)["waits"]
+    assert wait["opened_at"][:16] <= wait["until"][:16]
+    assert waiting(talk)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 601, "30", True, None, [1]])
+def test_a_wait_of_another_length_is_refused_with_a_sentence(talk, api, seconds) -> None:
+    """W1"""
+    answer = activate(api, talk, seconds=seconds)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["field"] == "payload.seconds"
+    assert "up to 600" in answer.json()["error"]["message"]
+    assert not waiting(talk)
+
+
+def test_a_second_activation_prolongs_the_first(talk, api) -> None:
+    """T22"""
+    answered(talk)
+    activate(api, talk, seconds=10)
+    activate(api, talk, seconds=300)
+    activate(api, talk, seconds=10)
+    [wait] = shown(api, talk)["waits"]
+    assert len(outcomes(talk)) == 1
+    assert wait["until"] > wait["opened_at"]
+
+
+def test_an_urgent_message_ends_the_wait_that_an_event_opened(talk, api) -> None:
+    """T24"""
+    answered(talk)
+    activate(api, talk)
+    post(api, talk, "urgent_message", text=FREE)
+    assert not waiting(talk)
+    assert outcomes(talk) == ["result"]
+    assert [message["text"] for message in urgent(talk)] == [FREE]
+
+
+def test_an_urgent_message_ends_no_tool_s_wait(talk, api) -> None:
+    """W3"""
+    awaited(talk, answered(talk))
+    post(api, talk, "urgent_message", text="Something else.")
+    assert waiting(talk)
+
+
+def test_the_live_stream_is_told_of_the_beginning_and_the_end(talk) -> None:
+    """T22"""
+    effect = awaited(talk, answered(talk))
+    end(talk, effect)
+    with talk.tenant.tx():
+        events = talk.conversation.events.filter(type="waiting").order_by("seq")
+        found = [(event.idn, event.payload["waiting"]) for event in events]
+    assert found == [("convoagent_activate_waiting_mode", True), ("waiting_ended", False)]
+
+
+def think(talk, turn) -> None:
+    with talk.tenant.tx():
+        enqueue(
+            [
+                JobRequest(
+                    lane="thoughts",
+                    project_id=talk.tenant.project.pk,
+                    subject_id=talk.conversation.pk,
+                    ordinal=turn.seq,
+                    key=f"thoughts:{turn.pk}:test",
+                )
+            ]
+        )
+
+
+def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: Zygote, model) -> None:
+    """T22, W4"""
+    turn = answered(talk)
+    awaited(talk, turn)
+    processes.worker()
+    think(talk, turn)
+    settle(talk.tenant)
+    assert jobs(talk, "thoughts")[-1] == SKIPPED
+    assert model.requests("thoughts") == []
+
+
+def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes: Zygote, model) -> None:
+    """T22: they can't know the result, so they are cancelled and never written."""
+    turn = answered(talk)
+    model.script("thoughts", times=0, ttft_ms=60_000)
+    processes.worker()
+    think(talk, turn)
+    until(lambda: model.requests("thoughts"), what="the thoughts' call")
+    awaited(talk, turn)
+    settle(talk.tenant)
+    assert jobs(talk, "thoughts")[-1] == ("superseded", "skipped_waiting")
+    with talk.tenant.tx():
+        assert not Directives.objects.exists()
+
+
+def test_thoughts_that_no_interruption_reached_are_not_written_either(talk, processes: Zygote, model) -> None:
+    """W4: the write itself looks whether a wait is open."""
+    turn = answered(talk)
+    model.script("thoughts", times=0, ttft_ms=500)
+    processes.worker()
+    think(talk, turn)
+    until(lambda: model.requests("thoughts"), what="the thoughts' call")
+    with logged(talk) as log:
+        open_wait(log, reason=TOOL, seconds=30)
+    settle(talk.tenant)
+    assert jobs(talk, "thoughts")[-1] == SKIPPED
+    with talk.tenant.tx():
+        assert not Directives.objects.exists()
+
+
+def test_a_message_while_waiting_is_answered_with_the_old_directives_marked(talk, worker, model) -> None:
+    """T23, D6"""
+    first = talk.exchange("I'd like to book a table")
+    with talk.tenant.tx():
+        turn = talk.conversation.turns.get()
+    awaited(talk, turn)
+    during = talk.exchange("Do you have a terrace?")
+    assert during["status"] == "done"
+    assert during["freshness"] == "waiting"
+    assert during["directives_used"] == first["directives_written"]
+    assert during["directives_written"] is None
+    prompt = last_prompt(model, "reply")
+    assert f'<CurrentTaskAnalysis version="1" awaiting="{TOOL}">' in prompt
+    assert f'<Waiting for="{TOOL}">' in prompt
+
+
+def test_the_prompt_says_nothing_of_waiting_when_nothing_is_awaited(talk) -> None:
+    """T20"""
+    prompt = "".join(prompts_of(talk, talk.say("Hello")))
+    assert "<Waiting" not in prompt
+
+
+def test_exactly_one_thoughts_run_follows_the_end_and_knows_the_result(talk, worker, model) -> None:
+    """T24, W4: the result's text is in the next directives."""
+    talk.exchange("I'd like to book a table for four on Friday at 7 PM")
+    with talk.tenant.tx():
+        turn = talk.conversation.turns.get()
+    effect = awaited(talk, turn)
+    talk.exchange("Do you have a terrace?")
+    before = len(model.requests("thoughts"))
+    with talk.tenant.tx():
+        type(effect).objects.filter(pk=effect.pk).update(state="done", told=FREE)
+    end(talk, effect)
+    settle(talk.tenant)
+    assert len(model.requests("thoughts")) == before + 1
+    assert FREE in last_prompt(model, "thoughts")
+    directives = shown_directives(talk)
+    assert FREE.rstrip(".") in str(directives)
+
+
+def shown_directives(talk) -> dict:
+    directives = talk.reload().directives
+    assert directives is not None
+    return directives.document
+
+
+def test_the_agent_tells_the_result_by_itself(talk, worker, model) -> None:
+    """T24"""
+    talk.exchange("I'd like to book a table")
+    with talk.tenant.tx():
+        turn = talk.conversation.turns.get()
+    end(talk, awaited(talk, turn))
+    settle(talk.tenant)
+    assert (
+        f"<UrgentMessages>\nWhat has just come in; the customer doesn't know it yet. Tell it now, in your own words.\n- {FREE}"
+        in last_prompt(model, "reply")
+    )
+    with talk.tenant.tx():
+        last = talk.conversation.turns.latest("seq")
+        assert (last.origin, last.status) == ("urgent", "done")
+        assert "is free" in last.reply.content
+
+
+def test_the_code_phrase_fires_the_check_and_waiting_mode_is_on(talk, worker, model) -> None:
+    """T27"""
+    model.script("reply", text=CODE_PHRASE)
+    turn = talk.say("Friday at 7 PM, for four")
+    found = talk.until_turn(turn, lambda turn: turn["effects"])
+    assert [verdict["tool"] for verdict in found["verdicts"] if verdict["fired"]] == [TOOL]
+    settle(talk.tenant)
+    with talk.tenant.tx():
+        [opened] = talk.conversation.events.filter(idn="convoagent_activate_waiting_mode")
+    assert (opened.payload["waiting"], opened.payload["effect"]) == (True, found["effects"][0]["id"])
+    assert outcomes(talk) == ["result"]
+
+
+@pytest.mark.short_leases
+def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes: Zygote, model) -> None:
+    """W1, W2: the wait stands with the plan, and ends once."""
+    model.script("reply", text=CODE_PHRASE)
+    doomed = processes.worker(crash_at="wait.opened:1")
+    turn = talk.say("Friday at 7 PM, for four")
+    doomed.wait()
+    processes.worker()
+    talk.until_turn(turn, lambda turn: turn["effects"] and turn["effects"][0]["state"] == "done")
+    settle(talk.tenant)
+    assert outcomes(talk) == ["result"]
+    assert len(urgent(talk)) == 1
+
+
+@pytest.mark.short_leases
+def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes: Zygote) -> None:
+    """W2: the end and the urgent message are one transaction."""
+    awaited(talk, answered(talk))
+    ran_out(talk)
+    doomed = processes.worker(crash_at="wait.ended_pre_urgent:1")
+    doomed.wait()
+    assert outcomes(talk) == [""]
+    processes.worker()
+    until(lambda: outcomes(talk) == [WaitOutcome.TIMEOUT], what="the end of the wait")
+    settle(talk.tenant)
+    assert len(urgent(talk)) == 1
+
+
+def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told(talk, worker, model) -> None:
+    """It is told by the turn it names, whatever the clocks say."""
+    talk.exchange("I'd like to book a table")
+    with talk.tenant.tx():
+        turn = talk.conversation.turns.get()
+    one, other = awaited(talk, turn), awaited(talk, turn)
+    end(talk, one, told="The first result.")
+    end(talk, other, told="The second result.")
+    settle(talk.tenant)
+    told = [request["messages"][-1]["content"] for request in model.requests("reply")]
+    assert ["The first result." in prompt for prompt in told].count(True) == 1
+    assert ["The second result." in prompt for prompt in told].count(True) == 1

@@ -1,0 +1,1 @@
+"""What AnalyzeConversation finds in a reply, without storing or doing anything: detection, verdicts, conflicts, ranking."""

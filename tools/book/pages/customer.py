@@ -1,0 +1,198 @@
+"""The customer's page of one booking: whoever has its signed link sees it, moves it or cancels it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from projects.api.throttling import seconds_to_wait
+from projects.models import Project
+from projects.tenancy import tenant_tx
+from tools.book.clock import read_day, read_moment
+from tools.book.links import BookingPlace, read_token
+from tools.book.opening import Opening
+from tools.book.pages.days import days_around
+from tools.book.refusals import NoTime, Unbookable
+from tools.book.search import HORIZON_DAYS, config_of, new_search
+from tools.book.services import cancel, move
+from tools.book.wishes import Wish, phrase
+from tools.book.wording import day_words, moment_words, people, time_words
+from tools.models import Booking, BookingKind, BookingState
+
+# A link stands so long after its booking has ended.
+STANDS = timedelta(days=1)
+LOOKS_PER_MINUTE, CHANGES_PER_MINUTE = 90, 10
+LARGEST_PARTY = 20
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A booking that someone came to by its link, and the business that it is at."""
+
+    booking: Booking
+    project: Project
+    now: datetime
+
+    @property
+    def opening(self) -> Opening:
+        return Opening(config_of(self.project))
+
+    @property
+    def today(self) -> date:
+        return self.opening.local(self.now).date()
+
+    @property
+    def starts(self) -> datetime:
+        return self.opening.local(self.booking.starts_at)
+
+    @property
+    def may_change(self) -> bool:
+        return self.booking.state == BookingState.CONFIRMED and self.booking.starts_at > self.now
+
+    @property
+    def noun(self) -> str:
+        """What it is, in one word: table, appointment, meeting."""
+        return phrase(Wish(kind=BookingKind(self.booking.kind)), [self.booking.resource])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The day and the number of people that the customer looks at free times for."""
+
+    day: date
+    people: int
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_booking(request: HttpRequest, token: str) -> HttpResponse:
+    """The booking behind a link; a POST moves or cancels it. 404 for what we never signed, 410 once it is long over."""
+    if wait := seconds_to_wait(f"own_booking:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
+        return _slow_down(request, wait)
+    place = read_token(token)
+    if place is None:
+        raise Http404
+    if request.method == "POST":
+        return _change(request, token, place)
+    with tenant_tx(place.organization_id):
+        opened = _open(place)
+        if opened.booking.ends_at + STANDS < opened.now:
+            return _answer(request, "over.html", {"business": config_of(opened.project).business_name}, status=410)
+        context = _context(opened, _asked(request, opened))
+    return _answer(request, "own.html", {**context, "token": token})
+
+
+def _change(request: HttpRequest, token: str, place: BookingPlace) -> HttpResponse:
+    if wait := seconds_to_wait(f"own_booking:{place.booking_id}", per_minute=CHANGES_PER_MINUTE):
+        return _slow_down(request, wait)
+    try:
+        with tenant_tx(place.organization_id):
+            said = _cancel(_open(place)) if request.POST.get("do") == "cancel" else _move(request, _open(place))
+        messages.success(request, said)
+    except Unbookable as error:
+        messages.error(request, error.message)
+    except NoTime:
+        messages.error(request, "Choose one of the times.")
+    return redirect("own_booking", token)
+
+
+def _move(request: HttpRequest, opened: Opened) -> str:
+    size = request.POST.get("people", "")
+    number = int(size) if size.isascii() and size.isdigit() and len(size) < 4 else opened.booking.party_size
+    moment = read_moment(request.POST.get("starts_at", ""))
+    if moment.tzinfo is None:
+        raise NoTime("The page's times have a zone.")
+    moved = move(opened.booking, opened.project, starts_at=moment, party_size=max(number, 1), now=opened.now)
+    when = moment_words(opened.opening.local(moved.starts_at), today=opened.today)
+    return f"Your booking is moved: {when}, {people(moved.party_size)}."
+
+
+def _cancel(opened: Opened) -> str:
+    cancel(opened.booking, by="customer", now=opened.now)
+    return "Your booking is cancelled."
+
+
+def _open(place: BookingPlace) -> Opened:
+    """In the tenant's transaction. Raises Http404 for a booking that is no more."""
+    booking = Booking.objects.select_related("resource").filter(pk=place.booking_id).first()
+    if booking is None:
+        raise Http404
+    project = Project.objects.select_related("agent_version").get(pk=booking.project_id)
+    return Opened(booking=booking, project=project, now=timezone.now())
+
+
+def _asked(request: HttpRequest, opened: Opened) -> Asked:
+    """What the address asks for; anything else is the booking's own day and number."""
+    size = request.GET.get("people", "")
+    try:
+        day = read_day(request.GET.get("day", ""))
+    except NoTime:
+        day = opened.starts.date()
+    last = opened.today + timedelta(days=HORIZON_DAYS)
+    is_size = size.isascii() and size.isdigit() and 1 <= int(size[:4]) <= LARGEST_PARTY
+    return Asked(day=min(max(day, opened.today), last), people=int(size) if is_size else opened.booking.party_size)
+
+
+def _context(opened: Opened, asked: Asked) -> dict[str, Any]:
+    booking, config = opened.booking, config_of(opened.project)
+    return {
+        "booking": booking,
+        "business": config.business_name,
+        "noun": opened.noun,
+        "weekday": f"{opened.starts:%A}",
+        "date": day_words(opened.starts.date(), today=opened.today).partition(" ")[2],
+        "time": time_words(opened.starts),
+        "iso": opened.starts.isoformat(),
+        "people": people(booking.party_size),
+        "zone": config.timezone.replace("_", " "),
+        "is_cancelled": booking.state == BookingState.CANCELLED,
+        "may_change": opened.may_change,
+        **(_free(opened, asked) if opened.may_change else {}),
+    }
+
+
+def _free(opened: Opened, asked: Asked) -> dict[str, Any]:
+    """The days to choose from, and the free times of the one that is looked at."""
+    return {
+        "asked": asked,
+        "asked_words": day_words(asked.day, today=opened.today),
+        "days": days_around(asked.day, opening=opened.opening, today=opened.today),
+        "sizes": range(1, max(LARGEST_PARTY, asked.people) + 1),
+        **_times(opened, asked),
+    }
+
+
+def _times(opened: Opened, asked: Asked) -> dict[str, Any]:
+    wish = Wish(party_size=asked.people, kind=BookingKind(opened.booking.kind))
+    try:
+        search = new_search(opened.project, wish, now=opened.now, without=opened.booking.pk)
+    except Unbookable as error:
+        return {"times": [], "why": error.message}
+    starts = search.starts_of(asked.day)
+    is_same = asked.people == opened.booking.party_size
+    times = [
+        {"iso": start.isoformat(), "text": time_words(start), "is_own": is_same and start == opened.starts}
+        for start in starts
+    ]
+    return {"times": times, "why": "" if times else "Nothing is free on this day. Try another, or fewer people."}
+
+
+def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
+    response = _answer(request, "slow.html", {}, status=429)
+    response["Retry-After"] = str(math.ceil(wait))
+    return response
+
+
+def _answer(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    response = render(request, f"bookings/own/{template}", context, status=status)
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    return response

@@ -1,0 +1,123 @@
+"""Booking for a customer, as a tool does it: from what was said to a booking, and the sentence about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from typing import Any
+
+from pydantic import Field
+
+from projects.models import Project
+from tools.book.clock import read_clock, read_day
+from tools.book.desk import Arguments
+from tools.book.opening import Opening
+from tools.book.refusals import Unbookable
+from tools.book.search import config_of, new_search
+from tools.book.services import Cause, Guest, book
+from tools.book.telling import booking_data, booking_words
+from tools.book.wishes import Wish, fitting
+from tools.execution.handler import Occasion
+from tools.execution.outcome import Outcome
+from tools.models import Booking, BookingKind, BookingState, ResourceKind
+
+DONE = {BookingKind.BOOKING: "Booked", BookingKind.MEETING: "The meeting is in the book"}
+
+
+class Agreed(Arguments):
+    """What the agent and the customer agreed on."""
+
+    date: str | None = Field(None, description="The local day that was agreed, as an ISO date like 2026-11-27.")
+    time: str | None = Field(None, description="The local time that was agreed, in 24 hours like 19:00.")
+    party_size: int | None = Field(None, ge=1, le=1000, description="How many people come; null when nobody said.")
+    with_whom: str | None = Field(
+        None,
+        description="The person or room that the customer asked for by name, like Dr. Weber; null when none was named.",
+    )
+    name: str | None = Field(None, description="The customer's name; null when nobody said.")
+    phone: str | None = Field(None, description="The customer's phone number, as they said it; null when nobody said.")
+    email: str | None = Field(None, description="The customer's e-mail address; null when nobody said.")
+    notes: str | None = Field(
+        None,
+        description="Wishes, diets or allergies that the customer named, in a few words; null when there are none.",
+    )
+
+
+class TimeUnknown(Unbookable):
+    """Nothing was booked, because the day or the time isn't known. Ask for both, then book."""
+
+    code = "time_unknown"
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__doc__ or "", field="time")
+
+
+class SizeUnknown(Unbookable):
+    """Nothing was booked, because nobody said how many people come. Ask, then book."""
+
+    code = "party_size_unknown"
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__doc__ or "", field="party_size")
+
+
+def reserve(project: Project, agreed: Agreed, occasion: Occasion, *, kind: BookingKind, title: str = "") -> Outcome:
+    """Book what was agreed, once per effect. Raises Unbookable or NoTime."""
+    if agreed.date is None or agreed.time is None:
+        raise TimeUnknown
+    wish = Wish(party_size=agreed.party_size, kind=kind, name=agreed.with_whom or "")
+    if agreed.party_size is None and fitting(project, wish)[0].kind != ResourceKind.PERSON:
+        raise SizeUnknown
+    booking = book(
+        project,
+        wish,
+        starts_at=local_moment(
+            project, wish, day=read_day(agreed.date), clock=read_clock(agreed.time), now=occasion.at
+        ),
+        guest=_guest(agreed, occasion),
+        now=occasion.at,
+        cause=_cause(occasion),
+        title=title,
+        notes=agreed.notes or "",
+    )
+    result = {"booking": booking_data(booking, project)}
+    return Outcome.done(_told(booking, project, occasion), result=result, adapter="book")
+
+
+def same_reservation(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+    """The same time for the same people is the same booking, whatever else was said."""
+    return " ".join(str(arguments.get(part)) for part in ("date", "time", "party_size", "with_whom"))
+
+
+def local_moment(project: Project, wish: Wish, *, day: date, clock: time, now: datetime) -> datetime:
+    """The moment of a local day and time. Raises Closed, with what is free, for one that the clocks skip."""
+    moment = Opening(config_of(project)).moment(datetime.combine(day, clock))
+    if moment is None:
+        new_search(project, wish, now=now).on(day, clock)
+        raise LookupError("The search refuses every time that the clocks skip.")
+    return moment
+
+
+def _cause(occasion: Occasion) -> Cause:
+    return Cause(
+        effect_id=occasion.effect_id,
+        conversation_id=occasion.conversation_id,
+        persona_id=occasion.contact.persona_id if occasion.contact else None,
+    )
+
+
+def _guest(agreed: Agreed, occasion: Occasion) -> Guest:
+    """What was said, filled up with what is known of the customer."""
+    contact = occasion.contact
+    return Guest(
+        name=agreed.name or (contact.name if contact else ""),
+        phone=agreed.phone or (contact.phone if contact else ""),
+        email=agreed.email or (contact.email if contact else ""),
+    )
+
+
+def _told(booking: Booking, project: Project, occasion: Occasion) -> str:
+    words = booking_words(booking, project, now=occasion.at)
+    if booking.state == BookingState.CANCELLED:
+        return f"It was booked and has been cancelled since: {words}."
+    return f"{DONE[BookingKind(booking.kind)]}: {words}."

@@ -1,0 +1,64 @@
+"""The API that looks at a tool before it is saved, for whoever writes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.doors import ProjectView
+from projects.api.problem import ApiError
+from projects.api.serializers import StrictSerializer
+from projects.models.key import Scope
+from tools.checking.definition import LONGEST_DEFINITION, definition_problems
+from tools.checking.names import name_problems
+from tools.checking.problem import Problem
+from tools.checking.warnings import warnings_of
+from tools.custom.presenters import problem_payload
+from tools.custom.reading import read_json
+from tools.custom.service import list_tools
+from tools.definition import ToolDefinition
+
+
+class ToolText(StrictSerializer):
+    name = serializers.CharField(max_length=200, allow_blank=True)
+    text = serializers.CharField(max_length=2 * LONGEST_DEFINITION, allow_blank=True, trim_whitespace=False)
+
+
+class CheckedTools(ProjectView):
+    scopes: ClassVar = {"POST": Scope.READ}
+
+    @extend_schema(operation_id="tools_check", request=ToolText, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request) -> Response:
+        """What is wrong with a definition as it is typed, by path, and what is better changed. Nothing is saved.
+
+        `problems` hinder a save, `warnings` don't. Text that is no JSON has one problem, whose sentence names the line.
+        """
+        data = self.valid(ToolText)
+        others = list_tools(self.project).exclude(name=data["name"]).values_list("name", flat=True)
+        problems = list(name_problems(data["name"], others=list(others))) if data["name"] else []
+        try:
+            document = read_json(data["text"])
+        except ApiError as error:
+            problems.append(Problem(error.field or "", error.message))
+            return _answer(problems, [])
+        found = definition_problems(document)
+        return _answer([*problems, *found], [] if found else list(_warnings(document)))
+
+
+def _warnings(document: Any) -> Iterator[Problem]:
+    yield from warnings_of(ToolDefinition.model_validate(document))
+
+
+def _answer(problems: list[Problem], warnings: list[Problem]) -> Response:
+    return Response(
+        {
+            "problems": [problem_payload(problem) for problem in problems],
+            "warnings": [problem_payload(problem) for problem in warnings],
+        }
+    )

@@ -1,0 +1,169 @@
+"""The API of a project's own tools."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.doors import ProjectView
+from projects.api.serializers import StrictSerializer
+from projects.models.key import Scope
+from tools.custom import service
+from tools.custom.presenters import saved_payload, tool_payload, version_payload
+from tools.custom.reading import read_definition, read_tools
+from tools.custom.secrets import rotate_signing_secret, set_secret_headers
+from tools.custom.service import Saved
+
+VERSION = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False, allow_null=True)
+
+
+class Manner(StrictSerializer):
+    """What may stand beside a definition."""
+
+    expected_version = VERSION
+    enabled = serializers.BooleanField(required=False)
+
+
+class Switch(StrictSerializer):
+    enabled = serializers.BooleanField()
+
+
+class Restored(StrictSerializer):
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    expected_version = VERSION
+
+
+class SecretHeaders(StrictSerializer):
+    headers = serializers.DictField(child=serializers.CharField(allow_null=True, trim_whitespace=False))
+
+
+class DocumentView(ProjectView):
+    """A view whose body is a document, not a form of fields."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body; our parser takes objects only."""
+        return cast(dict[str, Any], self.request.data)
+
+
+class CustomTools(DocumentView):
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="custom_tools_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """The project's own tools."""
+        return self.page(service.list_tools(self.project), tool_payload, ordering="name")
+
+    @extend_schema(
+        operation_id="custom_tools_create", request=OpenApiTypes.OBJECT, responses={201: OpenApiTypes.OBJECT}
+    )
+    def post(self, request: Request) -> Response:
+        """Add tools: `{"tools": {name: definition}}`, `{name: definition}`, or a definition with its `name` beside it.
+
+        One tool is answered by itself, several as a list. A webhook's signing secret is shown here, and never again.
+        """
+        payloads = [saved_payload(saved) for saved in self._add()]
+        return Response(payloads[0] if len(payloads) == 1 else {"results": payloads, "next": None}, status=201)
+
+    def _add(self) -> list[Saved]:
+        tools, author = read_tools(self.body), self.caller.member
+        if "name" not in self.body:
+            return service.add_each(self.project, tools, author=author)
+        # By itself, so that its paths begin where the body does.
+        return [
+            service.add(self.project, name=name, document=document, author=author) for name, document in tools.items()
+        ]
+
+
+class CustomToolDetail(DocumentView):
+    scopes: ClassVar = {
+        "GET": Scope.READ,
+        "PUT": Scope.CONFIGURE,
+        "PATCH": Scope.CONFIGURE,
+        "DELETE": Scope.CONFIGURE,
+    }
+
+    @extend_schema(operation_id="custom_tools_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, name: str) -> Response:
+        """One of the project's own tools, without its secrets."""
+        return Response(tool_payload(service.get(self.project, name)))
+
+    @extend_schema(operation_id="custom_tools_write", request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    def put(self, request: Request, name: str) -> Response:
+        """Save the definition as a new version. With `expected_version`, only if that is the one that stands."""
+        document = read_definition(self.body, name=name)
+        given = {key: value for key, value in self.body.items() if key in ("expected_version", "enabled")}
+        manner = Manner(data=given)
+        manner.is_valid(raise_exception=True)
+        saved = service.save(
+            self.project,
+            name=name,
+            document=document,
+            author=self.caller.member,
+            expected_version=manner.validated_data.get("expected_version"),
+            is_enabled=manner.validated_data.get("enabled"),
+        )
+        return Response(saved_payload(saved))
+
+    @extend_schema(operation_id="custom_tools_switch", request=Switch, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, name: str) -> Response:
+        """Switch the tool on or off."""
+        switch = service.enable if self.valid(Switch)["enabled"] else service.disable
+        return Response(tool_payload(switch(self.project, name, author=self.caller.member)))
+
+    @extend_schema(operation_id="custom_tools_delete", responses={204: None})
+    def delete(self, request: Request, name: str) -> Response:
+        """Remove the tool. Its versions stay, and can be restored."""
+        service.remove(self.project, name, author=self.caller.member)
+        return Response(status=204)
+
+
+class CustomToolVersions(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+
+    @extend_schema(operation_id="custom_tools_versions", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, name: str) -> Response:
+        """Everything that was saved under this name, the newest first."""
+        service.get_ever(self.project, name)
+        return self.page(service.versions(self.project, name), version_payload)
+
+
+class RestoreCustomTool(ProjectView):
+    scopes: ClassVar = {"POST": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="custom_tools_restore", request=Restored, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, name: str) -> Response:
+        """Make an earlier version the newest, also of a tool that was removed."""
+        data = self.valid(Restored)
+        saved = service.restore(
+            self.project,
+            name,
+            data["version"],
+            author=self.caller.member,
+            expected_version=data.get("expected_version"),
+        )
+        return Response(saved_payload(saved))
+
+
+class SigningSecret(ProjectView):
+    scopes: ClassVar = {"POST": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="custom_tools_rotate_secret", request=None, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request, name: str) -> Response:
+        """Make a new signing secret, shown this once. The one before signs beside it for a day."""
+        return Response({"signing_secret": rotate_signing_secret(service.get(self.project, name))}, status=201)
+
+
+class CustomToolSecretHeaders(ProjectView):
+    scopes: ClassVar = {"PATCH": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="custom_tools_secret_headers", request=SecretHeaders, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, name: str) -> Response:
+        """Set secret headers by name, or take one away with null. They are never shown again."""
+        headers: dict[str, Any] = self.valid(SecretHeaders)["headers"]
+        return Response({"secret_headers": set_secret_headers(service.get(self.project, name), headers)})

@@ -1,0 +1,79 @@
+"""The API of a project's kept cases."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.caller import caller_of
+from projects.api.doors import ProjectView
+from projects.api.idempotency import idempotent
+from projects.api.problem import ApiError
+from projects.api.serializers import StrictSerializer, TextField
+from projects.models.key import Scope
+from tools.evaluation.cases import OUTCOMES
+from tools.evaluation.kept import WrongCase, drop_case, keep_case
+from tools.models import KeptCase
+
+
+class SaidInput(StrictSerializer):
+    role = serializers.ChoiceField(choices=["customer", "agent"])
+    content = TextField(longest=8_000)
+
+
+class KeptCaseInput(StrictSerializer):
+    name = serializers.CharField(max_length=120)
+    answer = TextField(longest=8_000)
+    channel = serializers.RegexField(r"^[a-z]{1,20}$", required=False, default="chat")
+    conversation = SaidInput(many=True, required=False, default=list)
+    expected = serializers.DictField(child=serializers.ChoiceField(choices=OUTCOMES))
+
+
+class KeptCases(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
+
+    @extend_schema(operation_id="evaluation_cases_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """The answers that the project keeps as regression cases, newest first."""
+        return self.page(KeptCase.objects.filter(project=self.project), kept_case_payload)
+
+    @extend_schema(operation_id="evaluation_cases_create", request=KeptCaseInput, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Keep an answer: `manage.py evaluate --project` asks for it from now on."""
+        caller = caller_of(request)
+        try:
+            kept = keep_case(self.project, author=caller.user if caller else None, **self.valid(KeptCaseInput))
+        except WrongCase as error:
+            raise ApiError("invalid", str(error), field=error.field) from error
+        return Response(kept_case_payload(kept), status=201)
+
+
+class KeptCaseDetail(ProjectView):
+    scopes: ClassVar = {"DELETE": Scope.OPERATE}
+
+    @extend_schema(operation_id="evaluation_cases_delete", responses={204: None})
+    def delete(self, request: Request, case_id: UUID) -> Response:
+        """Forget a case."""
+        if not drop_case(self.project, case_id):
+            raise Http404
+        return Response(status=204)
+
+
+def kept_case_payload(case: KeptCase) -> dict[str, Any]:
+    return {
+        "id": case.pk,
+        "name": case.name,
+        "answer": case.answer,
+        "conversation": case.conversation,
+        "channel": case.channel,
+        "expected": case.expected,
+        "created_at": case.created_at,
+    }

@@ -1,0 +1,35 @@
+"""The built-in tools, each with its gate open as far as its channel lets it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from projects.attributes import ENUMS, Origin, Resolved
+from projects.models.attribute import AttributeType
+from tools.catalogue import CompiledTool, merge_tools, normalise_channel
+from tools.evaluation.cases import Case
+
+SWITCHES = (
+    "project_attributes_setting_booking_check_availability_enabled",
+    "project_attributes_setting_booking_enabled",
+    "project_attributes_setting_booking_cancellation_enabled",
+    "project_attributes_setting_booking_manage_url_enabled",
+    "project_attributes_setting_sms_send_information_enabled",
+    "project_attributes_setting_email_send_information_enabled",
+    "project_attributes_setting_transfer_call_enabled",
+    "project_attributes_setting_products_and_services_background_check_location_enabled",
+    "project_attributes_setting_products_and_services_background_check_availability_enabled",
+)
+CALENDAR = "project_attributes_setting_calendar_event_integration"
+
+
+def builtin_tools_for(case: Case) -> list[CompiledTool]:
+    """What a project that has switched everything on offers on the case's channel."""
+    return _compiled(normalise_channel(case.channel))
+
+
+@cache
+def _compiled(channel: str) -> list[CompiledTool]:
+    switches = {key: Resolved(key, AttributeType.BOOL, True, Origin.PROJECT) for key in SWITCHES}
+    calendar = Resolved(CALENDAR, AttributeType.ENUM, ENUMS[CALENDAR][1], Origin.PROJECT)
+    return merge_tools({**switches, CALENDAR: calendar}, [], channel=channel)

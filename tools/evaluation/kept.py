@@ -1,0 +1,94 @@
+"""A project's kept cases: kept, read for an evaluation, thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from pydantic import TypeAdapter, ValidationError
+
+from projects.models import Project, User
+from tools.catalogue import compile_tools
+from tools.evaluation.cases import Case, Expected, Part, Said
+from tools.models import KeptCase
+
+LANGUAGE = "kept"
+MAX_CASES = 500
+MAX_MESSAGES = 100
+Conversation = TypeAdapter(tuple[Said, ...])
+ExpectedOutcomes: TypeAdapter[dict[str, str]] = TypeAdapter(Expected)
+
+
+class WrongCase(ValueError):
+    """The case can't be kept. `field` is the one that is wrong."""
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def keep_case(
+    project: Project,
+    *,
+    name: str,
+    answer: str,
+    channel: str,
+    expected: Mapping[str, str],
+    conversation: Sequence[Mapping[str, Any]] = (),
+    author: User | None = None,
+) -> KeptCase:
+    """Keep an answer as a regression case: the next evaluation of the project asks for it.
+
+    `conversation` is what was said before the answer, `{"role": "customer" or "agent", "content"}` each. `expected` maps a
+    tool of the project to "fired" or a rule; a tool that it leaves out must not fire. Two calls make two cases.
+    Raises WrongCase.
+    """
+    known = {tool.name for tool in compile_tools(project, channel=channel)}
+    if unknown := sorted(expected.keys() - known):
+        raise WrongCase(f"The project has no tool {unknown[0]}.", field="expected")
+    if len(conversation) > MAX_MESSAGES:
+        raise WrongCase(f"has {len(conversation)} messages; the limit is {MAX_MESSAGES}.", field="conversation")
+    if KeptCase.objects.filter(project=project).count() >= MAX_CASES:
+        raise WrongCase(f"The project keeps {MAX_CASES} cases already. Delete one first.")
+    return KeptCase.objects.create(
+        project=project,
+        name=name,
+        answer=answer,
+        channel=channel,
+        conversation=_checked(Conversation, list(conversation), field="conversation"),
+        expected=_checked(ExpectedOutcomes, dict(expected), field="expected"),
+        created_by=author,
+    )
+
+
+def drop_case(project: Project, case_id: UUID) -> bool:
+    """Forget a case. False when the project keeps none of this id."""
+    deleted, _ = KeptCase.objects.filter(project=project, pk=case_id).delete()
+    return deleted > 0
+
+
+def kept_cases(project: Project) -> list[Case]:
+    """The project's cases as an evaluation reads them, oldest first."""
+    return [_as_case(row) for row in KeptCase.objects.filter(project=project)]
+
+
+def _as_case(row: KeptCase) -> Case:
+    return Case(
+        id=f"kept {row.pk}",
+        language=LANGUAGE,
+        part=Part.KEPT,
+        channel=row.channel,
+        conversation=Conversation.validate_python(row.conversation),
+        answer=row.answer,
+        expect=row.expected,
+    )
+
+
+def _checked(shape: TypeAdapter[Any], value: Any, *, field: str) -> Any:
+    try:
+        return shape.dump_python(shape.validate_python(value), mode="json")
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"])
+        raise WrongCase(f"{path}: {first['msg']}." if path else f"{first['msg']}.", field=field) from error

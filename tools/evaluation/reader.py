@@ -1,0 +1,63 @@
+"""Asks the tool caller's own detection about each case, with the calls that follow on a turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from llm.client import Client
+from llm.errors import LlmError
+from llm.types import CallRecord, ModelSpec
+from tools.analysis.exchange import detect_side_by_side, group_tools
+from tools.catalogue import CompiledTool
+from tools.evaluation.cases import FIRED, Case
+from tools.evaluation.score import Read
+from tools.judge import judge
+from tools.skills.exchange import Exchange, TranscriptLine
+
+AT_ONCE = 8
+ToolsFor = Callable[[Case], Sequence[CompiledTool]]
+
+
+async def read_cases(
+    cases: Sequence[Case],
+    *,
+    client: Client,
+    model: ModelSpec,
+    tools_for: ToolsFor,
+    on_read: Callable[[Read], None] = lambda read: None,
+) -> list[Read]:
+    """What the model makes of each case, in their order, before conflicts: which of two of a tag wins is another question.
+
+    A call that fails is a read with its error, and fires nothing. `on_read` is told of each as it comes.
+    """
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def read(case: Case) -> Read:
+        async with gate:
+            done = await _read(case, client=client, model=model, tools=tools_for(case))
+        on_read(done)
+        return done
+
+    return list(await asyncio.gather(*(read(case) for case in cases)))
+
+
+async def _read(case: Case, *, client: Client, model: ModelSpec, tools: Sequence[CompiledTool]) -> Read:
+    offered = [tool for tool in tools if tool.is_offered]
+    groups, exchange = group_tools(offered), _exchange(case)
+    try:
+        found = await detect_side_by_side(client, model, groups=groups, exchange=exchange, record=_forget)
+    except LlmError as error:
+        return Read(case=case, outcomes={}, error=f"{error.code}: {error}")
+    judgements = judge(found.all, tools=offered, answer=case.answer)
+    return Read(case=case, outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements})
+
+
+def _exchange(case: Case) -> Exchange:
+    """The conversation ends with the answer, as it does when the tool caller reads it."""
+    before = [TranscriptLine(said.role, said.content) for said in case.conversation]
+    return Exchange(answer=case.answer, lines=[*before, TranscriptLine("agent", case.answer)])
+
+
+def _forget(record: CallRecord) -> None:
+    """An evaluation keeps the score, and no calls."""

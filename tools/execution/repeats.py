@@ -1,0 +1,38 @@
+"""Repeats: the same thing for the same customer, asked for by a second promise (E6)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import timedelta
+
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from tools.models import Effect, EffectState
+
+DEFAULT_WINDOW = timedelta(minutes=10)
+# Kinds whose second time is a mistake for longer than ten minutes.
+WINDOWS: Mapping[str, timedelta] = {"booking": timedelta(hours=24), "meeting": timedelta(hours=24)}
+STANDING = (EffectState.SENDING, EffectState.DONE, EffectState.UNKNOWN)
+
+
+def repeat_key(kind: str, same: str | None) -> str:
+    """What two effects have in common that are the same thing; "" for one that is never a repeat."""
+    return hashlib.sha256(f"{kind}\n{same}".encode()).hexdigest() if same else ""
+
+
+def find_repeated(effect: Effect) -> Effect | None:
+    """What was done already, or may have been, within the kind's window.
+
+    The same thing by its key; and whatever the same tool sent to the same recipient, because a model words a text anew each
+    time. Under the conversation's lock, so that of two effects that begin at once one sees the other.
+    """
+    same = Q(repeat_key=effect.repeat_key) if effect.repeat_key else Q(pk=None)
+    if effect.recipient:
+        same |= Q(tool=effect.tool, recipient=effect.recipient)
+    window = WINDOWS.get(effect.kind, DEFAULT_WINDOW)
+    standing = Effect.objects.filter(
+        same, conversation_id=effect.conversation_id, state__in=STANDING, started_at__gt=Now() - window
+    )
+    return standing.exclude(pk=effect.pk).order_by("-started_at").first()

@@ -1,0 +1,23 @@
+"""Whether the tool of a planned effect may still be used (E9)."""
+
+from __future__ import annotations
+
+from projects.attributes import resolve_attributes
+from projects.models import Project
+from tools.builtin import builtin_tools
+from tools.catalogue import CUSTOM, normalise_channel
+from tools.models import CustomTool, Effect
+
+
+def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
+    """Why the tool may not be used any more, or "". A tool that was edited meanwhile runs as it was planned."""
+    if effect.tool_origin == CUSTOM:
+        row = CustomTool.objects.filter(project=project, name=effect.tool).first()
+        if row is None or row.is_removed:
+            return f"The tool {effect.tool} was removed."
+        return "" if row.is_enabled else f"The tool {effect.tool} was switched off."
+    tool = builtin_tools().get(effect.tool)
+    if tool is None:
+        return f"The tool {effect.tool} was removed."
+    closed = tool.gate(resolve_attributes(project), normalise_channel(channel))
+    return f"The tool {effect.tool} was switched off: {closed}." if closed else ""

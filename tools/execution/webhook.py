@@ -1,0 +1,241 @@
+"""send_webhook: one HTTP request made from the conversation, signed, safe to repeat, through the outbound guard (N45)."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from django.conf import settings
+
+from jobs.crash import crash_point
+from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
+from outbound.guard import Guard, Response
+from projects.api.parsers import parse_value
+from projects.api.problem import ApiError
+from tools.checking.warnings import SECRET_HEADERS, is_secret_name
+from tools.custom.secrets import WebhookSecrets
+from tools.definition import BODILESS, WebhookOptions
+from tools.execution.callback import callback_url
+from tools.execution.handler import Occasion
+from tools.execution.outcome import Ending, Outcome
+from tools.execution.signing import signature_headers
+
+ADAPTER = "webhook"
+LONGEST_EXCERPT = 8_000
+CUT = " … [cut at 8 kB]"
+LONGEST_TOLD = 2_000
+MASK = "••••"
+SHORTEST_SECRET = 6
+# It may have been carried out all the same: nobody but the target knows.
+UNCLEAR = frozenset({408, 409, 425})
+
+
+@dataclass(frozen=True)
+class WebhookRequest:
+    """A request as it goes out. `redacted` is what is kept and shown of it: the same without its secrets."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    redacted: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the target answered: `text` cut to 8 kB and without our secrets, `document` its JSON, None where it isn't any."""
+
+    text: str
+    document: Any
+
+    @property
+    def told(self) -> str:
+        """The answer as the agent reads it: data on one line, capped (threat 9)."""
+        line = " ".join(self.text.split())
+        return line if len(line) <= LONGEST_TOLD else f"{line[:LONGEST_TOLD]} … [cut]"
+
+
+def build_request(
+    options: WebhookOptions, arguments: Mapping[str, Any], occasion: Occasion, *, secrets: WebhookSecrets, at: datetime
+) -> WebhookRequest:
+    """The request of one attempt. Whatever came from the conversation stands in the query, a header or the body only: the
+    host and the path are the tool's own (threat 7).
+    """
+    url = _with_query(options.url, {**options.fixed_query, **arguments.get("query", {})})
+    carries_body = options.method not in BODILESS
+    document = arguments.get("body", {}) if carries_body else None
+    body = json.dumps(document, ensure_ascii=False).encode() if carries_body else None
+    plain = {**options.fixed_headers, **_texts(arguments.get("headers", {}))}
+    if carries_body:
+        plain = {"Content-Type": "application/json", **plain}
+    if options.callback:
+        plain["webhook-callback-url"] = callback_url(occasion.effect_id)
+    plain["Idempotency-Key"] = occasion.key
+    signature = signature_headers(secrets.signing, id=occasion.key, at=at, body=body or b"")
+    hidden = dict(secrets.headers or {})
+    shown = {name: MASK if _is_secret_header(name) else value for name, value in {**plain, **signature}.items()}
+    return WebhookRequest(
+        method=options.method,
+        url=url,
+        headers={**plain, **hidden, **signature},
+        body=body,
+        redacted={
+            "method": options.method.value,
+            "url": _shown_url(url),
+            "headers": {**shown, **dict.fromkeys(hidden, MASK)},
+            "body": document,
+        },
+    )
+
+
+async def call_webhook(
+    options: WebhookOptions, arguments: Mapping[str, Any], occasion: Occasion, *, secrets: WebhookSecrets
+) -> Outcome:
+    """Send it once and say what became of it, by the table of reliability 2.2. Outside of any transaction."""
+    request = build_request(options, arguments, occasion, secrets=secrets, at=datetime.now(UTC))
+    kept: dict[str, Any] = {"request": request.redacted, "adapter": ADAPTER}
+    guard = Guard(allow=settings.OUTBOUND_ALLOW)
+    try:
+        # What is wrong with the form of an address stays wrong; what a name resolves to may change.
+        guard.check_url(request.url)
+        response = await guard.request(
+            request.method,
+            request.url,
+            headers=request.headers,
+            body=request.body,
+            deadline_s=options.timeout_seconds,
+            on_sent=_have_sent,
+        )
+    except (BlockedAddress, InvalidRequest) as error:
+        is_final = isinstance(error, InvalidRequest) or not _may_change(guard, request.url)
+        return Outcome.failed(str(error), **kept) if is_final else Outcome.not_sent(str(error), **kept)
+    except Unreadable as error:
+        return _outcome(error.status, {}, Reply(text="", document=None), options, {**kept, "note": str(error)})
+    except NotSent as error:
+        return Outcome.not_sent(str(error), **kept)
+    except OutboundError as error:
+        return Outcome.unknown(str(error), **kept)
+    return _outcome(response.status, response.headers, read_reply(response, secrets), options, kept)
+
+
+def read_reply(response: Response, secrets: WebhookSecrets) -> Reply:
+    """An answer as data: what PostgreSQL can hold, cut, and nothing of ours that the target echoes."""
+    return reply_of(response.body, hidden=[*secrets.signing, *(secrets.headers or {}).values()])
+
+
+def reply_of(body: bytes, *, hidden: list[str] | None = None) -> Reply:
+    """A body as data; `hidden` are secrets that may be echoed in it."""
+    text = body.decode("utf-8", "replace").replace("\x00", "�").strip()
+    for secret in hidden or []:
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, MASK)
+    return Reply(
+        text=text if len(text) <= LONGEST_EXCERPT else text[:LONGEST_EXCERPT] + CUT,
+        document=_document(text) if len(text) <= LONGEST_EXCERPT else None,
+    )
+
+
+def result_of(reply: Reply, *, status: int | None = None) -> dict[str, Any]:
+    """A reply as the effect's result, for people and the API."""
+    result: dict[str, Any] = {} if status is None else {"status": status}
+    if reply.document is not None:
+        return {**result, "body": reply.document}
+    return {**result, "body": reply.text, "note": "The answer was not JSON."} if reply.text else result
+
+
+def _outcome(
+    status: int, headers: Mapping[str, str], reply: Reply, options: WebhookOptions, kept: dict[str, Any]
+) -> Outcome:
+    note = kept.pop("note", "")
+    kept |= {"http_status": status, "excerpt": reply.text}
+    if 200 <= status < 300:
+        if options.callback and status == 202:
+            return Outcome(Ending.LATER, **kept)
+        result = {**result_of(reply, status=status), **({"note": note} if note else {})}
+        return Outcome.done(reply.told or "It was done.", result=result, **kept)
+    retry_after = _seconds(headers.get("retry-after", ""))
+    if retry_after is not None and status in (429, 503):
+        return Outcome.not_sent(
+            f"The endpoint takes no more just now ({status}).", retry_after_seconds=retry_after, **kept
+        )
+    if status == 429:
+        return Outcome.not_sent("The endpoint takes no more just now (429).", **kept)
+    if status >= 500 or status in UNCLEAR:
+        return Outcome.unknown(f"The endpoint answered {status}; whether it was done isn't known.", **kept)
+    return Outcome.failed(f"The endpoint refused it ({status}).", result=result_of(reply, status=status), **kept)
+
+
+def _have_sent() -> None:
+    crash_point("effect.bytes_out")
+
+
+def _may_change(guard: Guard, url: str) -> bool:
+    try:
+        guard.check_url(url)
+    except BlockedAddress:
+        return False
+    return True
+
+
+def _with_query(url: str, values: Mapping[str, Any]) -> str:
+    pairs = [(name, text) for name, value in values.items() for text in _query_texts(value)]
+    if not pairs:
+        return url
+    parts = urlsplit(url)
+    return parts._replace(query="&".join(one for one in (parts.query, urlencode(pairs)) if one)).geturl()
+
+
+def _query_texts(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [_text(item) for item in value]
+    return [] if value is None else [_text(value)]
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _text(value) for name, value in values.items() if value is not None}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_secret_header(name: str) -> bool:
+    return name.lower() in SECRET_HEADERS | {"webhook-signature", "webhook-callback-url"} or (
+        name != "Idempotency-Key" and is_secret_name(name)
+    )
+
+
+def _shown_url(url: str) -> str:
+    parts = urlsplit(url)
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    if not any(is_secret_name(name) for name, _ in pairs):
+        return url
+    shown = urlencode([(name, MASK if is_secret_name(name) else value) for name, value in pairs], safe=MASK)
+    return parts._replace(query=shown).geturl()
+
+
+def _document(text: str) -> Any:
+    """The JSON that a text is, as far as PostgreSQL can hold it; None where it is none."""
+    try:
+        return parse_value(text) if text else None
+    except ApiError:
+        return None
+
+
+def _seconds(text: str) -> float | None:
+    """A Retry-After in seconds, which may also be a date."""
+    if re.fullmatch(r"\d{1,6}", text.strip()):
+        return float(text)
+    try:
+        due_at = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    seconds = (due_at - datetime.now(due_at.tzinfo or UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,0 +1,64 @@
+"""Which channel carries a project's messages: the connected service, else the outbox."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from outbound.guard import Guard
+from projects.source_kinds import SmtpSettings, TwilioSettings
+from projects.sources import Connection, mark_needs_reauth, open_source
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from tools.execution.handler import Occasion
+from tools.execution.outcome import Outcome
+from tools.integrations.base import Channel, Email, Sms, needs_reauth
+from tools.integrations.outbox import Outbox
+from tools.integrations.smtp import Smtp
+from tools.integrations.twilio import Twilio
+
+log = logging.getLogger(__name__)
+
+# The kind of source that carries each kind of message.
+CARRIERS: dict[type[Sms | Email], str] = {Sms: "twilio", Email: "smtp"}
+
+
+async def deliver(message: Sms | Email, occasion: Occasion) -> Outcome:
+    """Send one message by the project's connection, or keep it in the outbox. No transaction may be open.
+
+    A connection whose sign-in was refused is not tried again before staff has connected it anew (F17).
+    """
+    connection = await in_db(_open, occasion, CARRIERS[type(message)])
+    if connection is None:
+        return await Outbox().send(message, key=occasion.key)
+    if connection.needs_reauth:
+        return Outcome.failed("It wasn't sent: staff has to connect the service again that it goes out by.")
+    outcome = await channel_over(connection).send(message, key=occasion.key)
+    if needs_reauth(outcome):
+        await in_db(_ask_for_sign_in, occasion, connection.source_id)
+    return outcome
+
+
+def channel_over(connection: Connection) -> Channel[Any]:
+    """The channel over a project's connection to a service."""
+    guard = Guard(allow=settings.OUTBOUND_ALLOW)
+    match connection.settings:
+        case TwilioSettings() as twilio:
+            return Twilio(twilio, token=connection.secret, guard=guard)
+        case SmtpSettings() as smtp:
+            return Smtp(smtp, password=connection.secret, guard=guard)
+    raise TypeError(f"{type(connection.settings).__name__} carries no messages.")
+
+
+def _open(occasion: Occasion, kind: str) -> Connection | None:
+    with tenant_tx(occasion.organization_id):
+        return open_source(occasion.project_id, kind)
+
+
+def _ask_for_sign_in(occasion: Occasion, source_id: UUID) -> None:
+    with tenant_tx(occasion.organization_id):
+        if mark_needs_reauth(source_id):
+            log.warning("A source of project %s has to be connected again.", occasion.project_id)

@@ -1,0 +1,56 @@
+"""The numbers that a business puts its callers through to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import phonenumbers
+
+from tools.integrations.numbers import in_e164
+from tools.integrations.words import same_words
+
+TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"
+LEADING_NAME = re.compile(r"^\s*(?P<name>[^:=+\d][^:=]*?)\s*[:=]\s*(?P<number>.+)$")
+
+
+@dataclass(frozen=True)
+class TransferNumber:
+    """A number in E.164, and what the business calls it; empty where it gave it no name."""
+
+    name: str
+    number: str
+
+
+def read_numbers(value: object, *, region: str) -> list[TransferNumber]:
+    """The numbers of the setting, in its order; what can't be one is left out.
+
+    It is an object `{"kitchen": "+39…"}`, a list of numbers, or a text like `+39 06 1, kitchen: +39 06 2`.
+    """
+    found = [(name, _e164(number, region)) for name, number in _pairs(value)]
+    return [TransferNumber(name, number) for name, number in found if number]
+
+
+def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNumber:
+    """The number whose name shares most words with what was wanted; the first where none does."""
+    words = set(same_words(wanted).split())
+    return max(numbers, key=lambda one: len(words & set(same_words(one.name).split())))
+
+
+def _pairs(value: object) -> Iterator[tuple[str, str]]:
+    """Names and numbers as they were written."""
+    if isinstance(value, dict):
+        yield from ((str(name), str(number)) for name, number in value.items())
+    parts = re.split(r"[,;\n]", value) if isinstance(value, str) else value if isinstance(value, list) else []
+    for part in parts:
+        found = LEADING_NAME.match(str(part))
+        yield (found["name"], found["number"]) if found else ("", str(part))
+
+
+def _e164(text: str, region: str) -> str:
+    try:
+        number = phonenumbers.parse(text, region)
+    except phonenumbers.NumberParseException:
+        return ""
+    return in_e164(number) if phonenumbers.is_possible_number(number) else ""

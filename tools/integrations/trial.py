@@ -1,0 +1,73 @@
+"""“Send a test”: one real message by a project's connection, to an address that staff typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from projects.models import Project
+from projects.source_kinds import SourceKind
+from projects.sources import Connection, clear_needs_reauth, mark_needs_reauth, open_source
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from tools.execution.outcome import Ending, Outcome
+from tools.integrations.base import Email, Sms, needs_reauth
+from tools.integrations.channels import CARRIERS, channel_over
+from tools.integrations.numbers import NumberRefused, number_to_text
+
+SUBJECT = "A test"
+WORDS = "This is a test of {project}, sent by Makegood. Everything works when you read it."
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How it went, in a sentence."""
+
+    is_ok: bool
+    sentence: str
+
+
+async def send_test(project: Project, kind: SourceKind, *, to: str) -> Trial:
+    """Send one, and note whether the service takes the sign-in. No transaction may be open: it can take 30 seconds.
+
+    It belongs to no conversation, so that the ledger of effects knows nothing of it.
+    """
+    organization_id = project.organization.pk
+    connection = await in_db(_open, organization_id, project.pk, kind.name)
+    if connection is None:
+        return Trial(False, "Nothing is connected. Connect it first.")
+    try:
+        message = _message(kind, project, to.strip())
+    except NumberRefused as refusal:
+        return Trial(False, str(refusal))
+    outcome = await channel_over(connection).send(message, key=f"test-{uuid4().hex}")
+    await in_db(_note_sign_in, organization_id, connection.source_id, outcome)
+    return _trial(outcome, to.strip())
+
+
+def _message(kind: SourceKind, project: Project, to: str) -> Sms | Email:
+    """Raises NumberRefused."""
+    words = WORDS.format(project=project.name)
+    if CARRIERS[Sms] == kind.name:
+        version = project.agent_version
+        return Sms(to=number_to_text(to, region=version.config.region if version else "US"), text=words)
+    return Email(to=to, subject=SUBJECT, body=words)
+
+
+def _open(organization_id: UUID, project_id: UUID, kind: str) -> Connection | None:
+    with tenant_tx(organization_id):
+        return open_source(project_id, kind)
+
+
+def _note_sign_in(organization_id: UUID, source_id: UUID, outcome: Outcome) -> None:
+    with tenant_tx(organization_id):
+        if needs_reauth(outcome):
+            mark_needs_reauth(source_id)
+        elif outcome.ending is Ending.DONE:
+            clear_needs_reauth(source_id)
+
+
+def _trial(outcome: Outcome, to: str) -> Trial:
+    if outcome.ending is Ending.DONE:
+        return Trial(True, f"Sent to {to}. Look whether it arrives.")
+    return Trial(False, outcome.error)

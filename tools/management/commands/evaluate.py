@@ -1,0 +1,137 @@
+"""Measures how well a model detects the agent's commitments."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from llm.client import Client
+from llm.types import Endpoint, ModelSpec
+from outbound.guard import Guard
+from projects.lookups import find_project_by_slug
+from projects.model_choice import default_model, model_for, operator_endpoint
+from projects.models import Project
+from projects.tenancy import tenant_tx
+from tools.catalogue import CompiledTool, compile_tools
+from tools.evaluation import report
+from tools.evaluation.builtins import builtin_tools_for
+from tools.evaluation.cases import BadCase, Case, Part, load_cases
+from tools.evaluation.kept import kept_cases
+from tools.evaluation.reader import ToolsFor, read_cases
+from tools.evaluation.score import Read, tally_by
+
+TOLD_EVERY = 50
+
+
+class Command(BaseCommand):
+    help = (
+        "Ask a model, through the tool caller's own detection, about the labelled answers, and print precision and recall "
+        "by tool, rule and language. Exits with 1 when either is below the threshold in any language."
+    )
+
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--model", help="the model's name; the operator's fast model without it")
+        parser.add_argument("--base-url", help="a Chat Completions endpoint; the operator's without it")
+        parser.add_argument(
+            "--key-from",
+            default="",
+            metavar="VARIABLE",
+            help="the environment variable with the key for --base-url; the operator's own key isn't sent there",
+        )
+        parser.add_argument("--language", action="append", default=[], help="may be repeated; all without it")
+        parser.add_argument("--threshold", type=float, default=0.97, help="for precision and recall; default 0.97")
+        parser.add_argument(
+            "--project", metavar="SLUG", help="add the project's kept cases, read with its tools and model"
+        )
+        parser.add_argument("--out", type=Path, metavar="DIR", help="write evaluation.json and evaluation.svg there")
+        parser.add_argument("--misses", action="store_true", help="print what was read wrongly, held-out cases apart")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            cases = load_cases(options["language"])
+        except BadCase as error:
+            raise CommandError(str(error), returncode=2) from error
+        kept = _Kept.of(options["project"]) if options["project"] else _Kept.none()
+        model = _model(options, standing=kept.model)
+        reads = asyncio.run(self._read([*cases, *kept.cases], model=model, tools_for=kept.tools_for))
+        self._tell(reads, model=model, options=options)
+        if failed := _below(reads, threshold=options["threshold"]):
+            raise CommandError(f"Below {options['threshold']}: {', '.join(failed)}.", returncode=1)
+
+    async def _read(self, cases: Sequence[Case], *, model: ModelSpec, tools_for: ToolsFor) -> list[Read]:
+        client = Client(prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW))
+        done: list[Read] = []
+
+        def tell(read: Read) -> None:
+            done.append(read)
+            if len(done) % TOLD_EVERY == 0 or len(done) == len(cases):
+                self.stderr.write(f"{len(done)} of {len(cases)} read")
+
+        try:
+            return await read_cases(cases, client=client, model=model, tools_for=tools_for, on_read=tell)
+        finally:
+            await client.aclose()
+
+    def _tell(self, reads: Sequence[Read], *, model: ModelSpec, options: dict[str, Any]) -> None:
+        errors = [read.error for read in reads if read.error]
+        facts = {"model": model.model, "cases": len(reads), "errors": len(errors), "threshold": options["threshold"]}
+        self.stdout.write(f"{model.model}, {len(reads)} cases, {len(errors)} of them without an answer\n\n")
+        self.stdout.write(report.table(reads))
+        for line in [*errors[:3], *(report.misses(reads) if options["misses"] else ())]:
+            self.stdout.write(line)
+        if options["out"]:
+            report.write(options["out"], reads=reads, facts=facts)
+
+
+class _Kept:
+    """A project's kept cases with what they are read by: the project's own tools, and its model."""
+
+    def __init__(self, cases: Sequence[Case], tools: dict[str, list[CompiledTool]], model: ModelSpec | None) -> None:
+        self.cases = cases
+        self.model = model
+        self._tools = tools
+
+    @classmethod
+    def none(cls) -> _Kept:
+        return cls([], {}, None)
+
+    @classmethod
+    def of(cls, slug: str) -> _Kept:
+        place = find_project_by_slug(slug)
+        if place is None:
+            raise CommandError(f"There is no project {slug}.", returncode=2)
+        with tenant_tx(place.organization_id):
+            project = Project.objects.select_related("agent_version").get(pk=place.project_id)
+            cases = kept_cases(project)
+            channels = {case.channel for case in cases}
+            tools = {channel: compile_tools(project, channel=channel) for channel in channels}
+            version = project.agent_version
+            return cls(cases, tools, model_for(project, version.config, "detect") if version else None)
+
+    def tools_for(self, case: Case) -> Sequence[CompiledTool]:
+        return self._tools[case.channel] if case.part is Part.KEPT else builtin_tools_for(case)
+
+
+def _model(options: dict[str, Any], *, standing: ModelSpec | None) -> ModelSpec:
+    """What was asked for, else the project's, else the operator's."""
+    endpoint = standing.endpoint if standing else operator_endpoint()
+    if options["base_url"]:
+        key = os.environ.get(options["key_from"], "") or "none"
+        endpoint = Endpoint(base_url=options["base_url"].rstrip("/"), api_key=key, trusted=True)
+    return ModelSpec(
+        endpoint=endpoint, model=options["model"] or (standing.model if standing else default_model("detect"))
+    )
+
+
+def _below(reads: Sequence[Read], *, threshold: float) -> list[str]:
+    """The languages in which precision or recall is below: a strong one hides no weak one."""
+    languages = tally_by(reads, lambda case: case.language)
+    return [language for language, one in languages.items() if not one.holds(threshold)]

@@ -1,0 +1,31 @@
+"""Answers that a project's people have labelled, to see that the detection stays right."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class KeptCase(TenantModel):
+    """An agent's answer with what came before it, and what each tool is to make of it (`tools.evaluation.cases`).
+
+    `conversation` is a list of `{"role", "content"}`; `expected` maps a tool to "fired" or the rule that holds it back.
+    """
+
+    project = TenantForeignKey("projects.Project", related_name="kept_cases")
+    name = models.CharField(max_length=120)
+    answer = models.TextField()
+    conversation = models.JSONField(default=list, blank=True)
+    channel = models.CharField(max_length=20)
+    expected = models.JSONField(default=dict, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["organization", "project", "-created_at"], name="kept_case_project")]
+        ordering = ["created_at", "id"]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,117 @@
+"""The ledger of promises: what the agent said it would do, and what became of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import connections
+from django.db.models.functions import Now
+
+from projects.tenancy import tenant_tx
+from tools.models import Effect, EffectState, Promise, PromiseState
+
+log = logging.getLogger(__name__)
+
+# An effect is tried for a quarter of an hour; what is not known to have happened a while after that is late.
+SERVED_WITHIN = timedelta(minutes=20)
+# What no tool can do is done by people.
+UNSERVED_WITHIN = timedelta(hours=24)
+
+NO_TOOL = "No tool can do this; somebody has to."
+LATE = "It was due, and is not known to have happened."
+KEPT_LATE = "It happened late."
+_ENDS = {
+    EffectState.DONE: PromiseState.KEPT,
+    EffectState.FAILED: PromiseState.BROKEN,
+    EffectState.CANCELLED: PromiseState.WITHDRAWN,
+}
+_OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where promises were found: one reply."""
+
+    project_id: UUID
+    conversation_id: UUID
+    turn_id: UUID
+    message_id: UUID
+    at: datetime
+
+
+def open_promises(effects: Iterable[Effect], *, source: Source) -> list[Promise]:
+    """One open promise for each planned effect, in the transaction that plans it."""
+    return Promise.objects.bulk_create(
+        _promise(
+            source,
+            effect.quote,
+            tool=effect.tool,
+            effect=effect,
+            due_at=source.at + SERVED_WITHIN,
+        )
+        for effect in effects
+    )
+
+
+def open_unserved(quotes: Sequence[str], *, source: Source) -> list[Promise]:
+    """What the agent promised though no tool can do it: kept too, and shown."""
+    return Promise.objects.bulk_create(
+        _promise(source, quote, due_at=source.at + UNSERVED_WITHIN, reason=NO_TOOL) for quote in quotes
+    )
+
+
+def add_broken(quotes: Sequence[str], *, reason: str, source: Source) -> list[Promise]:
+    """Promises for which nothing was run, with the reason."""
+    broken = {"state": PromiseState.BROKEN, "reason": reason[:300], "closed_at": source.at}
+    return Promise.objects.bulk_create(_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
+
+
+def settle_promises(effect: Effect) -> None:
+    """Let an effect's promises follow its state, in the commit of that state.
+
+    Done keeps them, also a late one; failed breaks them; cancelled withdraws them. A held effect's promises go over to the
+    effect that it repeats. Any other state leaves them as they are: an unknown outcome is open until it is resolved or due.
+    """
+    if effect.state == EffectState.HELD and effect.repeats is not None:
+        Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(effect_id=effect.repeats)
+        effect = Effect.objects.get(pk=effect.repeats)
+    if (end := _ENDS.get(EffectState(effect.state))) is None:
+        return
+    rows = Promise.objects.filter(effect=effect)
+    rows.filter(state=PromiseState.OPEN).update(state=end, reason=effect.error[:300], closed_at=Now())
+    if end == PromiseState.KEPT:
+        rows.filter(state=PromiseState.BROKEN).update(state=end, reason=KEPT_LATE, closed_at=Now())
+
+
+def break_overdue_promises() -> None:
+    """Break what was due and isn't known to have happened, in all tenants: the sweep's hook."""
+    for organization_id in _overdue():
+        try:
+            with tenant_tx(organization_id):
+                Promise.objects.filter(state=PromiseState.OPEN, due_at__lte=Now()).update(
+                    state=PromiseState.BROKEN, reason=LATE, closed_at=Now()
+                )
+        except Exception:  # the worker's edge: one tenant's trouble keeps no other's promise open
+            log.exception("The overdue promises of organization %s were not broken.", organization_id)
+
+
+def _promise(source: Source, quote: str, *, due_at: datetime, **more: object) -> Promise:
+    return Promise(
+        project_id=source.project_id,
+        conversation_id=source.conversation_id,
+        turn_id=source.turn_id,
+        message_id=source.message_id,
+        quote=quote,
+        due_at=due_at,
+        **more,
+    )
+
+
+def _overdue() -> list[UUID]:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_OVERDUE)
+        return [organization_id for (organization_id,) in cursor.fetchall()]
