@@ -4,35 +4,40 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('projects', '0007_source_walls'),
-        ('tools', '0006_kept_case'),
+        ("projects", "0007_source_walls"),
+        ("tools", "0006_kept_case"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='effect',
-            name='accepted_at',
-            field=models.DateTimeField(help_text='when the tool took it on, to answer later', null=True),
+            model_name="effect",
+            name="accepted_at",
+            field=models.DateTimeField(help_text="when the tool took it on, to answer later", null=True),
         ),
         migrations.AddField(
-            model_name='effect',
-            name='is_uncertain',
+            model_name="effect",
+            name="is_uncertain",
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name='effect',
-            name='recipient',
-            field=models.CharField(blank=True, help_text='the number or address it goes to, for the caps', max_length=254),
+            model_name="effect",
+            name="recipient",
+            field=models.CharField(
+                blank=True, help_text="the number or address it goes to, for the caps", max_length=254
+            ),
         ),
         migrations.AddField(
-            model_name='effect',
-            name='tool_origin',
+            model_name="effect",
+            name="tool_origin",
             field=models.CharField(blank=True, help_text="built-in, or custom: the project's own", max_length=12),
         ),
         migrations.AddIndex(
-            model_name='effect',
-            index=models.Index(condition=models.Q(('recipient', ''), _negated=True), fields=['organization', 'project_id', 'recipient', '-started_at'], name='effect_recipient'),
+            model_name="effect",
+            index=models.Index(
+                condition=models.Q(("recipient", ""), _negated=True),
+                fields=["organization", "project_id", "recipient", "-started_at"],
+                name="effect_recipient",
+            ),
         ),
     ]
