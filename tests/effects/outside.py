@@ -46,6 +46,7 @@ def _of_after_actions(effect: Effect, rows: list[AfterAction], told: int) -> Ite
         yield f"has {len(rows)} after-actions"
     if any(row.state == AfterActionState.PLANNED for row in rows):
         yield "has an after-action that never ran"
-    has_told = any(row.type == "send_urgent_message" and row.state == AfterActionState.DONE for row in rows)
+    # One that failed is told by the effect's end instead.
+    has_told = any(row.type == "send_urgent_message" and row.state != AfterActionState.SKIPPED for row in rows)
     if told != (1 if has_told or effect.state in (EffectState.FAILED, EffectState.UNKNOWN) else 0):
         yield f"was told {told} times, being {effect.state}"

@@ -78,7 +78,7 @@ def test_schema_gets_a_valid_instance(server: Server) -> None:
 def test_a_schema_in_the_prompt_is_recognised_by_its_title(server: Server) -> None:
     messages = [{"role": "system", "content": 'Answer with JSON of this schema: {"title": "Detection"}'}, *HELLO]
     answer = server.chat(messages, response_format={"type": "json_object"})
-    assert json.loads(answer["choices"][0]["message"]["content"]) == {"verdicts": []}
+    assert json.loads(answer["choices"][0]["message"]["content"]) == {"verdicts": [], "unserved": []}
 
 
 @pytest.mark.parametrize("body", [b"{not json", b"[]", b'{"messages": []}', b'{"messages": ["hi"]}'])

@@ -33,6 +33,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.short_leases]
 FAULTS = int(os.environ.get("STORM_FAULTS", "300"))
 EFFECTS = int(os.environ.get("STORM_EFFECTS", "2000"))
 CONVERSATIONS = EFFECTS // 10
+# Between two faults: long enough for a worker to start, short enough that many are at work when the next one strikes.
+PAUSE_SECONDS = (0.2, 1.8)
 # The pauses between attempts are minutes long: the storm doesn't wait for them.
 HURRY = "2020-01-01T00:00:00Z"
 
@@ -57,7 +59,7 @@ def test_a_storm(tenant: Tenant, processes: Zygote, servers: Any, world: World, 
             lambda first=planned, count=due - planned: len(plan(talks, names, first=first, count=count))
         )
         storm.strike()
-        time.sleep(storm.chance.uniform(0.0, 0.6))
+        time.sleep(storm.chance.uniform(*PAUSE_SECONDS))
         patiently(lambda: hurry(tenant))
     settled_in = settle(tenant, storm)
     found = findings(tenant, world)

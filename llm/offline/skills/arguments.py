@@ -33,6 +33,7 @@ AGAIN = re.compile(
 WANTS_NUMBER = re.compile(r"\b(?:number|amount|price|total|count|how many|minutes|digits)\b", re.IGNORECASE)
 IS_DAY = re.compile(r"^(?!.*\b(?:time|hour)\b).*\b(?:date|day)\b", re.IGNORECASE | re.DOTALL)
 LONGEST_TEXT = 300
+SENTENCE = re.compile(r"[^\s][^.!?]*(?:[.!?](?!\s|$)[^.!?]*)*[.!?]*")
 WITH_WHOM = re.compile(r"\bwith ((?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)")
 
 
@@ -140,7 +141,13 @@ class _Filler:
                 f"{days_in(first, last, language)} {hours_in(said, language)}" for first, last, said in groups
             )
         found = best_sentences([arguments.context], wanted)
-        return " ".join(found) or last_of(arguments.lines[:-1], "agent") or last_of(arguments.lines, "agent")
+        return " ".join(found) or self._told_last() or last_of(arguments.lines, "agent")
+
+    def _told_last(self) -> str:
+        """What the agent stated last before its promise, without what it asked."""
+        told = (line.content for line in reversed(self._arguments.lines[:-1]) if line.role == "agent")
+        stated = (" ".join(part for part in SENTENCE.findall(words) if not part.endswith("?")) for words in told)
+        return next(filter(None, stated), "")
 
     def _made_of_input(self) -> str:
         """What an instruction makes of an input: the number it asks for, else the first sentence."""
