@@ -39,6 +39,7 @@ from tools.definition import ActionType, Delivery
 from tools.execution.after_actions import NoInput, end_after_action, next_after_action, tells
 from tools.execution.callback import callback_token, digest_of
 from tools.execution.caps import cap_of, recipient_of
+from tools.execution.ending import MOST_ATTEMPTS
 from tools.execution.outcome import Outcome
 from tools.execution.repeats import find_repeated
 from tools.execution.run import carry_out, definition_of
@@ -169,8 +170,10 @@ def _begin(job: ClaimedJob, work: Work, asked_again: bool | None) -> Begin:
             return Begin.OVER
         if effect.arranged_at is None:
             _put_arguments(work, {})
-        if effect.state == EffectState.SENDING and effect.delivery == Delivery.ONCE:
-            settle(log, effect, Outcome.unknown(DIED))
+        if effect.state == EffectState.SENDING and (
+            effect.delivery == Delivery.ONCE or effect.attempts >= MOST_ATTEMPTS
+        ):
+            give_up(log, effect, DIED)
             return Begin.OVER
         if why_not := why_not_now(effect, work.conversation.project, channel=work.conversation.channel):
             _stop(log, effect, why_not)

@@ -61,7 +61,7 @@ def test_a_built_in_tool_runs_on_the_next_turn(talk: Talk, worker, model: Script
 
 def test_a_number_in_the_same_message_is_known_in_time(talk: Talk, worker, model: ScriptedModel) -> None:
     """The observer takes it down while the tool caller finds the promise; the text waits for it."""
-    model.script("observer", times=0, ttft_ms=1500, json=OBSERVED)
+    model.script("observer", times=0, ttft_ms=500, json=OBSERVED)
     model.script("reply", text="I'll text you the opening hours now.")
     turn = talk.exchange(f"Could you text me the opening hours? I'm on {PHONE}.")
     [effect] = turn["effects"]

@@ -112,6 +112,17 @@ def test_an_attempt_that_died_is_repeated_if_idempotent(bench: Bench, target: Ta
     assert (found.state, found.is_uncertain, target.keys()) == ("done", True, [effect.effect_key])
 
 
+def test_attempts_that_died_are_counted(bench: Bench, target: Target) -> None:
+    """E3: at most five requests, whoever made them."""
+    bench.tool("notify", webhook(target.url, delivery="idempotent"))
+    [effect] = bench.plan("notify")
+    left_behind(bench, effect)
+    with bench.tenant.tx():
+        Effect.objects.filter(pk=effect.pk).update(attempts=5)
+    bench.run()
+    assert (bench.effect(effect).state, target.log) == ("unknown", [])
+
+
 def left_behind(bench: Bench, effect: Effect) -> None:
     """As a worker leaves an effect that dies while it sends."""
     with bench.tenant.tx():

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.db.models import Count, Q
-
-from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.effects.outside import violations
 from tests.storms.world import World
-from tools.models import AfterActionState, Effect, EffectState
-
-# A worker that dies five times at a job leaves its effect to staff.
-SHOWN = (EffectState.FAILED, EffectState.UNKNOWN)
+from tools.execution.ending import MOST_ATTEMPTS
+from tools.models import Effect, EffectState
 
 
 def findings(tenant: Tenant, world: World) -> list[str]:
@@ -24,18 +19,12 @@ def findings(tenant: Tenant, world: World) -> list[str]:
 
 def _of_states(tenant: Tenant, world: World) -> Iterator[str]:
     with tenant.tx():
-        failed = Count("after_actions", filter=Q(after_actions__state=AfterActionState.FAILED))
-        effects = list(Effect.objects.annotate(after_actions_failed=failed))
-        failed_jobs = Job.objects.filter(lane="effect", state=State.FAILED)
-        given_up = {row.subject_id: row.error for row in failed_jobs}
+        effects = list(Effect.objects.all())
     for effect in effects:
-        times = world.done[effect.effect_key]
-        if effect.state == EffectState.FAILED and times:
+        if effect.state == EffectState.FAILED and world.done[effect.effect_key]:
             yield f"{effect.effect_key[:8]} is called failed, and the target carried it out"
-        if effect.attempts > 5:
+        if effect.attempts > MOST_ATTEMPTS:
             yield f"{effect.effect_key[:8]} was tried {effect.attempts} times"
-        if (error := given_up.get(effect.pk)) and effect.state not in SHOWN and effect.after_actions_failed == 0:
-            yield f"{effect.effect_key[:8]} was given up ({error}), and nobody is told"
 
 
 def _of_objects(tenant: Tenant, world: World) -> Iterator[str]:

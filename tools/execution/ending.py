@@ -17,6 +17,7 @@ PAUSES = (
     timedelta(minutes=2),
     timedelta(minutes=10),
 )
+MOST_ATTEMPTS = len(PAUSES) + 1
 LONGEST_PAUSE = timedelta(minutes=10)
 JITTER = 0.1
 
