@@ -13,6 +13,8 @@ import aiohttp
 from bench.product import Product
 
 LANES = {"observer", "thoughts", "tool_caller"}
+# A turn that isn't over by then never will be: something is wrong, and the measurement with it.
+TURN_SECONDS = 60
 MESSAGE = "Do you have a table for four on Friday evening, and is there something vegan on the menu?"
 
 
@@ -47,16 +49,17 @@ class Guest:
         posting = asyncio.ensure_future(self._post(f"{url}/messages"))
         first = replied = 0.0
         waiting = set(LANES)
-        while waiting or not replied:
-            event, data = await _next_event(stream)
-            now = (time.perf_counter() - started) * 1000
-            if event == "token" and not first:
-                first = now
-            elif event == "done":
-                replied = now
-            elif event == "turn" and data.get("lane") in waiting:
-                waiting.discard(data["lane"])
-        await posting
+        async with asyncio.timeout(TURN_SECONDS):
+            while waiting or not replied:
+                event, data = await _next_event(stream)
+                now = (time.perf_counter() - started) * 1000
+                if event == "token" and not first:
+                    first = now
+                elif event == "done":
+                    replied = now
+                elif event == "turn" and data.get("lane") in waiting:
+                    waiting.discard(data["lane"])
+            await posting
         return TurnTimes(first_token_ms=first, replied_ms=replied, analysed_ms=now)
 
     async def _post(self, url: str) -> None:
@@ -80,7 +83,8 @@ async def _next_event(stream: aiohttp.StreamReader) -> tuple[str, dict[str, Any]
 async def run_guests(product: Product, *, guests: int, turns: int) -> list[TurnTimes]:
     """All guests at once; the turns of all of them."""
     headers = {"Authorization": f"Bearer {product.api_key}"}
-    connector = aiohttp.TCPConnector(limit=0)
+    # Shorter than the server's: a message must not go out on a connection that is just being closed.
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=3)
     timeout = aiohttp.ClientTimeout(total=None, sock_read=60)
     async with aiohttp.ClientSession(headers=headers, connector=connector, timeout=timeout) as session:
         people = [Guest(session, base_url=product.base_url, number=number) for number in range(guests)]

@@ -130,4 +130,8 @@ async def _forever(service: Callable[[], Awaitable[None]]) -> None:
             await service()
         except (DatabaseError, RedisError, OSError) as error:
             log.warning("%s stumbled (%s); going on in a second.", service.__name__.strip("_"), type(error).__name__)
+        except (
+            Exception
+        ):  # the process's edge: whatever bug stops the sweep or the claims once must not stop them for good
+            log.exception("%s failed; going on in a second.", service.__name__.strip("_"))
         await asyncio.sleep(1)

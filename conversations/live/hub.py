@@ -34,10 +34,11 @@ class Listener:
 
     async def next(self, *, timeout: float) -> list[Entry] | None:
         """The next entries, or None when nothing was heard for `timeout` seconds."""
-        try:
-            return await asyncio.wait_for(self._queue.get(), timeout)
-        except TimeoutError:
-            return None
+        # Not `wait_for`: before Python 3.12 it may drop a cancellation, and the stream of a client that left would go on.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                return await self._queue.get()
+        return None
 
     def hear(self, entries: list[Entry]) -> None:
         with contextlib.suppress(asyncio.QueueFull):
@@ -83,7 +84,8 @@ class Hub:
         with contextlib.suppress(RedisError, OSError, TimeoutError):
             await self._channel.subscribe(name)
             self._start_reader()
-            await asyncio.wait_for(self._confirmed[name].wait(), timeout=1)
+            async with asyncio.timeout(1):
+                await self._confirmed[name].wait()
 
     async def _unsubscribe(self, name: str) -> None:
         del self._listeners[name]

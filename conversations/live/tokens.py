@@ -56,7 +56,8 @@ class TokenWriter:
             self._more.clear()
             await self._flush()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._closed.wait(), GATHER_SECONDS)
+                async with asyncio.timeout(GATHER_SECONDS):
+                    await self._closed.wait()
 
     async def _flush(self) -> None:
         text = self.text

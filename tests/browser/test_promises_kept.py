@@ -76,7 +76,9 @@ def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App, 
     script(app, skill="reply", text=KITCHEN)
     page.get_by_label("Message as the customer").fill("One of us is vegan.")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Turn 1").click(timeout=20_000)
+    # The agent speaks by itself when the tool has run; until then the inspector follows the newest turn.
+    expect(page.get_by_role("button", name="Turn 2")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Turn 1").click()
     expect(page.locator(f"[data-verdict={NAME}]")).to_contain_text("Fired", timeout=20_000)
     page.get_by_role("tab", name="Effects").click()
     expect(page.locator(f"[data-effect={NAME}]")).to_contain_text("Done", timeout=20_000)
