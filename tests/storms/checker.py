@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.effects.outside import violations
 from tests.storms.world import World
 from tools.execution.ending import MOST_ATTEMPTS
-from tools.models import Effect, EffectState
+from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 
 def findings(tenant: Tenant, world: World) -> list[str]:
@@ -20,6 +21,13 @@ def findings(tenant: Tenant, world: World) -> list[str]:
 def _of_states(tenant: Tenant, world: World) -> Iterator[str]:
     with tenant.tx():
         effects = list(Effect.objects.all())
+        given_up = set(Job.objects.filter(lane="effect", state=State.FAILED).values_list("subject_id", flat=True))
+        planned = AfterAction.objects.filter(state=AfterActionState.PLANNED).values_list("effect_id", flat=True)
+        unfinished = given_up & {
+            *planned,
+            *(e.pk for e in effects if e.state in (EffectState.PLANNED, EffectState.SENDING)),
+        }
+    yield from (f"the job of effect {pk} was given up, and the effect was left in the middle" for pk in unfinished)
     for effect in effects:
         if effect.state == EffectState.FAILED and world.done[effect.effect_key]:
             yield f"{effect.effect_key[:8]} is called failed, and the target carried it out"
