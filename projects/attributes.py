@@ -89,13 +89,28 @@ def set_attribute(project: Project, key: str, value: Any, *, type: AttributeType
     if computed := COMPUTED.get(key):
         computed.write(project, value)
         return _computed(key, computed.read(project))
-    standing = resolve_attributes(project).get(key)
-    kind = type or (standing.type if standing else type_of(key, value))
     row = Attribute.objects.filter(project=project, key=key).first() or Attribute(project=project, key=key)
-    row.type = kind
-    fill(row, value)
+    _write(row, value, type=type, standing=resolve_attributes(project))
     row.save()
     return _resolved(row)
+
+
+def start_attributes(project: Project, values: Mapping[str, Any]) -> None:
+    """Write the first values of a project that has none of its own yet, at once. Raises WrongValue."""
+    for key in values.keys() & COMPUTED.keys():
+        COMPUTED[key].write(project, values[key])
+    standing = resolve_attributes(project)
+    rows = [Attribute(project=project, key=key) for key in values if key not in COMPUTED]
+    for row in rows:
+        _write(row, values[row.key], type=None, standing=standing)
+    Attribute.objects.bulk_create(rows)
+
+
+def _write(row: Attribute, value: Any, *, type: AttributeType | None, standing: Mapping[str, Resolved]) -> None:
+    """Fill a row with the type that was named, that stands for its key, or that is read off the value."""
+    stands = standing.get(row.key)
+    row.type = type or (stands.type if stands else type_of(row.key, value))
+    fill(row, value)
 
 
 def fill(row: Attribute, value: Any) -> None:

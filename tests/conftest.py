@@ -16,13 +16,14 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from projects.agent import AgentConfig
-from projects.attributes import set_attribute
+from projects.attributes import start_attributes
 from projects.management.commands.demo import OUTSIDE_CONFIG
 from projects.models import Member, Organization, Project, Role, User
 from projects.models.key import Scope
 from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
+from tests.emptying import empty_tenants
 from tests.processes import ScriptedModel, Zygote, offline_model
 from tests.services import services
 
@@ -55,9 +56,7 @@ def empty_database() -> None:
     """Give the connections back, and forget everything."""
     for connection in connections.all(initialized_only=True):
         connection.close()
-    with connections["owner"].cursor() as cursor:
-        cursor.execute("truncate projects_user, projects_organization, django_session cascade")
-    connections["owner"].close()
+    empty_tenants()
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,7 @@ def make_tenant(name: str) -> Tenant:
     organization = create_organization(name, owner=owner)
     with tenant_tx(organization.pk):
         project = create_project(name, config=AgentConfig.model_validate(config), author=owner)
-        for key, value in business["attributes"].items():
-            set_attribute(project, key, value)
+        start_attributes(project, business["attributes"])
         plant_seeds(project, business["seeds"])
         key = create_key(project, name="test", scopes=list(Scope), throttled=False)
     return Tenant(organization=organization, project=project, owner=owner, key=key.secret)

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from projects.agent import AgentConfig
-from projects.attributes import set_attribute
+from projects.attributes import start_attributes
 from projects.models import Project, User
 from projects.seeds import plant_seeds
 from projects.services import create_organization, create_project
@@ -62,8 +62,7 @@ def start_business(business: str, *, starter: Starter, owner: User, locale: Loca
     config = starter.config_for(business, locale=locale)
     with transaction.atomic(), tenant_tx(create_organization(business, owner=owner).pk):
         project = create_project(business, config=config, author=owner)
-        for key, value in starter.attributes.items():
-            set_attribute(project, key, value)
+        start_attributes(project, starter.attributes)
         plant_seeds(project, starter.seeds)
     return project
 
