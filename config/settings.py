@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "projects",
     "jobs",
     "tools",
+    "todos",
     "conversations",
 ]
 

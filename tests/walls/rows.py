@@ -8,6 +8,7 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.utils import timezone
 
@@ -73,6 +74,12 @@ def _value(field: Any, made: Rows, mark: str) -> Any:
         models.UUIDField: uuid.uuid4,
         models.DateTimeField: timezone.now,
         models.BooleanField: lambda: False,
-        models.IntegerField: lambda: random.randrange(100, 30_000),
+        models.IntegerField: lambda: _number(field),
     }
     return next(make() for kind, make in makers.items() if isinstance(field, kind))
+
+
+def _number(field: models.IntegerField[Any, Any]) -> int:
+    """A number that hardly stands anywhere else, as far as the field allows it."""
+    most = min(validator.limit_value for validator in field.validators if isinstance(validator, MaxValueValidator))
+    return random.randrange(min(100, most), min(30_000, most) + 1)

@@ -22,6 +22,7 @@ APPEND_ONLY = {
     "projects_agentversion",
     "tools_verdict",
     "tools_customtoolversion",
+    "todos_todoevent",
     "conversations_directives",
     "conversations_event",
     "conversations_followup",

@@ -1,0 +1,21 @@
+"""What is to be done, who said yes to it, and what became of it."""
+
+from todos.models.approval import Approval, StandingRule
+from todos.models.notice import ApproverNotice
+from todos.models.step import TodoCall, TodoStep
+from todos.models.todo import Todo, TodoEvent, TodoSource, TodoStatus
+from todos.models.todo_type import SecondApprover, TodoType
+
+__all__ = [
+    "Approval",
+    "ApproverNotice",
+    "SecondApprover",
+    "StandingRule",
+    "Todo",
+    "TodoCall",
+    "TodoEvent",
+    "TodoSource",
+    "TodoStatus",
+    "TodoStep",
+    "TodoType",
+]

@@ -1,0 +1,105 @@
+"""Todos, and everything that ever happened to one."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class TodoStatus(models.TextChoices):
+    """Where a todo stands (D15)."""
+
+    PENDING_REVIEW = "pending_review", "To review"
+    APPROVED = "approved", "Approved"
+    IN_PROGRESS = "in_progress", "In progress"
+    NEEDS_ATTENTION = "needs_attention", "Needs attention"
+    COMPLETED = "completed", "Completed"
+    FAILED = "failed", "Failed"
+    REJECTED = "rejected", "Rejected"
+    EXPIRED = "expired", "Expired"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class TodoSource(models.TextChoices):
+    """Where a todo came from (D16)."""
+
+    EXTRACTION = "extraction", "Taken from a conversation"
+    TOOL = "tool", "A tool that needs approval"
+    PROMISE = "promise", "A promise that no tool can keep"
+    MAKE_GOOD = "make_good", "A promise that was broken"
+    PERSON = "person", "Made by a person"
+    API = "api", "Made by the API"
+
+
+class Todo(TenantModel):
+    """One thing to be done that a person approves. `version` counts what was ever shown for approval.
+
+    A todo with `tool` and `arguments` runs exactly those, and asks no model. `recipients` are the addresses that send_email
+    may write to: proposed with the todo, frozen by the approval (D23). `effect` is the planned effect that waits for this
+    approval; `quote` the agent's words that the todo comes from. `source_key` makes one cause one todo.
+    """
+
+    project = TenantForeignKey("projects.Project", related_name="todos")
+    type = TenantForeignKey("todos.TodoType", null=True, blank=True, related_name="todos")
+    description = models.TextField()
+    status = models.CharField(max_length=16, choices=TodoStatus.choices, default=TodoStatus.PENDING_REVIEW)
+    reason = models.CharField(max_length=500, blank=True, help_text="why it stands where it stands")
+    source = models.CharField(max_length=12, choices=TodoSource.choices)
+    source_key = models.CharField(max_length=120, blank=True)
+    conversation_id = models.UUIDField(null=True, blank=True)
+    turn_id = models.UUIDField(null=True, blank=True)
+    persona_id = models.UUIDField(null=True, blank=True)
+    promise = TenantForeignKey("tools.Promise", null=True, blank=True, related_name="todos")
+    effect = TenantForeignKey("tools.Effect", null=True, blank=True, related_name="todos")
+    quote = models.TextField(blank=True)
+    tool = models.CharField(max_length=120, blank=True)
+    arguments = models.JSONField(null=True, blank=True)
+    recipients = models.JSONField(default=list, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    created_by = models.UUIDField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    status_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "source_key"], condition=~models.Q(source_key=""), name="one_todo_per_source"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["organization", "project", "status", "-status_at", "-id"], name="todo_board"),
+            models.Index(fields=["organization", "project", "-created_at", "-id"], name="todo_list"),
+            models.Index(fields=["organization", "conversation_id"], name="todo_conversation"),
+            models.Index(
+                fields=["expires_at"],
+                condition=models.Q(status__in=["pending_review", "approved"]),
+                name="todo_expiry",
+            ),
+        ]
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.description[:60]} ({self.status})"
+
+
+class TodoEvent(TenantModel):
+    """One entry of a todo's history. Never changed."""
+
+    todo = TenantForeignKey(Todo, related_name="history")
+    what = models.CharField(max_length=40)
+    from_status = models.CharField(max_length=16, blank=True)
+    to_status = models.CharField(max_length=16, blank=True)
+    version = models.PositiveIntegerField()
+    actor_id = models.UUIDField(null=True, help_text="the member who did it; none for the agent, a rule or an API key")
+    actor = models.CharField(max_length=120, blank=True, help_text="who did it, in words")
+    detail = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["organization", "todo", "at"], name="todo_history")]
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.at:%d %b %H:%M})"

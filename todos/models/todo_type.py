@@ -1,0 +1,55 @@
+"""Kinds of todos: what is taken out of conversations, who approves it, and which tools may carry it out."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.models import Role
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class SecondApprover(models.TextChoices):
+    """When one yes isn't enough."""
+
+    NEVER = "never", "Never"
+    ABOVE = "above", "When an argument is above a limit"
+    ALWAYS = "always", "Always"
+
+
+class TodoType(TenantModel):
+    """One kind of todo of a project (L09).
+
+    `description` tells the extraction what to look for, `tools` names what the executor may use, and nothing else. `model`
+    answers the executor, the project's own when empty. With `second_approver` "above", the number under `limit_argument` of
+    the frozen arguments is compared with `limit_value`.
+    """
+
+    project = TenantForeignKey("projects.Project", related_name="todo_types")
+    name = models.CharField(max_length=80)
+    description = models.TextField()
+    tools = models.JSONField(default=list, help_text="names of tools, in the order they are offered")
+    model = models.CharField(max_length=120, blank=True)
+    approver_role = models.CharField(max_length=10, choices=Role.choices, default=Role.OPERATOR)
+    second_approver = models.CharField(max_length=8, choices=SecondApprover.choices, default=SecondApprover.NEVER)
+    limit_argument = models.CharField(max_length=80, blank=True)
+    limit_value = models.DecimalField(max_digits=14, decimal_places=2, null=True, blank=True)
+    expires_after_hours = models.PositiveIntegerField(default=168, help_text="how long a yes is waited for, and stands")
+    is_extracted = models.BooleanField(
+        default=True, help_text="whether conversations are searched for it when they end"
+    )
+    is_removed = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "project", "name"],
+                condition=models.Q(is_removed=False),
+                name="one_todo_type_per_name",
+            )
+        ]
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
