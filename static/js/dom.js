@@ -47,6 +47,14 @@ export function linked(text) {
   return nodes.filter((node) => node !== "");
 }
 
+const PRESSED = ":is(a, button, label, select, summary):active";
+
+/** Runs `draw` as soon as nothing is pressed: what is replaced under the pointer loses its click. */
+export function whenReleased(draw) {
+  if (document.querySelector(PRESSED)) requestAnimationFrame(() => whenReleased(draw));
+  else draw();
+}
+
 /** Replace an element's content only when `signature` differs from the last one, so that focus and scroll survive. */
 export function refill(element, signature, build) {
   if (element.signature === signature) return;

@@ -109,7 +109,7 @@ class Playground {
 
   async start() {
     await this.session.begin({ channel: this.channel, persona: this.persona.forApi() });
-    history.pushState(null, "", `?conversation=${encodeURIComponent(this.session.id)}`);
+    if (this.session.id) history.pushState(null, "", `?conversation=${encodeURIComponent(this.session.id)}`);
   }
 
   /** An empty page for the next conversation; the one before stays where it is, one step back in the browser. */

@@ -1,5 +1,6 @@
 // One conversation with the server: begin, reopen, send, and keep every turn as fresh as its last event.
 import { learn } from "./clock.js";
+import { Newest } from "./newest.js";
 import { Stream } from "./stream.js";
 import { isRunning } from "./turn.js";
 
@@ -12,6 +13,8 @@ export class Session {
     this.store = store;
     this.queue = Promise.resolve();
     this.stale = new Set();
+    this.newestTurns = new Map();
+    this.newestConversation = new Newest();
     this.visit = 0;
     // Events drive the page; this catches what has no event, such as a job that begins.
     setInterval(() => this.watch(), WATCH_MS);
@@ -26,15 +29,23 @@ export class Session {
     this.visit += 1;
     this.stream?.close();
     this.stale.clear();
+    this.newestTurns.clear();
     this.queue = Promise.resolve();
     this.store.clear();
   }
 
-  async open(id) {
+  /** What is sent while it opens is sent to it. */
+  open(id) {
     this.leave();
     this.store.loading = true;
     this.store.touch();
-    const visit = this.visit;
+    const opening = this.enter(id);
+    this.queue = opening.catch(() => {});
+    return opening;
+  }
+
+  async enter(id) {
+    const { visit } = this;
     const conversation = await this.api.get(`/conversations/${id}`);
     if (visit !== this.visit) return;
     this.store.conversation = conversation;
@@ -179,7 +190,7 @@ export class Session {
 
   async refreshConversation() {
     const id = this.id;
-    const conversation = await this.api.get(`/conversations/${id}`).catch(() => null);
+    const conversation = await this.newestConversation.of(this.api.get(`/conversations/${id}`));
     if (!conversation || id !== this.id) return;
     this.store.conversation = conversation;
     this.store.waiting = lastWait(conversation);
@@ -190,13 +201,15 @@ export class Session {
   refresh(turnId) {
     if (!turnId || this.stale.has(turnId)) return;
     this.stale.add(turnId);
-    setTimeout(() => this.fetchTurn(turnId), COALESCE_MS);
+    const { visit } = this;
+    setTimeout(() => visit === this.visit && this.fetchTurn(turnId), COALESCE_MS);
   }
 
   async fetchTurn(turnId) {
     this.stale.delete(turnId);
     const id = this.id;
-    const turn = await this.api.get(`/conversations/${id}/turns/${turnId}`).catch(() => null);
+    if (!this.newestTurns.has(turnId)) this.newestTurns.set(turnId, new Newest());
+    const turn = await this.newestTurns.get(turnId).of(this.api.get(`/conversations/${id}/turns/${turnId}`));
     if (turn && id === this.id) this.store.putTurn(turn);
   }
 

@@ -1,4 +1,5 @@
 // What the page knows of one conversation. Changes are told once per animation frame, however many tokens came in between.
+import { whenReleased } from "./dom.js";
 import { Draft } from "./draft.js";
 
 const WITHOUT_PARTS = {
@@ -47,7 +48,7 @@ export class Store {
     };
     // A hidden tab has no animation frames.
     if (document.hidden) setTimeout(flush, 100);
-    else requestAnimationFrame(flush);
+    else requestAnimationFrame(() => whenReleased(flush));
   }
 
   putMessage(message) {

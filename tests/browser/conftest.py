@@ -1,21 +1,37 @@
-"""A headless Chromium, and pages that fail the test when the console or the content security policy complains."""
+"""A headless Chromium, and pages that fail the test when the console or the content security policy complains.
+
+The product and the browser run as long as one browser test follows another: no process is started twice, and a page's parts are
+fetched once. Each test has an organization of its own instead of an empty database.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, sync_playwright
+from django.conf import settings
+from django.db import connections
+from django.test import Client
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, Route, expect, sync_playwright
 
-from tests.conftest import PASSWORD, Tenant
-from tests.processes import ScriptedModel, Zygote
+from tests.conftest import Tenant, empty_database, make_tenant
+from tests.processes import ScriptedModel, Zygote, until
 
 # Playwright's synchronous API runs a loop in this thread, which Django would take for an async view.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
+# A loaded machine is no finding.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
+
+NOTHING = "/static/img/favicon.svg"
 DESK = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 FLAGS = (
@@ -27,23 +43,83 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# Counts the live stream's tokens, whatever the page makes of them.
-COUNT_TOKENS = """
-window.tokens = 0;
-window.EventSource = class extends EventSource {
-  constructor(url) { super(url); this.addEventListener("token", () => { window.tokens += 1; }); }
-};
-"""
+# Work that is due: what a turn, an effect or a timer still does.
+DUE = "select count(*) from jobs_job where state = 'running' or (state = 'queued' and run_after <= now())"
+
+Until = Literal["commit", "load"]
+_numbers = count(1)
 
 
-# One per module: its loop runs in this thread until it stops, and other tests start loops of their own.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
+def database(_schema: None) -> Iterator[None]:
+    """One database for all of these tests: it is emptied after the last of them."""
+    yield
+    empty_database()
+
+
+@pytest.fixture
+def tenant(database: None) -> Tenant:
+    """An organization that no other test knows of."""
+    return make_tenant(f"Nello{next(_numbers)}")
+
+
+@pytest.fixture(scope="package")
+def product(database: None, _zygote: Zygote) -> Iterator[str]:
+    """Web and a worker in processes of their own, with the offline model. Gives the address."""
+    _zygote.lease_seconds = None
+    _, url = _zygote.web()
+    _zygote.worker()
+    yield url
+    _zygote.kill_children()
+
+
+@dataclass(frozen=True)
+class App:
+    """The running product, as an organization meets it."""
+
+    base_url: str
+    tenant: Tenant
+    model: ScriptedModel
+
+    @property
+    def home(self) -> str:
+        return f"{self.base_url}/p/{self.tenant.project.slug}"
+
+    def call(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """POST to the API with the organization's key."""
+        request = urllib.request.Request(f"{self.base_url}/api/v1{path}", json.dumps(body).encode())
+        for name, value in {"Content-Type": "application/json", **self.tenant.headers}.items():
+            request.add_header(name, value)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return dict(json.load(answer))
+
+
+@pytest.fixture
+def app(product: str, tenant: Tenant, model: ScriptedModel) -> Iterator[App]:
+    yield App(product, tenant, model)
+    # What is scripted for the next test is not for the work of this one.
+    settle()
+
+
+def settle() -> None:
+    """Wait until no work is due, of whichever organization."""
+    until(lambda: _due() == 0, seconds=PATIENCE_MS / 1000, what="the end of all work that is due")
+
+
+def _due() -> int:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(DUE)
+        return int(cursor.fetchone()[0])
+
+
+# Its loop runs in this thread until it stops, and tests elsewhere start loops of their own.
+@pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """CHROMIUM names the binary; otherwise the system's, otherwise the one that playwright installed."""
     binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -52,61 +128,91 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     browser.close()
 
 
-@dataclass(frozen=True)
-class App:
-    """The running product, and who may sign in."""
-
-    base_url: str
-    email: str
-    password: str
-    project: str
-    model_url: str
-
-
-@pytest.fixture
-def app(tenant: Tenant, processes: Zygote, model: ScriptedModel) -> App:
-    """Web and workers in processes of their own, with the offline model."""
-    _, url = processes.web()
-    processes.worker()
-    return App(
-        base_url=url,
-        email=tenant.owner.email,
-        password=PASSWORD,
-        project=tenant.project.slug,
-        model_url=model.url,
-    )
-
-
-@pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    """What the console said against a page. A test that provokes some clears them; any other fails with them."""
-    said: list[str] = []
-    yield said
-    assert said == []
-
-
-@pytest.fixture
-def page(app: App, browser: Browser, complaints: list[str]) -> Iterator[Page]:
-    """A page of a desk's size, closed before the product stops."""
-    yield from _watched_page(browser, DESK, complaints)
-
-
-@pytest.fixture
-def phone_page(app: App, browser: Browser, complaints: list[str]) -> Iterator[Page]:
-    """The same, as wide as a phone."""
-    yield from _watched_page(browser, PHONE, complaints)
-
-
-def _watched_page(browser: Browser, viewport: dict[str, int], complaints: list[str]) -> Iterator[Page]:
-    context = browser.new_context(viewport=viewport)
-    context.add_init_script(COUNT_TOKENS)
-    page = context.new_page()
-
-    def note(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            complaints.append(message.text)
-
-    page.on("console", note)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
+@pytest.fixture(scope="package")
+def tab(browser: Browser, product: str) -> Iterator[Page]:
+    """The one tab in which all tests take place: a new one costs four times what an address costs that is opened in it."""
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
+    yield context.new_page()
     context.close()
+
+
+@dataclass
+class Complaints:
+    """What the console said against a page."""
+
+    heard: list[str] = field(default_factory=list)
+    provoked: list[str] = field(default_factory=list)
+
+    def provoke(self, words: str) -> None:
+        """The test brings this one about, whenever the console gets to say it."""
+        self.provoked.append(words)
+
+    @property
+    def others(self) -> list[str]:
+        return [text for text in self.heard if not any(words in text for words in self.provoked)]
+
+    def note_message(self, message: ConsoleMessage) -> None:
+        """Not that there is no favicon.ico: the browser asks for one when it likes, for what names no icon."""
+        address = message.location["url"]
+        if message.type in ("error", "warning") and not address.endswith("/favicon.ico"):
+            self.heard.append(f"{message.text} {address}")
+
+    def note_error(self, error: Error) -> None:
+        self.heard.append(str(error))
+
+
+@pytest.fixture
+def complaints() -> Iterator[Complaints]:
+    """A test fails with what it didn't provoke."""
+    complaints = Complaints()
+    yield complaints
+    assert complaints.others == []
+
+
+@pytest.fixture
+def page(tab: Page, product: str, complaints: Complaints) -> Iterator[Page]:
+    """The tab at a desk's size, with nobody signed in. Afterwards it stands at an address where nothing goes on."""
+    tab.on("console", complaints.note_message)
+    tab.on("pageerror", complaints.note_error)
+    yield tab
+    tab.unroute_all(behavior="wait")
+    tab.goto(f"{product}{NOTHING}")
+    tab.remove_listener("console", complaints.note_message)
+    tab.remove_listener("pageerror", complaints.note_error)
+    tab.context.clear_cookies()
+
+
+@pytest.fixture
+def phone_page(page: Page) -> Iterator[Page]:
+    """The same, as wide as a phone."""
+    page.set_viewport_size(PHONE)
+    yield page
+    page.set_viewport_size(DESK)
+
+
+def sign_in(page: Page, app: App) -> None:
+    """As the owner, by a session that Django made: the form has a test of its own."""
+    client = Client()
+    client.force_login(app.tenant.owner)
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": app.base_url}])
+
+
+def open_page(page: Page, app: App, path: str, *, until: Until = "load") -> None:
+    """A page of the project, as its owner sees it; when it is loaded, its scripts have run."""
+    sign_in(page, app)
+    page.goto(f"{app.home}/{path}", wait_until=until)
+
+
+def hold_back(page: Page, address: str) -> Callable[[], None]:
+    """Keep the answer to the next request of this address from the page, until what is given back is called."""
+    held: list[Route] = []
+    page.route(address, lambda route: held.append(route), times=1)
+
+    def release() -> None:
+        while not held:
+            page.wait_for_timeout(20)
+        held.pop().continue_()
+
+    return release

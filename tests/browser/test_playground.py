@@ -2,131 +2,143 @@
 
 from __future__ import annotations
 
-import json
 import re
-import urllib.request
+from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.conftest import App
+from conversations.models import Conversation, PersonaField
+from tests.browser.conftest import App, Complaints, hold_back, open_page
+from tests.browser.talk import SAID, composer, converse, send, turn_title
+from tests.conftest import make_tenant
+from tests.processes import ScriptedModel
 
 pytestmark = pytest.mark.browser
 
+MARKUP = "<img src=x onerror=alert(1)> https://example.com/menu, javascript:alert(1)"
 PROMISE = "Could you text me the details?"
 
 
-def script(app: App, **step: object) -> None:
-    """What the offline model answers next."""
-    body = json.dumps([step]).encode()
-    request = urllib.request.Request(f"{app.model_url}/script", body, {"Content-Type": "application/json"})
-    urllib.request.urlopen(request).close()
+@dataclass(frozen=True)
+class Told:
+    """A conversation of two turns, the second of which promises a text message. It is only looked at."""
+
+    app: App
+    conversation: str
 
 
-def sign_in(page: Page, app: App) -> None:
-    page.goto(f"{app.base_url}/p/{app.project}/playground")
-    page.get_by_label("E-mail").fill(app.email)
-    page.get_by_label("Password").fill(app.password)
-    page.get_by_role("button", name="Sign in").click()
-    # Shown by the page's own script: from here on keys and clicks are heard.
-    expect(page.locator("#openers")).to_be_visible()
+@pytest.fixture(scope="module")
+def told(product: str, _model_process: ScriptedModel) -> Told:
+    app = App(product, make_tenant("Nello"), _model_process)
+    return Told(app, converse(app, MARKUP, PROMISE, name="Giulia Ferri", phone="+39 347 555 0142"))
 
 
-def say(page: Page, text: str) -> None:
-    """Send, and wait until the turn and its flows are done."""
-    sent = page.locator(".mg-msg.me:not(.pg-superseded)").count()
-    page.get_by_label("Message as the customer").fill(text)
-    page.keyboard.press("Enter")
-    expect(page.locator(".mg-msg.me:not(.pg-superseded)")).to_have_count(sent + 1)
-    expect(turn_title(page)).to_contain_text(re.compile(rf"Turn {sent + 1}\s*Done in"), timeout=20_000)
-
-
-def turn_title(page: Page) -> Locator:
-    return page.locator("#turn-title")
+def open_told(page: Page, told: Told) -> None:
+    open_page(page, told.app, f"playground?conversation={told.conversation}")
+    expect(turn_title(page)).to_contain_text(re.compile(r"Turn 2\s*Done in"))
 
 
 def lane(page: Page, name: str) -> Locator:
     return page.locator(f"#score [data-lane={name}]")
 
 
-def reply(page: Page) -> Locator:
-    return page.locator(".mg-msg.sel > p")
-
-
-def test_wrong_password_is_told_in_a_sentence(page: Page, app: App) -> None:
-    page.goto(app.base_url)
-    page.get_by_label("E-mail").fill(app.email)
-    page.get_by_label("Password").fill("not the password")
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_be_visible()
-    expect(page.get_by_label("E-mail")).to_have_value(app.email)
-
-
-def test_reply_comes_as_tokens(page: Page, app: App) -> None:
-    sign_in(page, app)
-    say(page, "Hi, do you have a table for four this Friday?")
-    expect(reply(page)).not_to_be_empty()
-    assert page.evaluate("window.tokens") > 0
-
-
-def test_three_flows_finish_after_the_reply(page: Page, app: App) -> None:
-    """T10, T13, T16: each is a lane of its own beside the reply."""
-    sign_in(page, app)
-    say(page, "Hi, do you have a table for four this Friday?")
-    for name in ("reply", "observer", "thoughts", "tool_caller"):
-        expect(lane(page, name)).to_have_count(1)
+def test_opener_starts_a_conversation_that_a_reload_keeps(page: Page, app: App) -> None:
+    open_page(page, app, "playground")
+    opener = page.locator("#openers button").first
+    words = opener.inner_text().strip()
+    opener.click()
+    expect(page.locator(SAID)).to_contain_text(words)
+    expect(turn_title(page)).to_contain_text("Done in")
+    answer = page.locator(".mg-msg.sel > p").inner_text()
+    page.reload()
+    expect(page.locator(SAID)).to_contain_text(words)
+    expect(page.locator(".mg-msg.sel > p")).to_have_text(answer)
 
 
 def test_newer_message_withdraws_the_reply_under_way(page: Page, app: App) -> None:
-    """The customer no longer sees it; staff finds it, struck out, in its turn."""
-    sign_in(page, app)
-    script(app, skill="reply", text="Half a thought and then another. " * 40, gap_ms=100)
-    page.get_by_label("Message as the customer").fill("First")
-    page.keyboard.press("Enter")
-    expect(page.locator("#chat [aria-busy] p")).to_contain_text("Half a thought", timeout=20_000)
-    page.get_by_label("Message as the customer").fill("No, wait")
-    page.keyboard.press("Enter")
+    """It is seen as it is written. Then the customer no longer sees it; staff finds it, struck out, in its turn."""
+    app.model.script("reply", match="First", text="Half a thought and then another. " * 100, gap_ms=100)
+    open_page(page, app, "playground")
+    send(page, "First")
+    expect(page.locator("#chat [aria-busy] p")).to_contain_text("Half a thought")
+    send(page, "No, wait")
     expect(page.locator(".pg-superseded")).to_contain_text("superseded by turn 2")
     expect(page.locator("#chat")).not_to_contain_text("Half a thought")
     page.get_by_role("button", name="Turn 1").click()
     expect(page.locator("#reading s")).to_contain_text("Half a thought")
 
 
-def test_opener_starts_a_conversation(page: Page, app: App) -> None:
-    sign_in(page, app)
-    opener = page.locator("#openers button").first
-    words = opener.inner_text().strip()
-    opener.click()
-    expect(page.locator(".mg-msg.me").first).to_contain_text(words)
-    expect(turn_title(page)).to_contain_text("Done in", timeout=20_000)
+def test_named_test_customer_is_the_persona_of_the_next_conversation(page: Page, app: App) -> None:
+    open_page(page, app, "playground")
+    page.get_by_role("button", name="Test customer").click()
+    page.get_by_label("Name").fill("Marta Bianchi")
+    page.get_by_role("button", name="Start with this customer").click()
+    expect(composer(page)).to_have_attribute("placeholder", "Write as Marta…")
+    send(page, "Hello")
+    expect(page.locator("#chat")).to_contain_text("Conversation started")
+    expect(page.locator("#persona-open")).to_contain_text("Marta Bianchi")
+    with app.tenant.tx():
+        assert PersonaField.objects.get(key="name").value == "Marta Bianchi"
 
 
-def test_promise_is_marked_and_its_verdict_fired(page: Page, app: App) -> None:
+def test_message_that_could_not_be_sent_is_kept_for_another_try(page: Page, app: App, complaints: Complaints) -> None:
+    """The same Idempotency-Key goes out again, so that nothing counts twice."""
+    complaints.provoke("status of 503")
+    keys: list[str] = []
+    problem = '{"error": {"code": "unavailable", "message": "The database is away.", "field": null, "request_id": "r"}}'
+
+    def refuse(route: Route) -> None:
+        keys.append(route.request.headers["idempotency-key"])
+        route.fulfill(status=503, body=problem)
+
+    open_page(page, app, "playground")
+    page.route("**/messages", refuse, times=1)
+    send(page, "Do you get this?")
+    expect(page.locator(SAID)).to_contain_text("Not sent. The database is away.")
+    with page.expect_request("**/messages") as again:
+        page.get_by_role("button", name="Try again").click()
+    expect(turn_title(page)).to_contain_text("Turn 1")
+    expect(page.locator(SAID)).not_to_contain_text("Not sent")
+    assert keys == [again.value.headers["idempotency-key"]]
+
+
+def test_what_is_sent_while_a_conversation_opens_is_sent_to_it(page: Page, app: App) -> None:
+    """The answer that opens it is held back until something is sent."""
+    conversation = converse(app, "Hello")
+    release = hold_back(page, f"**/conversations/{conversation}")
+    open_page(page, app, f"playground?conversation={conversation}")
+    send(page, "Are you open on Sunday?")
+    expect(page.locator(SAID)).to_contain_text("Sending")
+    release()
+    expect(turn_title(page)).to_contain_text("Turn 2")
+    with app.tenant.tx():
+        assert Conversation.objects.count() == 1
+
+
+def test_promise_is_marked_and_its_verdict_fired(page: Page, told: Told) -> None:
     """N33, N39: the words of the promise are marked in place, and the same number stands at the verdict and the effect."""
-    sign_in(page, app)
-    say(page, "Hi, I’m Giulia Ferri, my number is +39 347 555 0142")
-    say(page, PROMISE)
+    open_told(page, told)
     verdict = page.locator("[data-verdict=send_sms_tool]")
     expect(verdict).to_contain_text("Fired")
-    number = verdict.get_attribute("data-w")
-    expect(page.locator(f"#reading mark[data-w='{number}']")).to_have_attribute("data-s", "ok")
-    expect(lane(page, "effect")).to_have_attribute("data-w", str(number))
+    number = str(verdict.get_attribute("data-w"))
+    words = page.locator(f"#reading mark[data-w='{number}']")
+    expect(words).to_have_attribute("data-s", "ok")
+    expect(lane(page, "effect")).to_have_attribute("data-w", number)
+    words.hover()
+    expect(page.locator("#panes")).to_have_attribute("data-lit", number)
 
 
-def test_pointing_at_words_lights_up_their_verdict(page: Page, app: App) -> None:
-    sign_in(page, app)
-    say(page, "Hi, I’m Giulia Ferri, my number is +39 347 555 0142")
-    say(page, PROMISE)
-    page.locator("#reading mark[data-w]").first.hover()
-    number = page.locator("#panes").get_attribute("data-lit")
-    expect(page.locator(f"[data-verdict][data-w='{number}']")).to_have_count(1)
+def test_three_flows_finish_after_the_reply(page: Page, told: Told) -> None:
+    """T10, T13, T16: each is a lane of its own beside the reply."""
+    open_told(page, told)
+    for name in ("reply", "observer", "thoughts", "tool_caller"):
+        expect(lane(page, name)).to_have_count(1)
 
 
-def test_directives_are_shown_with_what_changed(page: Page, app: App) -> None:
+def test_directives_are_shown_with_what_changed(page: Page, told: Told) -> None:
     """T15, T20"""
-    sign_in(page, app)
-    say(page, "Hi, do you have a table for four this Friday?")
-    say(page, "+39 347 555 0142")
+    open_told(page, told)
     page.get_by_role("tab", name="Directives").click()
     panel = page.locator("#directives")
     expect(panel).to_contain_text("Written by thoughts after turn 2")
@@ -134,40 +146,19 @@ def test_directives_are_shown_with_what_changed(page: Page, app: App) -> None:
     expect(panel.locator("pre")).to_contain_text("<CurrentTaskAnalysis version=")
 
 
-def test_tabs_move_with_the_arrow_keys(page: Page, app: App) -> None:
-    sign_in(page, app)
-    say(page, "Hello")
-    page.get_by_role("tab", name="Verdicts").focus()
-    page.keyboard.press("ArrowLeft")
+def test_prompt_of_a_model_call_opens_in_parts(page: Page, told: Told) -> None:
+    """N33: the rendered prompt is stored and viewable, in the last of the tabs, which the arrow keys reach."""
+    open_told(page, told)
+    page.get_by_role("tab", name="Verdicts").press("ArrowLeft")
     expect(page.get_by_role("tab", name="Model calls")).to_be_focused()
-    expect(page.locator("#calls")).to_be_visible()
-
-
-def test_prompt_of_a_model_call_opens_in_parts(page: Page, app: App) -> None:
-    """N33: the rendered prompt is stored and viewable."""
-    sign_in(page, app)
-    say(page, "Hello")
-    page.get_by_role("tab", name="Model calls").click()
     page.get_by_role("button", name="Prompt of Reply").click()
     parts = page.get_by_role("navigation", name="Parts of the prompt")
     parts.get_by_role("button", name="Business Context").click()
     expect(page.locator(".pg-parts pre")).to_contain_text("<BusinessContext>")
 
 
-def test_reload_keeps_the_conversation(page: Page, app: App) -> None:
-    sign_in(page, app)
-    say(page, "Hello, keep this")
-    answer = reply(page).inner_text()
-    page.reload()
-    expect(page.locator(".mg-msg.me")).to_contain_text("Hello, keep this")
-    expect(reply(page)).to_have_text(answer)
-
-
-def test_single_keys_walk_the_turns_and_begin_anew(page: Page, app: App) -> None:
-    sign_in(page, app)
-    say(page, "Hello")
-    say(page, "Are you open on Sunday?")
-    page.keyboard.press("Escape")
+def test_single_keys_walk_the_turns_and_begin_anew(page: Page, told: Told) -> None:
+    open_told(page, told)
     page.keyboard.press("k")
     expect(turn_title(page)).to_contain_text("Turn 1")
     page.keyboard.press("j")
@@ -178,49 +169,17 @@ def test_single_keys_walk_the_turns_and_begin_anew(page: Page, app: App) -> None
     expect(turn_title(page)).to_contain_text("Turn 2")
 
 
-def test_named_test_customer_is_the_persona_of_the_next_conversation(page: Page, app: App) -> None:
-    sign_in(page, app)
-    page.get_by_role("button", name="Test customer").click()
-    page.get_by_label("Name").fill("Marta Bianchi")
-    page.get_by_role("button", name="Start with this customer").click()
-    say(page, "Hello")
-    expect(page.locator("#persona-open")).to_contain_text("Marta Bianchi")
-    expect(page.get_by_label("Message as the customer")).to_have_attribute("placeholder", "Write as Marta…")
-
-
-def test_message_that_could_not_be_sent_is_kept_for_another_try(page: Page, app: App, complaints: list[str]) -> None:
-    """The same Idempotency-Key goes out again, so that nothing counts twice."""
-    sign_in(page, app)
-    say(page, "Hello")
-    keys: list[str] = []
-    page.on("request", lambda request: request.method == "POST" and keys.append(request.headers["idempotency-key"]))
-    problem = '{"error": {"code": "unavailable", "message": "The database is away.", "field": null, "request_id": "r"}}'
-    page.route("**/messages", lambda route: route.fulfill(status=503, body=problem), times=1)
-    page.get_by_label("Message as the customer").fill("Do you get this?")
-    page.keyboard.press("Enter")
-    expect(page.locator(".mg-msg.me").last).to_contain_text("Not sent. The database is away.")
-    complaints.clear()
-    page.get_by_role("button", name="Try again").click()
-    expect(page.locator(".mg-msg.me").last).not_to_contain_text("Not sent")
-    expect(turn_title(page)).to_contain_text("Turn 2")
-    assert len(keys) == 2
-    assert keys[0] == keys[1]
-
-
-def test_words_of_a_customer_never_become_markup(page: Page, app: App) -> None:
-    sign_in(page, app)
-    say(page, "<img src=x onerror=alert(1)> https://example.com/menu, javascript:alert(1)")
-    said = page.locator(".mg-msg.me")
+def test_words_of_a_customer_never_become_markup(page: Page, told: Told) -> None:
+    open_told(page, told)
+    said = page.locator(SAID).first
     expect(said).to_contain_text("<img src=x onerror=alert(1)>")
     expect(said.locator("a")).to_have_attribute("href", "https://example.com/menu")
 
 
-def test_phone_shows_chat_and_turn_as_two_views(phone_page: Page, app: App) -> None:
-    sign_in(phone_page, app)
-    phone_page.get_by_label("Message as the customer").fill("Hello")
-    phone_page.keyboard.press("Enter")
-    turn_link = phone_page.get_by_role("button", name="Turn 1").last
-    expect(turn_link).to_be_visible(timeout=20_000)
+def test_phone_shows_chat_and_turn_as_two_views(phone_page: Page, told: Told) -> None:
+    open_page(phone_page, told.app, f"playground?conversation={told.conversation}")
+    turn_link = phone_page.locator("#chat").get_by_role("button", name="Turn 2")
+    expect(turn_link).to_be_visible()
     expect(turn_title(phone_page)).to_be_hidden()
     turn_link.click()
     expect(turn_title(phone_page)).to_be_visible()

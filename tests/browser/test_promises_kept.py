@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from projects.models import Member
-from tests.browser.conftest import App
-from tests.browser.test_playground import say, script, turn_title
+from tests.browser.conftest import App, Complaints, hold_back, open_page
+from tests.browser.talk import converse, say, send, turn_title
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, add_promise, talk
 from tools.custom import service
@@ -31,15 +31,12 @@ TELLS = {
     "useConversationHistory": False,
     "action": {"type": "send_urgent_message", "options": {"message": "The kitchen knows about it."}},
 }
-
-
-def open_page(page: Page, app: App, path: str) -> None:
-    """A page of the project, signing in on the way."""
-    page.goto(f"{app.base_url}/p/{app.project}/{path}")
-    page.get_by_label("E-mail").fill(app.email)
-    page.get_by_label("Password").fill(app.password)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.locator(".mg-main")).to_be_visible()
+# What the page said that the agent waits for; it says so for as long as that lasts.
+KEEP_WAITS = """
+  window.waits = "";
+  const place = document.getElementById("waiting");
+  new MutationObserver(() => { waits += place.innerText; }).observe(place, {subtree: true, childList: true, attributes: true});
+"""
 
 
 def save_tool(tenant: Tenant, **changes: Any) -> None:
@@ -52,7 +49,7 @@ def write_json(page: Page, text: str) -> None:
     page.get_by_label("Definition as JSON").fill(text)
 
 
-def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App, tenant: Tenant) -> None:
+def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) -> None:
     """N50: mistakes stand beside their place while one writes; what is saved fires in the very next reply."""
     open_page(page, app, "tools/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
@@ -72,16 +69,14 @@ def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App, 
     page.keyboard.press("Control+s")
     expect(page.get_by_text("Version 1, saved by")).to_be_visible()
     page.get_by_role("link", name="Playground").click()
-    expect(page.locator("#openers")).to_be_visible()
-    script(app, skill="reply", text=KITCHEN)
-    page.get_by_label("Message as the customer").fill("One of us is vegan.")
-    page.keyboard.press("Enter")
+    app.model.script("reply", match="One of us is vegan.", text=KITCHEN)
+    send(page, "One of us is vegan.")
     # The agent speaks by itself when the tool has run; until then the inspector follows the newest turn.
-    expect(page.get_by_role("button", name="Turn 2")).to_be_visible(timeout=20_000)
-    page.get_by_role("button", name="Turn 1").click()
-    expect(page.locator(f"[data-verdict={NAME}]")).to_contain_text("Fired", timeout=20_000)
+    expect(turn_title(page)).to_contain_text(re.compile(r"Turn 2\s*Done in"))
+    page.locator("#chat").get_by_role("button", name="Turn 1").click()
+    expect(page.locator(f"[data-verdict={NAME}]")).to_contain_text("Fired")
     page.get_by_role("tab", name="Effects").click()
-    expect(page.locator(f"[data-effect={NAME}]")).to_contain_text("Done", timeout=20_000)
+    expect(page.locator(f"[data-effect={NAME}]")).to_contain_text("Done")
 
 
 def test_try_it_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: Tenant) -> None:
@@ -102,7 +97,7 @@ def test_try_it_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: 
     expect(page.locator("#check")).to_contain_text("Can be saved")
     page.get_by_label("The agent answers").fill(f"{KITCHEN} I can also text you the details.")
     page.get_by_role("button", name="Evaluate").click()
-    expect(page.locator(f"[data-verdict={NAME}]")).to_contain_text("Would fire", timeout=20_000)
+    expect(page.locator(f"[data-verdict={NAME}]")).to_contain_text("Would fire")
     expect(page.locator("[data-verdict=send_sms_tool]")).to_contain_text("Held back")
     marks = page.locator("#try-result mark")
     expect(marks.first).to_contain_text("letting the kitchen know")
@@ -119,25 +114,23 @@ def test_try_it_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: 
 
 def test_a_rehearsal_shows_which_verdicts_change(page: Page, app: App, tenant: Tenant) -> None:
     """The edited tool over what was said before: it would fire where it did not exist then."""
-    open_page(page, app, "playground")
-    expect(page.locator("#openers")).to_be_visible()
-    script(app, skill="reply", text=KITCHEN)
-    say(page, "One of us is vegan.")
-    say(page, "Are you open on Sunday?")
+    app.model.script("reply", match="One of us is vegan.", text=KITCHEN)
+    converse(app, "One of us is vegan.", "Are you open on Sunday?")
     save_tool(tenant)
-    page.goto(f"{app.base_url}/p/{app.project}/tools/{NAME}?tab=rehearsal")
+    open_page(page, app, f"tools/{NAME}?tab=rehearsal")
     expect(page.locator("#rehearsal")).to_be_visible()
     page.get_by_role("button", name="Rehearse").click()
     changed = page.locator("[data-changed]")
-    expect(page.locator("#rehearsal-result")).to_contain_text("1 reply would be judged otherwise.", timeout=20_000)
+    expect(page.locator("#rehearsal-result")).to_contain_text("1 reply would be judged otherwise.")
     expect(page.locator("#rehearsal-result")).to_contain_text("2 replies read.")
     expect(changed).to_contain_text("Would fire now")
     expect(changed.locator("mark")).to_contain_text("letting the kitchen know")
 
 
 def test_two_who_edit_the_same_tool_see_what_differs(
-    page: Page, app: App, tenant: Tenant, complaints: list[str]
+    page: Page, app: App, tenant: Tenant, complaints: Complaints
 ) -> None:
+    complaints.provoke("status of 409")
     save_tool(tenant)
     open_page(page, app, f"tools/{NAME}")
     expect(page.locator("#check")).to_contain_text("Can be saved")
@@ -147,7 +140,6 @@ def test_two_who_edit_the_same_tool_see_what_differs(
     dialog = page.get_by_role("dialog", name="Someone else saved this tool meanwhile")
     expect(dialog.locator(".del")).to_contain_text("Tells the baker.")
     expect(dialog.locator(".add")).to_contain_text("Tells the chef.")
-    complaints.clear()  # the refused save is an answer of 409
     dialog.get_by_role("button", name="Save mine over version 2").click()
     expect(page.get_by_text("Version 3, saved by")).to_be_visible()
     with tenant.tx():
@@ -155,14 +147,18 @@ def test_two_who_edit_the_same_tool_see_what_differs(
 
 
 def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: Tenant) -> None:
-    """E2: nothing is repeated until a person says so, and what they say decides the promise too."""
+    """E2: nothing is repeated until a person says so, and what they say decides the promise too. A key that is pressed before
+    the page's script is there counts.
+    """
     row = talk(tenant, "Could you text me the address?", name="Paolo Conti")
     effect = add_effect(tenant, row, state=EffectState.UNKNOWN, error="The connection broke after 1.9 s.", attempts=1)
     add_promise(tenant, row, "I’ll text you the address.", effect=effect, tool="send_sms_tool")
-    open_page(page, app, "promises")
+    release = hold_back(page, "**/js/ledger.js")
+    open_page(page, app, "promises", until="commit")
     expect(page.locator("#questions")).to_contain_text("The connection broke after 1.9 s.")
     expect(page.get_by_role("link", name="Effects")).to_contain_text("1")
     page.keyboard.press("y")
+    release()
     expect(page.get_by_role("status")).to_contain_text("It counts as done.")
     expect(page.locator("#questions")).to_have_count(0)
     expect(page.locator("[data-promise=Kept]")).to_contain_text("I’ll text you the address.")
@@ -177,7 +173,6 @@ def test_the_five_turns_with_waiting_shown(page: Page, app: App, tenant: Tenant)
     keeps the reply with the code-phrase as a regression case.
     """
     open_page(page, app, "playground")
-    expect(page.locator("#openers")).to_be_visible()
     said = page.locator("#reading .pg-said")
     say(page, "Hello, I'd like to book a table for four on Friday")
     expect(said).to_contain_text("language: en")
@@ -185,16 +180,14 @@ def test_the_five_turns_with_waiting_shown(page: Page, app: App, tenant: Tenant)
     expect(page.locator(".mg-msg.sel > p")).to_contain_text("phone")
     say(page, "+39 347 555 0142")
     expect(said).to_contain_text("phone")
-    script(app, skill="arguments", ttft_ms=2_500)
-    page.get_by_label("Message as the customer").fill("Giulia Ferri")
-    page.keyboard.press("Enter")
-    expect(page.locator("#waiting")).to_contain_text(
-        "The agent waits for what check_availability_tool brings", timeout=20_000
-    )
-    expect(page.locator("#reading .mg-reading")).to_contain_text("Let me check availability for Friday at 7 PM")
-    expect(turn_title(page)).to_contain_text(re.compile(r"Turn 5\s*Done in"), timeout=20_000)
+    app.model.script("arguments", match="Giulia Ferri", ttft_ms=4_000)
+    page.evaluate(KEEP_WAITS)
+    send(page, "Giulia Ferri")
+    expect(turn_title(page)).to_contain_text(re.compile(r"Turn 5\s*Done in"))
     expect(page.locator("#waiting")).to_be_hidden()
-    page.get_by_role("button", name="Turn 4").click()
+    assert "The agent waits for what check_availability_tool brings" in page.evaluate("waits")
+    page.locator("#chat").get_by_role("button", name="Turn 4").first.click()
+    expect(page.locator("#reading .mg-reading")).to_contain_text("Let me check availability for Friday at 7 PM")
     page.get_by_role("tab", name="Effects").click()
     expect(page.locator("[data-wait=result]")).to_contain_text("the result came")
     expect(page.locator("[data-effect=check_availability_tool] li").last).to_contain_text("Told")

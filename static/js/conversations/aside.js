@@ -1,9 +1,13 @@
 // What the server wrote beside the transcript, brought up to date by asking for the page again.
+import { whenReleased } from "../dom.js";
+import { Newest } from "../newest.js";
+
 const PAUSE_MS = 400;
 
 export class Aside {
   constructor(parts) {
     this.parts = parts;
+    this.page = new Newest();
   }
 
   /** Soon, once: several events come with each turn. */
@@ -13,12 +17,18 @@ export class Aside {
   }
 
   async refresh() {
-    const response = await fetch(location.href, { credentials: "same-origin" }).catch(() => null);
-    if (!response?.ok) return;
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    for (const part of this.parts) {
-      const fresh = page.getElementById(part.id);
-      if (fresh && fresh.innerHTML !== part.innerHTML) part.replaceChildren(...fresh.childNodes);
-    }
+    const text = await this.page.of(read(location.href));
+    if (text === null) return;
+    const page = new DOMParser().parseFromString(text, "text/html");
+    whenReleased(() => this.parts.forEach((part) => replace(part, page.getElementById(part.id))));
   }
+}
+
+async function read(url) {
+  const response = await fetch(url, { credentials: "same-origin" });
+  return response.ok ? response.text() : null;
+}
+
+function replace(part, fresh) {
+  if (fresh && fresh.innerHTML !== part.innerHTML) part.replaceChildren(...fresh.childNodes);
 }

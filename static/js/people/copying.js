@@ -1,6 +1,4 @@
-const SHOWN_MS = 2_000;
-
-/** Buttons with `data-copies` copy the field of that id, and say so for a moment. */
+/** Buttons with `data-copies` copy the field of that id, and say so. */
 export function bindCopying() {
   for (const button of document.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(button));
 }
@@ -10,7 +8,6 @@ async function copy(button) {
   field.select();
   const label = button.querySelector("span");
   label.textContent = await written(field.value);
-  setTimeout(() => (label.textContent = "Copy"), SHOWN_MS);
 }
 
 async function written(text) {

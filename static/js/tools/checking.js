@@ -16,7 +16,13 @@ export class Checking {
     this.timer = setTimeout(() => this.now(), PAUSE_MS);
   }
 
-  async now() {
+  /** Done when the newest text has been looked at. */
+  now() {
+    clearTimeout(this.timer);
+    return (this.newest = this.look());
+  }
+
+  async look() {
     const visit = (this.visit += 1);
     let found;
     try {
@@ -25,7 +31,7 @@ export class Checking {
       // The save says it again; a connection that is away is told there.
       return;
     }
-    if (visit !== this.visit) return;
+    if (visit !== this.visit) return this.newest;
     const toned = (problems, tone) => problems.map((problem) => ({ ...problem, tone }));
     this.onResult([...toned(found.problems, "bad"), ...toned(found.warnings, "warn")]);
   }

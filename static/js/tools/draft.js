@@ -50,7 +50,15 @@ export class Draft {
 }
 
 // The order in which names are read; conversations/pages/tools.py has it too. The server keeps none.
-const FIELDS = ["description", "conditions", "useConversationHistory", "conflictPolicy", "action", "after_actions"];
+const FIELDS = [
+  "description",
+  "conditions",
+  "useConversationHistory",
+  "conflictPolicy",
+  "action",
+  "after_actions",
+  "requires_approval",
+];
 const PARTS = [
   "type",
   "description",

@@ -1,5 +1,5 @@
 // The usual parts of a definition as a form. What it doesn't know it leaves as it is in the JSON.
-import { h, icon } from "../dom.js";
+import { h, icon, whenReleased } from "../dom.js";
 import { afterActions } from "./form_after.js";
 import { Fields } from "./form_fields.js";
 import { webhook } from "./form_webhook.js";
@@ -15,7 +15,7 @@ export class DefinitionForm {
     this.root = root;
     this.draft = draft;
     this.canEdit = canEdit;
-    draft.listen((_, from) => from !== this && this.render());
+    draft.listen((_, from) => from !== this && whenReleased(() => this.render()));
     this.render();
   }
 
@@ -90,6 +90,9 @@ export class DefinitionForm {
         }),
       ],
       type !== "send_event" && afterActions(fields, definition),
+      fields.check("A colleague approves each use first", ["requires_approval"], {
+        hint: "It becomes a todo with exactly its arguments, and runs when somebody says yes.",
+      }),
     ];
   }
 

@@ -75,10 +75,7 @@ class Tool {
       nameOf: () => this.name,
       onResult: (problems) => this.show(problems),
     });
-    for (const button of at("view").children) {
-      button.addEventListener("click", () => this.view(button.value));
-      button.disabled = false;
-    }
+    for (const button of at("view").children) button.addEventListener("click", () => this.view(button.value));
     at("tidy")?.addEventListener("click", () => this.tidy());
     at("save")?.addEventListener("click", () => this.save());
     at("name")?.addEventListener("input", () => this.checking.soon());

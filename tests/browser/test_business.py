@@ -1,0 +1,217 @@
+"""What a business sets up and looks after: its first day, its agent's settings, colleagues, keys, bookings, the administration."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from conversations.models import Message, MessageRole
+from projects.models import AgentVersion, Attribute, Project
+from tests.browser.conftest import App, open_page, settle
+from tests.browser.talk import turn_title
+from tests.conftest import PASSWORD, Tenant
+from tests.integrations.conftest import source_of
+from tests.processes import free_port
+from tools.book.links import make_token
+from tools.book.search import new_search
+from tools.book.services import Guest, book
+from tools.book.wishes import Wish
+from tools.models import Booking, BookingState
+
+pytestmark = pytest.mark.browser
+
+# What lights up at a click: it does so for a moment only.
+LIT_BY_FACT = """() => {
+  document.querySelector("#facts [data-message]").click();
+  return document.querySelector("#chat .cv-lit").innerText;
+}"""
+
+
+def test_newcomer_talks_to_an_agent_of_their_own(page: Page, app: App) -> None:
+    page.goto(f"{app.base_url}/account/login/")
+    page.get_by_role("link", name="Make your agent").click()
+    page.get_by_label("E-mail").fill(f"ada@{app.tenant.project.slug}.example")
+    page.get_by_label("Password").fill("seven green bottles")
+    page.get_by_role("button", name="Sign up").click()
+    page.get_by_label("What is your business called?").fill("Praxis Lindenhof")
+    page.locator("label", has_text=re.compile(r"^\s*Clinic")).click()
+    page.get_by_role("button", name="Talk to my agent").click()
+    opener = page.locator("#openers button").first
+    expect(opener).to_contain_text("appointment")
+    opener.click()
+    expect(page.locator(".mg-msg:not(.me) p").first).to_contain_text("Praxis Lindenhof")
+    expect(turn_title(page)).to_contain_text("Done in")
+
+
+def test_sign_in_refuses_a_wrong_password_and_leads_to_where_one_was_going(page: Page, app: App) -> None:
+    """The administration, through the one door; there an attribute is changed under the strict policy."""
+    page.goto(f"{app.base_url}/admin/")
+    page.get_by_label("E-mail").fill(app.tenant.owner.email)
+    page.get_by_label("Password").fill("not the password")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_label("E-mail")).to_have_value(app.tenant.owner.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("#site-name")).to_contain_text("Makegood · Nello")
+    page.goto(f"{app.base_url}/admin/projects/attribute/")
+    page.get_by_role("link", name="Add attribute").click()
+    page.get_by_label("Key").fill("greeting")
+    page.get_by_label("Type").select_option("str")
+    page.get_by_label("value").fill("Buonasera")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".messagelist")).to_contain_text("was added successfully")
+    with app.tenant.tx():
+        assert Attribute.objects.get(key="greeting").value == "Buonasera"
+
+
+def test_colleague_joins_by_the_link(page: Page, app: App) -> None:
+    email = f"lena@{app.tenant.project.slug}.example"
+    open_page(page, app, "members")
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_role("button", name="Make the link").click()
+    link = page.get_by_label(f"Link for {email}").input_value()
+    page.get_by_role("button", name="your menu").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    # Made for the address that people see; the test's server listens elsewhere.
+    page.goto(app.base_url + "/invitations/" + link.rsplit("/", 1)[1])
+    page.get_by_label("Your name").fill("Lena Brandt")
+    page.get_by_label("Choose a password").fill("seven green bottles")
+    page.get_by_role("button", name="Make my account and join").click()
+    expect(page.get_by_role("button", name="Lena Brandt, your menu")).to_be_visible()
+
+
+def test_key_is_made_copied_and_revoked(page: Page, app: App) -> None:
+    open_page(page, app, "keys")
+    page.get_by_label("What it is for").fill("Website")
+    page.get_by_role("button", name="Make key").click()
+    expect(page.get_by_label("The new key")).to_have_value(re.compile(r"^mg_[0-9a-f]{8}_[\w-]{43}$"))
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name=re.compile("Copied|Press Ctrl C"))).to_be_visible()
+    page.get_by_role("button", name="Revoke Website").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep").click()
+    expect(page.locator("[data-row=Website]")).to_contain_text("Never used")
+    page.get_by_role("button", name="Revoke Website").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.locator("[data-row=Website]")).to_contain_text("Revoked")
+
+
+def test_scenarios_are_added_moved_and_saved(page: Page, app: App) -> None:
+    """A new scenario with two steps, moved to the front of its list, and a step taken out of another one."""
+    open_page(page, app, "agent/scenarios")
+    page.get_by_role("button", name="Remove step").first.click()
+    page.get_by_role("button", name="Scenario", exact=True).click()
+    new = page.locator("details").last
+    new.get_by_label("Title").fill("Gift vouchers")
+    new.get_by_label("What the agent does").fill("Ask for the amount.")
+    new.get_by_role("button", name="Step", exact=True).click()
+    new.get_by_label("What the agent does").last.fill("Ask for the name.")
+    new.get_by_role("button", name="Move step up").last.click()
+    new.get_by_role("button", name="Move scenario up").click()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved as version 2")).to_be_visible()
+    scenarios = second_version(app).config.scenarios
+    assert [len(scenario.steps) for scenario in scenarios] == [5, 3, 5, 4, 2, 3]
+    assert scenarios[4].title == "Gift vouchers"
+    assert [step.text for step in scenarios[4].steps] == ["Ask for the name.", "Ask for the amount."]
+
+
+def test_a_second_span_and_a_model_are_tried(page: Page, app: App) -> None:
+    """A span added by the script is read as one of its day; a model is tried without leaving the page."""
+    open_page(page, app, "agent/hours")
+    page.get_by_role("button", name="Add a span on Saturday").click()
+    page.locator("[data-day=sat] input").nth(1).fill("15:00")
+    page.locator("[data-day=sat] input").nth(2).fill("18:00")
+    page.locator("[data-day=sat] input").nth(3).fill("23:00")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved as version 2")).to_be_visible()
+    assert second_version(app).config.hours["sat"] == [("12:00", "15:00"), ("18:00", "23:00")]
+    page.get_by_role("link", name="Models").click()
+    page.get_by_role("button", name="Test the model of Reply").click()
+    expect(page.locator("#trial")).to_contain_text("answered in")
+
+
+def second_version(app: App) -> AgentVersion:
+    with app.tenant.tx():
+        return AgentVersion.objects.get(number=2)
+
+
+def test_a_mail_server_is_connected_tried_and_disconnected(page: Page, app: App) -> None:
+    """Nothing listens at the address, and trying it says so."""
+    open_page(page, app, "agent/integrations")
+    card = page.get_by_role("region", name="E-mail (SMTP)")
+    card.get_by_text("Connect", exact=True).first.click()
+    server = {"Server": "127.0.0.1", "Port": str(free_port()), "From": "hello@nello.example"}
+    for label, value in {**server, "User": "agent", "Password": "a-long-password"}.items():
+        card.get_by_label(label, exact=True).fill(value)
+    card.get_by_role("button", name="Connect").click()
+    expect(page.get_by_text("Connected: e-mails go out by it")).to_be_visible()
+    expect(card.get_by_text("••••word")).to_be_visible()
+    card.get_by_label("Send a test to").fill("me@example.org")
+    card.get_by_role("button", name="Send a test").click()
+    expect(card.get_by_text("nothing was sent")).to_be_visible()
+    card.get_by_text("Change the connection").click()
+    card.get_by_role("button", name="Disconnect").click()
+    page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
+    expect(page.get_by_text("the password is forgotten")).to_be_visible()
+    assert source_of(app.tenant, "smtp") is None
+
+
+def test_staff_see_what_is_said_and_learned_as_it_happens(page: Page, app: App) -> None:
+    """T17: what the observer learns is readable in the page, and leads to the words."""
+    begun = app.call("/conversations", {"channel": "chat", "persona": {"external_id": "guest"}})
+    open_page(page, app, "conversations")
+    page.get_by_role("link", name=re.compile("Unnamed customer")).click()
+    expect(page.get_by_text("Nothing said yet")).to_be_visible()
+    said = {"content": "Hi, my name is Giulia Ferri. Do you have a table for four?"}
+    app.call(f"/conversations/{begun['id']}/messages", said)
+    settle()
+    with app.tenant.tx():
+        reply = Message.objects.get(role=MessageRole.AGENT).content
+    expect(page.get_by_role("log")).to_contain_text("Giulia Ferri")
+    expect(page.get_by_role("log")).to_contain_text(reply[:20])
+    expect(page.locator("#facts")).to_contain_text("Giulia Ferri")
+    expect(page.locator("#directives")).to_contain_text("written after turn 1")
+    assert "my name is Giulia" in page.evaluate(LIT_BY_FACT)
+
+
+def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, app: App) -> None:
+    page = phone_page
+    booking = book_table(app.tenant)
+    page.goto(f"{app.base_url}/b/{make_token(booking)}")
+    expect(page.get_by_text(booking.code)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    page.get_by_label("People").select_option("2")
+    page.wait_for_url("**people=2**")
+    time = page.get_by_role("radio").last
+    moved_to = time.get_attribute("value")
+    time.check()
+    page.get_by_role("button", name="Move the booking").click()
+    expect(page.get_by_role("status")).to_contain_text("Your booking is moved")
+    assert now(app.tenant, booking).starts_at == datetime.fromisoformat(moved_to or "")
+
+    page.get_by_text("Cancel the booking").click()
+    page.get_by_role("button", name="Yes, cancel it").click()
+    expect(page.get_by_text("It was cancelled by you")).to_be_visible()
+    assert now(app.tenant, booking).state == BookingState.CANCELLED
+
+
+def book_table(tenant: Tenant) -> Booking:
+    """For four, at the first free time of the first open day after tomorrow."""
+    at = timezone.now()
+    with tenant.tx():
+        project = Project.objects.select_related("agent_version").get(pk=tenant.project.pk)
+        search = new_search(project, Wish(4), now=at)
+        day = next(search.opening.open_days(search.today + timedelta(days=1), within=20))
+        return book(project, Wish(4), starts_at=search.starts_of(day)[0], guest=Guest("Ada"), now=at)
+
+
+def now(tenant: Tenant, booking: Booking) -> Booking:
+    with tenant.tx():
+        return Booking.objects.get(pk=booking.pk)
