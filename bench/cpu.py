@@ -1,45 +1,29 @@
-"""CPU time and memory of a process and its children, from /proc."""
+"""CPU time of processes and their children, from /proc."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Collection
 from pathlib import Path
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-@dataclass(frozen=True)
-class Usage:
-    """CPU seconds (user and system, of ended children too) and resident bytes."""
-
-    cpu_s: float
-    rss_bytes: int
-
-    def __sub__(self, earlier: Usage) -> Usage:
-        return Usage(cpu_s=self.cpu_s - earlier.cpu_s, rss_bytes=self.rss_bytes)
+def cpu_seconds(pid: int, *, without: Collection[int] = ()) -> float:
+    """User and system time of a process with its descendants, of ended children too. `without`: as for `family`."""
+    times = [int(field) for member in family(pid, without=without) for field in _stat(member)[11:15]]
+    return sum(times) / TICKS_PER_SECOND
 
 
-def usage_of(pid: int) -> Usage:
-    """A process with all its living descendants."""
-    cpu_s, rss_bytes = 0.0, 0
-    for member in _family(pid):
-        fields = _stat(member)
-        if fields:
-            cpu_s += sum(int(fields[index]) for index in (11, 12, 13, 14)) / TICKS_PER_SECOND
-            rss_bytes += int(fields[21]) * PAGE_BYTES
-    return Usage(cpu_s=cpu_s, rss_bytes=rss_bytes)
-
-
-def _family(pid: int) -> list[int]:
+def family(pid: int, *, without: Collection[int] = ()) -> list[int]:
+    """A process and its living descendants. Those in `without`, and what descends from them, are somebody else's."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (fields := _stat(int(entry.name))):
             children.setdefault(int(fields[1]), []).append(int(entry.name))
     members = [pid]
     for member in members:
-        members += children.get(member, [])
+        members += [child for child in children.get(member, []) if child not in without]
     return members
 
 

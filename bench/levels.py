@@ -12,14 +12,15 @@ from bench.floor import Floor, measure_floor
 from bench.load import TurnTimes, run_guests
 from bench.product import Product
 
-OURS = ("web", "replies", "work")
+# The fork server is the parent of the other three; where there is none they were started one by one.
+OURS = ("forks", "web", "replies", "work")
 # Conversations at once, and turns of each.
 LEVELS = ((1, 15), (16, 10), (64, 6), (256, 3))
 
 
 @dataclass(frozen=True)
 class Level:
-    """What one level measured. Times are milliseconds beyond the model's own; CPU is per turn."""
+    """What one level measured. Times are milliseconds beyond the model's own; CPU is per turn; memory is PSS."""
 
     conversations: int
     turns: int
@@ -41,10 +42,11 @@ class Level:
 def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: float) -> Level:
     """Run the product, then the floor, at the same load against the same model."""
     asyncio.run(run_guests(product, guests=min(conversations, 8), turns=1))
-    before, began = product.usage(), time.perf_counter()
+    before, began = product.cpu_s(), time.perf_counter()
     times = asyncio.run(run_guests(product, guests=conversations, turns=turns))
-    seconds, after = time.perf_counter() - began, product.usage()
-    spent = {name: (after[name] - before[name]).cpu_s * 1000 / len(times) for name in after}
+    seconds, after = time.perf_counter() - began, product.cpu_s()
+    spent = {name: (after[name] - before[name]) * 1000 / len(times) for name in after}
+    memory = product.memory()
     return Level(
         conversations=conversations,
         turns=len(times),
@@ -52,10 +54,10 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
         first_token_p50_ms=_quantile([turn.first_token_ms for turn in times], 0.5) - ttft_ms,
         first_token_p95_ms=_quantile([turn.first_token_ms for turn in times], 0.95) - ttft_ms,
         analysed_p50_ms=_quantile([_analysis_ms(turn) for turn in times], 0.5) - ttft_ms,
-        cpu_ms=sum(spent[name] for name in OURS),
+        cpu_ms=sum(spent.get(name, 0) for name in OURS),
         postgresql_cpu_ms=spent["postgresql"],
         redis_cpu_ms=spent["redis"],
-        memory_mb=sum(after[name].rss_bytes for name in OURS) / 1e6,
+        memory_mb=sum(memory[name].pss for name in OURS if name in memory) / 1e6,
         prompt_bytes=_prompt_bytes(product),
         floor=asyncio.run(measure_floor(product, guests=conversations, turns=turns)),
     )

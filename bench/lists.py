@@ -51,7 +51,7 @@ SEARCHES = {
 def main() -> None:
     options = _options()
     with EmbeddedServices(options.data, durable=True) as services:
-        _prepare(services)
+        prepare(services)
         slug, client = _tenant(services, messages=options.messages)
         figures = {name: _times_ms(client, url, slug=slug) for name, url in _pages(client, slug)}
     for name, times in figures.items():
@@ -70,7 +70,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _prepare(services: EmbeddedServices) -> None:
+def prepare(services: EmbeddedServices) -> None:
     """Django on these servers, with the tables made."""
     os.environ.update(services.env)
     os.environ.update(DJANGO_SETTINGS_MODULE="config.settings", MAKEGOOD_OFFLINE="1")

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.cpu import Usage, usage_of
+from bench.cpu import cpu_seconds
+from bench.memory import Memory, memory_of
 from config.runner import programs
 from config.runner.embedded import EmbeddedServices
+from config.runner.forking import CAN_FORK, ask
 from config.runner.ports import free_port
 from config.runner.program import Program
 
@@ -53,9 +57,15 @@ class Product:
     model_url: str
     pids: dict[str, int]
 
-    def usage(self) -> dict[str, Usage]:
-        """CPU and memory by process."""
-        return {name: usage_of(pid) for name, pid in self.pids.items()}
+    def cpu_s(self) -> dict[str, float]:
+        """CPU seconds so far, by process."""
+        named = self.pids.values()
+        return {name: cpu_seconds(pid, without=named) for name, pid in self.pids.items()}
+
+    def memory(self) -> dict[str, Memory]:
+        """Memory by process; the processes of PostgreSQL are one."""
+        named = self.pids.values()
+        return {name: memory_of(pid, without=named) for name, pid in self.pids.items()}
 
     def tell_model(self, path: str, body: Any) -> None:
         """Configure the model over its own HTTP door."""
@@ -84,12 +94,12 @@ def running_product(*, ttft_ms: float) -> Iterator[Product]:
         }
         model = _start(stack, programs.offline_model(port=model_port, env=env))
         login = _demo(env)
-        started = {
-            "web": _start(stack, programs.web(host="127.0.0.1", port=web_port, env=env)),
-            "replies": _start(stack, programs.reply_worker(env=env)),
-            "work": _start(stack, programs.work_worker(env=env)),
-        }
-        pids = {name: process.pid for name, process in started.items()}
+        apps = (
+            programs.web(host="127.0.0.1", port=web_port, env=env),
+            programs.reply_worker(env=env),
+            programs.work_worker(env=env),
+        )
+        pids = _fork(stack, apps, env=env) if CAN_FORK else {app.name: _start(stack, app).pid for app in apps}
         pids |= {"postgresql": services.postgres.pid, "redis": services.redis.pid, "model": model.pid}
         product = Product(f"http://127.0.0.1:{web_port}", login["api_key"], model_url, pids)
         _await(f"{product.base_url}/healthz")
@@ -117,6 +127,20 @@ def _start(stack: ExitStack, program: Program) -> subprocess.Popen[bytes]:
     stack.callback(process.wait)
     stack.callback(process.terminate)
     return process
+
+
+def _fork(stack: ExitStack, apps: Iterable[Program], *, env: dict[str, str]) -> dict[str, int]:
+    """Start the programs as bin/serve does: from a fork server, which is one of the processes."""
+    socket = Path(stack.enter_context(TemporaryDirectory())) / "forks"
+    pids = {"forks": _start(stack, programs.fork_server(socket=socket, env=env)).pid}
+    while not socket.exists():
+        time.sleep(0.05)
+    for app in apps:
+        told = stack.enter_context(ask(app, server=socket, output=sys.stdout.fileno()).makefile())
+        pid = pids[app.name] = int(told.readline())
+        stack.callback(told.readline)
+        stack.callback(os.kill, pid, signal.SIGTERM)
+    return pids
 
 
 def _demo(env: dict[str, str]) -> dict[str, str]:

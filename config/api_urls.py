@@ -15,6 +15,7 @@ from tools.evaluation import api as evaluation
 urlpatterns = [
     path("", include("conversations.api.urls")),
     path("", include("tools.book.api_urls")),
+    path("", include("todos.api_urls")),
     path("attributes", attributes.Attributes.as_view()),
     path("attributes/<str:key>", attributes.AttributeDetail.as_view()),
     path("tools", tools.Tools.as_view()),
@@ -26,6 +27,7 @@ urlpatterns = [
     path("custom-tools/<str:name>/signing-secret", custom.SigningSecret.as_view()),
     path("custom-tools/<str:name>/secret-headers", custom.CustomToolSecretHeaders.as_view()),
     path("promises", tools.Promises.as_view()),
+    path("promises/<uuid:promise_id>/answer", tools.AnswerPromise.as_view()),
     path("effects", tools.Effects.as_view()),
     path("effects/<uuid:effect_id>", tools.EffectDetail.as_view()),
     path("evaluation-cases", evaluation.KeptCases.as_view()),

@@ -15,6 +15,7 @@ broker_transport_options = {
     "health_check_interval": 10,
     "global_keyprefix": "makegood:",
 }
+imports = ("config.preload",)
 task_publish_retry = False
 task_ignore_result = True
 # A hint needs no acknowledgement: keeping account of each in Redis cost more than all it says.
@@ -24,4 +25,7 @@ worker_prefetch_multiplier = 1
 worker_cancel_long_running_tasks_on_connection_loss = True
 worker_hijack_root_logger = False
 timezone = "UTC"
-beat_schedule = {"sweep": {"task": "sweep", "schedule": 30.0, "options": {"queue": "work", "expires": 25}}}
+beat_schedule = {
+    name: {"task": name, "schedule": 30.0, "options": {"queue": "work", "expires": 25}}
+    for name in ("sweep", "execute_todos_job")
+}

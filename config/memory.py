@@ -11,7 +11,8 @@ YOUNG, MIDDLE, OLD = 10_000, 20, 50
 def settle() -> None:
     """Leave all that was loaded out of every later collection: half a million objects that never go away.
 
-    Looking through them stopped a process for a tenth of a second, now and then, in the middle of somebody's reply.
+    Looking through them stopped a process for a tenth of a second, now and then, in the middle of somebody's reply. Where
+    processes were forked (`config.runner.forkserver`), it would also give each of them a copy of every page.
     """
     gc.collect()
     gc.freeze()

@@ -108,6 +108,7 @@ SIGNUP = env.bool("MAKEGOOD_SIGNUP", default=True)
 EMAIL_HOST = env.str("EMAIL_HOST", default="")
 VERIFY_EMAIL = environment.verified_email(EMAIL_HOST)
 ACCOUNT_ADAPTER = "projects.accounts.AccountAdapter"
+ACCOUNT_FORMS = {"signup": "projects.accounts.SignupForm"}
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None

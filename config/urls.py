@@ -24,6 +24,7 @@ urlpatterns = [
     path("", include("conversations.pages.urls")),
     # Before the agent's: the last address of the name "agent" is the one that is meant where no section is named.
     path("", include("tools.integrations.pages.urls")),
+    path("", include("conversations.pages.todos.urls")),
     path("", include("projects.pages.agent.urls")),
     path("", include("projects.pages.people.urls")),
     path("", include("tools.book.pages.urls")),

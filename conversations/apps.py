@@ -7,5 +7,7 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         from conversations.lanes import register_lanes
+        from conversations.registration import register
 
         register_lanes()
+        register()

@@ -1,4 +1,4 @@
-"""What needs a person: unknown effects, broken promises, flagged conversations and failed jobs."""
+"""What needs a person: unknown effects, todos, broken promises, flagged conversations and failed jobs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from conversations.finding import customer_names
 from conversations.models import Conversation
 from jobs.models import Job, State
 from projects.models import Project
+from todos.attention import count_waiting, waiting_todos
+from todos.models import Todo, TodoStatus
 from tools.attention import broken_of_late, unanswered_effects
 from tools.models import Effect, Promise
 
@@ -46,9 +48,15 @@ def what_needs_you(project: Project) -> Attention:
     unknown, broken = unanswered_effects(project), broken_of_late(project)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
-    counts = {"effects": unknown.count(), "promises": broken.count(), "failed_jobs": failed.count()}
+    counts = {
+        "effects": unknown.count(),
+        "todos": count_waiting(project),
+        "promises": broken.count(),
+        "failed_jobs": failed.count(),
+    }
     matters = [
         *_unknown(unknown.first(), count=counts["effects"]),
+        *_todos(waiting_todos(project).first(), count=counts["todos"]),
         *_broken(broken.first(), count=counts["promises"]),
         *_failed_jobs(failed.first(), count=counts["failed_jobs"]),
         *_flagged(list(flagged[:SHOWN])),
@@ -61,6 +69,15 @@ def _unknown(newest: Effect | None, *, count: int) -> list[Matter]:
         return []
     words = f"Did this happen? {newest.tool}" if count == 1 else f"Did these happen? {count:,} effects"
     return [Matter(words, newest.created_at, "effects", icon="help-circle", query="?state=unknown")]
+
+
+def _todos(newest: Todo | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    if count > 1:
+        return [Matter(f"{count:,} todos wait for a person", newest.status_at, "todos", icon="checklist")]
+    waits = "A todo waits for a yes" if newest.status == TodoStatus.PENDING_REVIEW else "A todo needs attention"
+    return [Matter(f"{waits}: {newest.description}", newest.status_at, "todo", id=newest.pk, icon="checklist")]
 
 
 def _broken(newest: Promise | None, *, count: int) -> list[Matter]:

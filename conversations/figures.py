@@ -57,7 +57,8 @@ COUNTS = {
         select case when started_at >= %(since)s then true when started_at <= %(until)s then false end as is_now,
             sum(cost) as value
         from jobs_modelcall
-        where organization_id = %(organization)s and project_id = %(project)s and started_at >= %(before)s group by 1
+        where organization_id = %(organization)s and project_id = %(project)s and id >= %(floor)s
+            and started_at >= %(before)s group by 1
     """,
     "failed_jobs": """
         select case when finished_at >= %(since)s then true when finished_at <= %(until)s then false end as is_now,

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from conversations.closing import close_silent_conversations
+from conversations.effects.ending import lock_effect
 from conversations.flows.effects import give_up_effect, reopen_effect, run_effect
+from conversations.flows.extraction import run_extraction
 from conversations.flows.observer import run_observer
 from conversations.flows.reply import apologise, reopen, run_reply
 from conversations.flows.summary import run_summary
 from conversations.flows.thoughts import run_thoughts
 from conversations.flows.tool_caller import give_up_ranking, run_tool_caller
+from conversations.log import lock_conversation
+from conversations.make_good import draft_make_goods
 from conversations.timers import fire_follow_ups
+from conversations.todo_news import run_todo_news
 from conversations.waits import end_overdue_waits
 from jobs.lanes import Lane, Mode, Queue, register
 from jobs.sweep import on_sweep
@@ -21,7 +27,9 @@ def register_lanes() -> None:
     """Make them known to the workers, and to the sweep what it fires and ends."""
     on_sweep(fire_follow_ups)
     on_sweep(end_overdue_waits)
+    on_sweep(close_silent_conversations)
     on_sweep(break_overdue_promises)
+    on_sweep(draft_make_goods)
     register(
         Lane(
             name="reply",
@@ -29,6 +37,7 @@ def register_lanes() -> None:
             mode=Mode.INTERRUPT,
             handler=run_reply,
             lease=timedelta(seconds=10),
+            lock=lock_conversation,
             on_failed=apologise,
             on_run_again=reopen,
         )
@@ -41,9 +50,12 @@ def register_lanes() -> None:
             queue=Queue.WORK,
             mode=Mode.QUEUE,
             handler=run_tool_caller,
+            lock=lock_conversation,
             on_failed=give_up_ranking,
         )
     )
+    register(Lane(name="extraction", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_extraction))
+    register(Lane(name="todo_news", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_todo_news))
     register(Lane(name="summary", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_summary))
     register(
         Lane(
@@ -51,6 +63,7 @@ def register_lanes() -> None:
             queue=Queue.WORK,
             mode=Mode.QUEUE,
             handler=run_effect,
+            lock=lock_effect,
             on_failed=give_up_effect,
             on_run_again=reopen_effect,
         )

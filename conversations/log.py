@@ -16,8 +16,12 @@ from conversations.live import publish
 from conversations.models import Conversation, Event, Message, MessageRole, Origin, Turn
 from conversations.models.event import EventType
 from conversations.presenters import message_payload
+from jobs.claimed import ClaimedJob
+from jobs.fence import prove
+from jobs.models import State
 from projects.compiled import Compiled
 from projects.ids import uuid7
+from projects.tenancy import tenant_tx
 from projects.writes import Writes
 
 # The columns of a conversation that change under its lock.
@@ -31,6 +35,7 @@ KEPT = (
     "flag",
     "follow_up_at",
     "follow_ups",
+    "extracted_to",
     "recovery",
     "correction",
     "updated_at",
@@ -121,10 +126,31 @@ LOCKED = Compiled(
 
 @contextmanager
 def open_log(conversation_id: UUID) -> Iterator[ConversationLog]:
-    """Lock the conversation for the rest of the transaction and write to it. Raises Conversation.DoesNotExist."""
+    """Lock the conversation for the rest of the transaction and write to it. Raises Conversation.DoesNotExist.
+
+    To be opened before any job of the conversation is locked: whoever holds the conversation may supersede its jobs.
+    """
     found = LOCKED(conversation_id)
     if not found:
         raise Conversation.DoesNotExist
     log = ConversationLog(found[0], now=vars(found[0])["now"])
     yield log
     log.close()
+
+
+@contextmanager
+def job_log(
+    job: ClaimedJob, conversation_id: UUID, *, finish: State | None = None, error: str = ""
+) -> Iterator[ConversationLog]:
+    """A worker's write to its conversation: one transaction that commits only if the job is still ours (jobs.fence.job_tx).
+
+    Raises Zombie before anything is written, Conversation.DoesNotExist.
+    """
+    with tenant_tx(job.organization_id), open_log(conversation_id) as log:
+        prove(job, finish=finish, error=error)
+        yield log
+
+
+def lock_conversation(conversation_id: UUID) -> None:
+    """Lock a conversation for what follows in the transaction, as `open_log` does."""
+    Conversation.objects.select_for_update(of=("self",)).filter(pk=conversation_id).values_list("pk").first()

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from conversations.channels import traits_of
-from conversations.log import ConversationLog, open_log
+from conversations.closing import queue_extraction
+from conversations.log import ConversationLog
 from conversations.models import ConversationStatus, Turn, TurnStatus
 from conversations.models.event import EventType
 from jobs.enqueue import supersede
 from projects.api.problem import Conflict
-from projects.tenancy import current_organization_id, tenant_tx
 from tools.execution.outcome import Signal
 
 ENDED, TRANSFERRED, GOES_ON = "conversation_ended", "conversation_transferred", "conversation_goes_on"
@@ -42,10 +40,8 @@ def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, r
     log.conversation.status = ConversationStatus.ENDED if is_end else ConversationStatus.TRANSFERRED
     log.conversation.follow_up_at = None
     log.add_event(ENDED if is_end else TRANSFERRED, payload=dict(result))
-    conversation = log.conversation
-    transaction.on_commit(
-        partial(_give_up_replies, current_organization_id(), conversation.pk, until=conversation.last_turn)
-    )
+    queue_extraction(log)
+    _give_up_replies(log)
     return True
 
 
@@ -67,20 +63,12 @@ def _has_spoken_since(log: ConversationLog, turn_id: UUID | None) -> bool:
     return Turn.objects.filter(conversation=log.conversation, message__isnull=False, seq__gt=own[:1]).exists()
 
 
-def _give_up_replies(organization_id: UUID, conversation_id: UUID, *, until: int) -> None:
-    """End the replies that were not sent before the signal came.
-
-    A transaction of its own, because it locks the jobs first and the conversation after them, as their workers do.
-    """
-    with tenant_tx(organization_id):
-        reason = "The conversation is over."
-        ended = supersede(lane="reply", subject_id=conversation_id, before=until + 1, reason=reason)
-        if not ended.ordinals:
-            return
-        with open_log(conversation_id) as log:
-            for turn in Turn.objects.filter(conversation=log.conversation, seq__in=ended.ordinals):
-                turn.status, turn.error, turn.finished_at = TurnStatus.SUPERSEDED, reason, timezone.now()
-                turn.save(update_fields=["status", "error", "finished_at"])
-                log.add_turn_event(turn)
-                payload = {"turn": str(turn.pk), "status": turn.status}
-                log.add_event("turn_done", payload=payload, type=EventType.DONE)
+def _give_up_replies(log: ConversationLog) -> None:
+    """End the replies that were not sent before the signal came."""
+    conversation, reason = log.conversation, "The conversation is over."
+    ended = supersede(lane="reply", subject_id=conversation.pk, before=conversation.last_turn + 1, reason=reason)
+    for turn in Turn.objects.filter(conversation=conversation, seq__in=ended.ordinals):
+        turn.status, turn.error, turn.finished_at = TurnStatus.SUPERSEDED, reason, timezone.now()
+        turn.save(update_fields=["status", "error", "finished_at"])
+        log.add_turn_event(turn)
+        log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)

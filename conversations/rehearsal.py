@@ -27,8 +27,9 @@ from projects.model_once import with_model_client
 from projects.models import AgentVersion, Project
 from projects.threads import in_db
 from tools.analysis.whole import analyse
-from tools.catalogue import CompiledTool, merge_tools
+from tools.catalogue import CompiledTool, at_moment, merge_tools
 from tools.custom.standing import StandingTool, standing_tools
+from tools.definition import Moment
 from tools.models import Verdict
 from tools.skills.exchange import Exchange
 from tools.trial import with_drafts
@@ -114,7 +115,7 @@ def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: i
     rows = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MOST_TURNS)])
     scenes = []
     for turn in rows:
-        compiled = merge_tools(attributes, own, channel=turn.conversation.channel)
+        compiled = at_moment(merge_tools(attributes, own, channel=turn.conversation.channel), Moment.AFTER_TURN)
         read = [tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)]
         scenes.append(_scene(turn, read))
     config = cast(AgentVersion, project.agent_version).config

@@ -21,6 +21,7 @@ from jobs.claimed import ClaimedJob
 from projects.agent import AgentConfig
 from projects.compiled import Compiled, together
 from projects.models import Project
+from tools.ledger import needs_approval
 from tools.models import Effect, EffectState
 
 # What the agent may say of an effect: only what is done is told as done (E5).
@@ -135,18 +136,23 @@ class Scene:
         return working_status(self.config, at=self.at)
 
 
+def scene_of(conversation_id: UUID, seq: int) -> Scene:
+    """The surroundings of a turn, whoever asks: the transcript as it stands."""
+    return _load(conversation_id, seq, is_replied=False)
+
+
 def scene_before(job: ClaimedJob) -> Scene:
     """The surroundings of a reply about to be written: the transcript as it stands."""
-    return _load(job, is_replied=False)
+    return _load(job.subject_id, job.ordinal, is_replied=False)
 
 
 def scene_after(job: ClaimedJob) -> Scene:
     """The surroundings of a turn that was replied to: the transcript ends with its own reply (T25)."""
-    return _load(job, is_replied=True)
+    return _load(job.subject_id, job.ordinal, is_replied=True)
 
 
-def _load(job: ClaimedJob, *, is_replied: bool) -> Scene:
-    [turn] = TURN(job.subject_id, job.ordinal)
+def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> Scene:
+    [turn] = TURN(conversation_id, seq)
     conversation = turn.conversation
     summary = summary_before(turn)
     with together():
@@ -174,6 +180,8 @@ def _state(effect: Effect) -> str:
     if effect.state == EffectState.DONE and set(effect.result or {}) == {"event"}:
         # Only told to the system: nobody has confirmed it yet, so the agent may not say that it happened.
         return "passed on, not confirmed yet"
+    if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
+        return "being looked at by a colleague, who has to approve it first"
     return STATE_WORDS.get(EffectState(effect.state), effect.state)
 
 

@@ -8,13 +8,11 @@ from typing import Any
 from conversations.log import open_log
 from conversations.models import Conversation, Turn
 from conversations.urgent import URGENT
-from conversations.waits import ACTIVATE, activate, end_activated, pause_thoughts
+from conversations.waits import ACTIVATE, activate, end_activated
 
 
 def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> Turn | None:
     """Append a system event. An urgent message makes the agent speak by itself; returns that turn. Raises ApiError."""
-    if idn == ACTIVATE:
-        pause_thoughts(conversation.pk)
     with open_log(conversation.pk) as log:
         if idn == URGENT:
             return end_activated(log, payload)

@@ -29,9 +29,10 @@ from projects.model_once import with_model_client
 from projects.models import AgentVersion, Project
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
-from tools.catalogue import CompiledTool, merge_tools
+from tools.catalogue import CompiledTool, at_moment, merge_tools
 from tools.custom.secrets import WebhookSecrets, secrets_of
 from tools.custom.standing import StandingTool, standing_tools
+from tools.definition import Moment
 from tools.execution.handler import Contact, Occasion
 from tools.judge import Judgement
 from tools.ledger import effect_key
@@ -86,7 +87,7 @@ def read_trial(
     return Trial(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
-        offered=[tool for tool in compiled if tool.is_offered],
+        offered=[tool for tool in at_moment(compiled, Moment.AFTER_TURN) if tool.is_offered],
         exchange=exchange,
         surroundings=_surroundings(config, exchange, facts),
         occasion=_occasion(project, config, turn, channel=spoken, facts=facts),

@@ -56,19 +56,14 @@ def is_waiting(conversation_id: UUID) -> bool:
 OPEN = Compiled(lambda conversation: open_waits(conversation)[:1], kinds=(UUID,))
 
 
-def pause_thoughts(conversation_id: UUID) -> None:
-    """End the directives that are being written: they couldn't know the result.
-
-    To be called before the conversation's lock is taken, in the same transaction: who writes directives locks the job first
-    and the conversation after it.
-    """
-    supersede(lane="thoughts", subject_id=conversation_id, before=ANY_TURN, reason=SKIPPED_WAITING)
-
-
 def open_wait(
     log: ConversationLog, *, reason: str, seconds: float, turn: Turn | None = None, effect_id: UUID | None = None
 ) -> Wait:
-    """Open a wait for at most `seconds`, in the transaction of what causes it, after `pause_thoughts`."""
+    """Open a wait for at most `seconds`, in the transaction of what causes it.
+
+    It ends the directives that are being written: they couldn't know the result.
+    """
+    supersede(lane="thoughts", subject_id=log.conversation.pk, before=ANY_TURN, reason=SKIPPED_WAITING)
     wait = Wait.objects.create(
         conversation=log.conversation,
         turn=turn,

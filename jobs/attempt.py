@@ -6,6 +6,7 @@ import asyncio
 import logging
 
 from django.db import Error as DatabaseError
+from django.db import InterfaceError, OperationalError
 
 from jobs import claims
 from jobs.claimed import ClaimedJob
@@ -19,6 +20,7 @@ from projects.threads import in_db
 log = logging.getLogger(__name__)
 
 FIRST_DELAY_SECONDS = 0.5
+BROKE_OFF = "The database broke off in the middle of it."
 
 
 async def attempt(job: ClaimedJob, lane: Lane) -> None:
@@ -55,4 +57,6 @@ async def _settle(job: ClaimedJob, *, reason: str, final: bool) -> None:
 def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "It took longer than its deadline."
+    if isinstance(error, OperationalError | InterfaceError):
+        return BROKE_OFF
     return str(error) or type(error).__name__

@@ -16,6 +16,8 @@ from django.db import IntegrityError, connections, transaction
 from jobs.claimed import ClaimedJob
 from jobs.lanes import Lane, lane_of, lanes
 
+# Of due jobs with one ordinal, as an effect's are, the older goes first: two at once would undo the whole claim, again and again.
+# One that is put off lets the others pass.
 # The lanes stand in the text, because a statement without parameters is planned once and no more: planning one with arrays of
 # an unknown length took PostgreSQL twice as long as running it.
 _CLAIM = """
@@ -25,7 +27,8 @@ with due as (
         select q.id from jobs_job q
         where q.lane = l.name and q.state = 'queued' and q.run_after <= clock_timestamp()
           and not exists (select 1 from jobs_job e where e.lane = q.lane and e.subject_id = q.subject_id
-                          and e.state in ('queued', 'running') and (e.ordinal < q.ordinal or e.state = 'running'))
+                          and e.state in ('queued', 'running') and (e.ordinal < q.ordinal or e.state = 'running'
+                               or e.ordinal = q.ordinal and e.id < q.id and e.run_after <= clock_timestamp()))
         order by q.fair_at limit {limit} for update skip locked) j)
 update jobs_job j set state = 'running', token = token + 1, attempts = attempts + 1, started_at = clock_timestamp(),
        lease_until = clock_timestamp() + due.lease * interval '1 second', error = ''
@@ -33,10 +36,15 @@ from due where j.id = due.id
 returning j.id, j.organization_id, j.lane, j.subject_id, j.ordinal, j.key, j.token, j.attempts
 """
 
+# A job that is locked is being written by its worker, which keeps the lease itself, or is being superseded: waiting for it
+# with others locked already could deadlock.
 _HEARTBEAT = """
-update jobs_job j set lease_until = clock_timestamp() + m.lease * interval '1 second'
-from unnest(%(ids)s::uuid[], %(tokens)s::bigint[], %(leases)s::float8[]) as m(id, token, lease)
-where j.id = m.id and j.token = m.token and j.state = 'running'
+with free as (
+    select j.id, m.lease from jobs_job j
+    join unnest(%(ids)s::uuid[], %(tokens)s::bigint[], %(leases)s::float8[]) as m(id, token, lease) on j.id = m.id
+    where j.token = m.token and j.state = 'running' for update of j skip locked)
+update jobs_job j set lease_until = clock_timestamp() + free.lease * interval '1 second'
+from free where j.id = free.id
 returning j.id
 """
 

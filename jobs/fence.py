@@ -1,4 +1,8 @@
-"""The transactions of a worker: each proves first that the job is still its own (design section 3, point 4)."""
+"""The transactions of a worker: each proves first that the job is still its own (design section 3, point 4).
+
+Locks are taken in one order everywhere: a job's subject, then jobs of it, then what they are about. So a transaction that locks
+only its job needs no more than `job_tx`; one that locks the subject too does that first, and then lets the job `prove` itself.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +42,16 @@ def job_tx(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> 
     Raises Zombie before anything is written.
     """
     with tenant_tx(job.organization_id):
-        if finish is None:
-            _keep(job)
-        else:
-            _finish(job, state=finish, error=error)
+        prove(job, finish=finish, error=error)
         yield
+
+
+def prove(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> None:
+    """Keep the job's lease in the running transaction of its tenant, or end it with `finish`. Raises Zombie."""
+    if finish is None:
+        _keep(job)
+    else:
+        _finish(job, state=finish, error=error)
 
 
 @contextmanager

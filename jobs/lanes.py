@@ -31,6 +31,8 @@ class Mode(StrEnum):
 
 
 Handler = Callable[[ClaimedJob], Awaitable[None]]
+# Locks a subject for the rest of the running transaction.
+SubjectLock = Callable[[UUID], None]
 # Called in the transaction that marks the job failed, with the reason.
 FailureHandler = Callable[[ClaimedJob, str], None]
 # Called in the transaction that queues a failed job again, with its subject and ordinal; may refuse with WrongState.
@@ -39,7 +41,11 @@ RerunHandler = Callable[[UUID, int], None]
 
 @dataclass(frozen=True)
 class Lane:
-    """One kind of work. `lease` is how long a worker may be silent, `deadline` how long one attempt may take."""
+    """One kind of work. `lease` is how long a worker may be silent, `deadline` how long one attempt may take.
+
+    `lock` locks the subject, before its job, for what `on_failed` and `on_run_again` do to it. `task` is the name of the Celery
+    task that hints at the lane, where it isn't `run_<name>`.
+    """
 
     name: str
     queue: Queue
@@ -48,8 +54,10 @@ class Lane:
     lease: timedelta = timedelta(seconds=30)
     deadline: timedelta = timedelta(seconds=120)
     max_attempts: int = 5
+    lock: SubjectLock | None = field(default=None, repr=False)
     on_failed: FailureHandler | None = field(default=None, repr=False)
     on_run_again: RerunHandler | None = field(default=None, repr=False)
+    task: str = ""
 
     @property
     def lease_seconds(self) -> float:
@@ -59,10 +67,8 @@ class Lane:
     @property
     def task_name(self) -> str:
         """The Celery task that hints at this lane, in the product's words."""
-        return f"{TASK_PREFIX}{self.name}"
+        return self.task or f"run_{self.name}"
 
-
-TASK_PREFIX = "run_"
 
 _lanes: dict[str, Lane] = {}
 
@@ -87,3 +93,11 @@ def lane_of(name: str) -> Lane:
 def lanes(*, queues: frozenset[str] | None = None) -> Iterator[Lane]:
     """All lanes, or those of some queues."""
     return (lane for lane in _lanes.values() if queues is None or lane.queue in queues)
+
+
+def lane_of_task(task_name: str) -> Lane:
+    """The lane that a Celery task hints at. Raises UnknownLane."""
+    for lane in _lanes.values():
+        if lane.task_name == task_name:
+            return lane
+    raise UnknownLane(f"No lane is hinted at by the task {task_name!r}.")

@@ -24,6 +24,8 @@ from projects.threads import in_db
 log = logging.getLogger(__name__)
 
 STOP_SECONDS = 6
+# After an outage or a bug, before it is tried again.
+REST_SECONDS = 1.0
 # Jobs that one process runs at once, and how many of a lane one claim takes.
 SIDE_BY_SIDE = 256
 CLAIM_AT_ONCE = 32
@@ -124,14 +126,13 @@ class Runner:
 
 
 async def _forever(service: Callable[[], Awaitable[None]]) -> None:
-    """Run a service again after whatever an outage of PostgreSQL or Redis does to it."""
+    """Run a service again after whatever an outage of PostgreSQL or Redis does to it, or a bug of its own."""
+    name = service.__name__.strip("_")
     while True:
         try:
             await service()
         except (DatabaseError, RedisError, OSError) as error:
-            log.warning("%s stumbled (%s); going on in a second.", service.__name__.strip("_"), type(error).__name__)
-        except (
-            Exception
-        ):  # the process's edge: whatever bug stops the sweep or the claims once must not stop them for good
-            log.exception("%s failed; going on in a second.", service.__name__.strip("_"))
-        await asyncio.sleep(1)
+            log.warning("%s stumbled (%s); going on in a second.", name, type(error).__name__)
+        except Exception:  # the process's edge: what stops the sweep or the claims once must not stop them for good
+            log.exception("%s failed; going on in a second.", name)
+        await asyncio.sleep(REST_SECONDS)

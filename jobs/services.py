@@ -11,16 +11,20 @@ from django.db.models.functions import Now
 from jobs import hints
 from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
-from jobs.fence import job_tx
+from jobs.fence import prove
 from jobs.lanes import lane_of
 from jobs.models import Job, State
 from projects.models import Project
+from projects.tenancy import tenant_tx
 
 
 def fail_job(job: ClaimedJob, *, reason: str) -> None:
     """Mark a job failed for staff to see, together with what its lane does about it. Raises Zombie."""
     lane = lane_of(job.lane)
-    with job_tx(job, finish=State.FAILED, error=reason):
+    with tenant_tx(job.organization_id):
+        if lane.lock is not None:
+            lane.lock(job.subject_id)
+        prove(job, finish=State.FAILED, error=reason)
         if lane.on_failed is not None:
             lane.on_failed(job, reason)
 
@@ -32,6 +36,8 @@ def run_again(project: Project, job_id: UUID) -> Job:
     """
     job = Job.objects.get(project=project, pk=job_id)
     lane = lane_of(job.lane)
+    if lane.lock is not None:
+        lane.lock(job.subject_id)
     changed = Job.objects.filter(pk=job_id, state=State.FAILED).update(
         state=State.QUEUED, attempts=0, error="", run_after=Now(), fair_at=Now(), finished_at=None, started_at=None
     )

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from jobs import worker
-from jobs.lanes import TASK_PREFIX
+from jobs.lanes import lane_of_task
 
 
 def hint_strategy(task: Any, app: Any, consumer: Any, **_: Any) -> Callable[..., None]:
     """Celery's `Strategy` of a lane's task: what to do with each of its messages."""
 
-    lane = task.name.removeprefix(TASK_PREFIX)
+    lane = lane_of_task(task.name).name
 
     def take(message: Any, *_: Any, **__: Any) -> None:
         worker.wake(lane)

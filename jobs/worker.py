@@ -9,7 +9,7 @@ from typing import Any
 from celery.signals import worker_ready, worker_shutting_down
 
 from jobs import hints
-from jobs.model_client import close_model_client
+from jobs.model_client import close_model_client, model_client
 from jobs.runner import Runner
 from llm.loop import ModelLoop
 
@@ -43,6 +43,8 @@ def wake(lane: str) -> None:
 
 
 async def _started(queues: frozenset[str]) -> Runner:
+    # Its certificates take a while to read: not while the first customer waits.
+    model_client()
     runner = Runner(queues=queues)
     asyncio.get_running_loop().call_soon(runner.start)
     return runner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llm.prompts import render
@@ -54,3 +55,18 @@ def reply_request(
         deadlines=REPLY_DEADLINES,
         max_output_tokens=max_output_tokens,
     )
+
+
+def agent_request(
+    skill: str,
+    context: Any,
+    *,
+    said: Sequence[dict[str, Any]],
+    tools: Sequence[dict[str, Any]],
+    model: ModelSpec,
+    max_output_tokens: int,
+    stable: Hashable = None,
+) -> ChatRequest:
+    """One step of an agent that works in the background: the prompt, then the steps so far, with the tools it may use."""
+    first = structured_request(skill, context, model=model, max_output_tokens=max_output_tokens, stable=stable)
+    return replace(first, messages=[*first.messages, *said], tools=tools)

@@ -29,9 +29,14 @@ class Misfit(ValueError):
 
 @cache
 def schema_of(output: type[BaseModel], *, name: str) -> OutputSchema:
-    """The strict JSON schema of an output model: nothing additional, everything required, references written out."""
+    """The strict JSON schema of an output model: nothing additional, everything required, references written out.
+
+    What a class says of itself is for us and stays out; what an attribute says goes along, where the model has it so.
+    """
     schema = output.model_json_schema()
     definitions = schema.pop("$defs", {})
+    for described in (schema, *definitions.values()):
+        described.pop("description", None)
     return OutputSchema(name, _strict(schema, definitions=definitions, inside=()))
 
 
@@ -61,7 +66,7 @@ def _written_out(node: dict[str, Any], *, definitions: dict[str, Any], inside: t
     name = node["$ref"].rpartition("/")[2]
     if name in inside:
         raise TypeError(f"{name} contains itself; an output model can't.")
-    # What stands beside a reference (the attribute's docstring) goes before what the class says of itself
+    # What stands beside a reference is the attribute's docstring
     beside = {key: value for key, value in node.items() if key != "$ref"}
     return _strict({**copy.deepcopy(definitions[name]), **beside}, definitions=definitions, inside=(*inside, name))
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 from uuid import UUID
 
+from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.authentication import get_authentication_records
+from allauth.account.forms import SignupForm as DefaultSignupForm
+from allauth.account.models import EmailAddress
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest
 from django.urls import reverse
 
 from projects import crypto
+from projects.addresses import free_address, may_confirm, unclaimed
+from projects.api.problem import ApiError
 from projects.mail import deliver, has_server
 
 # A person belongs to no tenant, so their secrets are bound to none.
 NO_TENANT = UUID(int=0)
+CONFIRM_LATER = "Sign in, and open the link of the e-mail again: that shows that the account is yours. If it isn’t, set a new password."
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
@@ -33,6 +42,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         """Whether anyone may sign up, or people come by invitation only."""
         return bool(settings.SIGNUP)
 
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        """Confirm an address for whoever knows the account's password; others are told to sign in first."""
+        if not may_confirm(request, email_address.user):
+            messages.warning(request, CONFIRM_LATER)
+            return False
+        return bool(super().confirm_email(request, email_address))
+
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """A mail server that is away changes no answer: it would tell which addresses have accounts."""
         deliver(self.render_mail(template_prefix, email, {"email": email, "base_url": settings.BASE_URL, **context}))
@@ -47,6 +63,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
+
+
+class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no types
+    """Signing up, also with an address that somebody signed up with who never showed that it is theirs."""
+
+    def validate_unique_email(self, value: str) -> str:
+        return value if unclaimed(value) else str(super().validate_unique_email(value))
+
+    def save(self, request: HttpRequest) -> Any:
+        free_address(self.cleaned_data["email"])
+        return super().save(request)
 
 
 class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
@@ -64,6 +91,22 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no typ
 
     def decrypt(self, encrypted_text: str) -> str:
         return crypto.decrypt(encrypted_text, organization_id=NO_TENANT, field="mfa")
+
+
+def signed_in_of_late(request: HttpRequest) -> bool:
+    """Whether the person of this session proved who they are within `ACCOUNT_REAUTHENTICATION_TIMEOUT` seconds.
+
+    What a stolen session alone can't do asks for it (threat 13).
+    """
+    records = get_authentication_records(request, request.user)
+    return any(time.time() - record.get("at", 0) < app_settings.REAUTHENTICATION_TIMEOUT for record in records)
+
+
+def demand_recent_sign_in(request: HttpRequest) -> None:
+    """Raises ApiError unless the person signed in, or entered their password again, of late."""
+    if not signed_in_of_late(request):
+        message = "Enter your password again first: you signed in too long ago for this."
+        raise ApiError("sign_in_again", message, status=403)
 
 
 def entrance_context(request: HttpRequest) -> dict[str, bool]:

@@ -46,7 +46,7 @@ FieldName = Annotated[str, Field(min_length=1, max_length=40)]
 ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 ClockTime = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 Opener = Annotated[str, Field(min_length=1, max_length=200)]
-Skill = Literal["reply", "observer", "thoughts", "detect", "arguments", "summary"]
+Skill = Literal["reply", "observer", "thoughts", "detect", "arguments", "summary", "extract", "execute"]
 ChannelName = Literal["chat", "phone", "webcall", "telegram", "whatsapp", "sms", "portal", "api"]
 ChannelKind = Literal["text", "voice"]
 # What a newer message does to the reply that is being written.

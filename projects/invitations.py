@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 from uuid import UUID
 
 from allauth.account.models import EmailAddress
@@ -10,10 +11,12 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from projects.addresses import free_address
 from projects.api.problem import Conflict
+from projects.audit import note_change, person
 from projects.lookups import find_invitation
 from projects.members import check_new_role
-from projects.models import Invitation, Member, Organization, Role, User
+from projects.models import AuditAction, Invitation, Member, Organization, Role, User
 from projects.models.invitation import LIFETIME
 from projects.tenancy import current_organization_id, tenant_tx
 
@@ -70,13 +73,13 @@ def invite(email: str, *, role: Role, by: Member) -> NewInvitation:
     if not standing.is_expired:
         raise InvitationRefused(f"{email} was invited already; send that invitation again instead.")
     standing.role = role
-    return _renew(standing, by=by)
+    return _renew(standing, by=by, action=AuditAction.INVITED)
 
 
 def renew(invitation: Invitation, *, by: Member) -> NewInvitation:
     """A new link for an open invitation; the one before stops. Raises InvitationOver, MemberRefused."""
     check_new_role(Role(invitation.role), by=Role(by.role))
-    return _renew(invitation, by=by)
+    return _renew(invitation, by=by, action=AuditAction.INVITED_AGAIN)
 
 
 def revoke(invitation: Invitation, *, by: Member) -> None:
@@ -84,6 +87,7 @@ def revoke(invitation: Invitation, *, by: Member) -> None:
     check_new_role(Role(invitation.role), by=Role(by.role))
     if open_invitations().filter(pk=invitation.pk).update(revoked_at=Now()) != 1:
         raise InvitationOver
+    _note(AuditAction.UNINVITED, invitation, by=by)
 
 
 def note_emailed(invitation: Invitation) -> None:
@@ -124,7 +128,16 @@ def accept(invitation_id: UUID, *, user: User) -> Member:
         raise InvitationRefused(f"This invitation is for {invitation.email}.")
     if open_invitations().filter(pk=invitation_id, expires_at__gt=Now()).update(accepted_at=Now()) != 1:
         raise InvitationOver
-    return Member.objects.get_or_create(user=user, defaults={"role": invitation.role})[0]
+    member, is_new = Member.objects.get_or_create(user=user, defaults={"role": invitation.role})
+    if is_new:
+        note_change(
+            AuditAction.JOINED,
+            organization_id=cast(UUID, invitation.organization_id),
+            by=user,
+            subject=person(user),
+            after={"role": invitation.role},
+        )
+    return member
 
 
 def accept_as_newcomer(offer: Offer, *, name: str, password: str) -> User:
@@ -134,6 +147,7 @@ def accept_as_newcomer(offer: Offer, *, name: str, password: str) -> User:
     an account meanwhile.
     """
     first_name, _, last_name = name.partition(" ")
+    free_address(offer.email)
     user = User.objects.create_user(offer.email, password, first_name=first_name, last_name=last_name)
     EmailAddress.objects.create(user=user, email=offer.email, primary=True, verified=offer.was_emailed)
     accept(offer.invitation_id, user=user)
@@ -165,10 +179,11 @@ def _create(email: str, *, role: Role, by: Member) -> NewInvitation:
         invited_by_id=by.user_id,
         expires_at=timezone.now() + LIFETIME,
     )
+    _note(AuditAction.INVITED, invitation, by=by)
     return NewInvitation(invitation=invitation, token=token)
 
 
-def _renew(invitation: Invitation, *, by: Member) -> NewInvitation:
+def _renew(invitation: Invitation, *, by: Member, action: AuditAction) -> NewInvitation:
     token = Invitation.make_token()
     fresh = {
         "role": invitation.role,
@@ -179,4 +194,19 @@ def _renew(invitation: Invitation, *, by: Member) -> NewInvitation:
     }
     if open_invitations().filter(pk=invitation.pk).update(**fresh) != 1:
         raise InvitationOver
+    _note(action, invitation, by=by)
     return NewInvitation(invitation=invitation, token=token)
+
+
+def _note(action: AuditAction, invitation: Invitation, *, by: Member) -> None:
+    """An entry that names the address and the role, and never the link."""
+    role = {"role": invitation.role}
+    is_over = action == AuditAction.UNINVITED
+    note_change(
+        action,
+        organization_id=cast(UUID, invitation.organization_id),
+        by=by.user,
+        subject=invitation.email,
+        before=role if is_over else {},
+        after={} if is_over else role,
+    )

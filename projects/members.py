@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import cast
 from uuid import UUID
 
+from projects.addresses import is_doubtful
 from projects.api.problem import Conflict
-from projects.models import Member, Organization, Role, User
+from projects.audit import Actor, note_change, person
+from projects.models import AuditAction, Member, Organization, Role, User
 
 
 class MemberRefused(Conflict):
@@ -18,26 +20,36 @@ def find_newcomer(email: str) -> User:
     user = User.objects.filter(email__iexact=email.strip(), is_active=True).first()
     if user is None:
         raise MemberRefused(f"Nobody has signed up as {email}; ask the operator of this server for an account first.")
+    if is_doubtful(user):
+        raise MemberRefused(
+            f"{email} isn’t confirmed; invite them on the members' page, where their link shows whose it is."
+        )
     if Member.objects.filter(user=user).exists():
         raise MemberRefused(f"{email} is a member already; change their role instead.")
     return user
 
 
-def add_member(user: User, *, role: Role, by: Role) -> Member:
+def add_member(user: User, *, role: Role, by: Actor) -> Member:
     """Make a user a member of the running transaction's organization. Raises MemberRefused."""
-    check_new_role(role, by=by)
-    return Member.objects.create(user=user, role=role)
+    check_new_role(role, by=by.role)
+    member = Member.objects.create(user=user, role=role)
+    _note(AuditAction.ADDED, member, by=by, after=role)
+    return member
 
 
-def set_role(member: Member, *, role: Role, by: Role) -> None:
+def set_role(member: Member, *, role: Role, by: Actor) -> None:
     """Give a member another role. Two owners who demote each other at once: one wins. Raises MemberRefused."""
-    check_change(member, role=role, by=by)
-    Member.objects.filter(pk=member.pk).update(role=role)
+    standing = check_change(member, role=role, by=by.role)
+    if standing != role:
+        Member.objects.filter(pk=member.pk).update(role=role)
+        _note(AuditAction.ROLE_CHANGED, member, by=by, before=standing, after=role)
 
 
-def remove_member(member: Member, *, by: Role) -> None:
+def remove_member(member: Member, *, by: Actor) -> None:
     """End a membership. Raises MemberRefused."""
-    check_change(member, role=None, by=by)
+    standing = check_change(member, role=None, by=by.role)
+    is_own = member.user_id == by.user.pk
+    _note(AuditAction.LEFT if is_own else AuditAction.REMOVED, member, by=by, before=standing)
     Member.objects.filter(pk=member.pk).delete()
 
 
@@ -47,13 +59,30 @@ def check_new_role(role: Role, *, by: Role) -> None:
         raise MemberRefused("Only an owner says who the owners are.")
 
 
-def check_change(member: Member, *, role: Role | None, by: Role) -> None:
-    """Whether a member may get another role, or None to leave. Locks the organization. Raises MemberRefused."""
+def check_change(member: Member, *, role: Role | None, by: Role) -> Role:
+    """Whether a member may get another role, or None to leave; answers with the one that stands. Locks the organization.
+
+    Raises MemberRefused.
+    """
     organization_id = cast(UUID, member.organization_id)
     Organization.objects.select_for_update().get(pk=organization_id)
-    standing = Member.objects.get(pk=member.pk).role
+    standing = Role(Member.objects.get(pk=member.pk).role)
     if Role.OWNER in (standing, role) and by != Role.OWNER:
         raise MemberRefused("Only an owner says who the owners are.")
     owners = Member.objects.filter(organization_id=organization_id, role=Role.OWNER)
     if standing == Role.OWNER != role and owners.count() == 1:
         raise MemberRefused("This is the only owner; make someone else an owner first.")
+    return standing
+
+
+def _note(
+    action: AuditAction, member: Member, *, by: Actor, before: Role | None = None, after: Role | None = None
+) -> None:
+    note_change(
+        action,
+        organization_id=cast(UUID, member.organization_id),
+        by=by.user,
+        subject=person(member.user),
+        before={"role": before.value} if before else {},
+        after={"role": after.value} if after else {},
+    )

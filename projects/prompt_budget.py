@@ -76,7 +76,7 @@ def prompt_budget(document: Mapping[str, Any]) -> PromptBudget:
 
 
 def _scenario(scenario: Mapping[str, Any]) -> int:
-    return _line("Scenario 1", scenario["title"]) + sum(_line("  Step 1.1", step["text"]) for step in scenario["steps"])
+    return _line("Scenario 1", scenario["title"]) + sum(_line("1.1", step["text"]) for step in scenario["steps"])
 
 
 def _variant(document: Mapping[str, Any], name: str) -> int:

@@ -12,7 +12,8 @@ from django.db.models.functions import Now
 
 from projects.agent import AgentConfig
 from projects.api.problem import Conflict
-from projects.models import AgentVersion, ApiKey, Member, Organization, Project, Role, User
+from projects.audit import key_facts, note_key
+from projects.models import AgentVersion, ApiKey, AuditAction, Member, Organization, Project, Role, User
 from projects.models.key import Scope
 from projects.tenancy import tenant_tx
 
@@ -95,9 +96,13 @@ def create_key(
         expires_at=expires_at,
         created_by=created_by,
     )
+    note_key(AuditAction.KEY_MADE, key, by=created_by)
     return NewKey(key=key, secret=secret)
 
 
-def revoke_key(key: ApiKey) -> bool:
+def revoke_key(key: ApiKey, *, by: User | None) -> bool:
     """Stop an API key, from the next request on. False when it was revoked before."""
-    return ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()) == 1
+    if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()) != 1:
+        return False
+    note_key(AuditAction.KEY_REVOKED, key, by=by, before=key_facts(key))
+    return True

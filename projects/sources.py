@@ -15,7 +15,8 @@ from outbound.errors import BlockedAddress
 from outbound.guard import Guard
 from projects import crypto
 from projects.agent_sentences import SettingsRefused, sentences
-from projects.models import Project, Source
+from projects.audit import note_change
+from projects.models import AuditAction, Project, Source, User
 from projects.source_kinds import KINDS, SourceKind, SourceSettings
 
 LONGEST_SECRET = 500
@@ -58,7 +59,7 @@ def open_source(project_id: UUID, kind: str) -> Connection | None:
     return Connection(source.pk, opened, _open_secret(source), source.needs_reauth)
 
 
-def connect_source(project: Project, kind: SourceKind, edit: SourceEdit) -> Source:
+def connect_source(project: Project, kind: SourceKind, edit: SourceEdit, *, by: User | None) -> Source:
     """Make the project's connection of a kind, or change it. Two at once: the later one holds.
 
     Raises SettingsRefused with a sentence for each field.
@@ -66,18 +67,26 @@ def connect_source(project: Project, kind: SourceKind, edit: SourceEdit) -> Sour
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     checked = checked_settings(kind, edit.settings)
     secret = _checked_secret(project, kind, checked, edit.secret)
-    source = Source.objects.filter(project=project, kind=kind.name).first() or Source(project=project, kind=kind.name)
+    standing = Source.objects.filter(project=project, kind=kind.name).first()
+    source = standing or Source(project=project, kind=kind.name)
+    before = _facts(source) if standing else {}
     source.settings = checked.model_dump(mode="json")
     source.secret = crypto.encrypt(secret, **_bound_to(source)) if secret else ""
     source.is_enabled, source.needs_reauth = True, False
     source.save()
+    action = AuditAction.CONNECTION_CHANGED if standing else AuditAction.CONNECTED
+    after = {**_facts(source), **({kind.credential: "a new one"} if edit.secret and standing else {})}
+    _note(action, project, kind, by=by, before=before, after=after)
     return source
 
 
-def disconnect_source(project: Project, kind: SourceKind) -> bool:
+def disconnect_source(project: Project, kind: SourceKind, *, by: User | None) -> bool:
     """End the project's connection and forget its secret. False when there was none."""
-    deleted, _ = Source.objects.filter(project=project, kind=kind.name).delete()
-    return deleted > 0
+    source = Source.objects.filter(project=project, kind=kind.name).first()
+    if source is None or not source.delete()[0]:
+        return False
+    _note(AuditAction.DISCONNECTED, project, kind, by=by, before=_facts(source))
+    return True
 
 
 def mark_needs_reauth(source_id: UUID) -> bool:
@@ -136,6 +145,32 @@ def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> s
             {SECRET: f"The stored {kind.credential.lower()} is for another address. Write this one's."}
         )
     return _open_secret(source)
+
+
+def _facts(source: Source) -> dict[str, Any]:
+    """What a connection is made with, as a trail may keep it: everything but the secret."""
+    return dict(source.settings)
+
+
+def _note(
+    action: AuditAction,
+    project: Project,
+    kind: SourceKind,
+    *,
+    by: User | None,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    organization_id = cast(UUID, project.organization_id)
+    note_change(
+        action,
+        organization_id=organization_id,
+        by=by,
+        subject=kind.title,
+        project=project,
+        before=before,
+        after=after,
+    )
 
 
 def _open_secret(source: Source) -> str:

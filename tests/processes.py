@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,18 +86,27 @@ def offline_model() -> Iterator[ScriptedModel]:
 
 @dataclass
 class Child:
-    """A forked process."""
+    """A forked process, held by a descriptor: once it is gone its number may be another's, whom nobody here may kill."""
 
     pid: int
     log: Path
 
+    def __post_init__(self) -> None:
+        self._end = select.poll()
+        try:
+            self._descriptor = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            self._descriptor = -1
+        else:
+            self._end.register(self._descriptor, select.POLLIN)
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
     @property
     def is_alive(self) -> bool:
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        return True
+        return self._descriptor >= 0 and not self._end.poll(0)
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
@@ -104,7 +114,8 @@ class Child:
 
     def signal(self, number: int) -> None:
         if self.is_alive:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._descriptor, number)
 
     def wait(self, *, seconds: float = 60) -> None:
         until(

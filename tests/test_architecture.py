@@ -20,7 +20,9 @@ BY_NAME = ("import_module", "import_string", "__import__")
 # The imports inside functions that are not there to break a cycle, with the reason.
 LATE = {
     ("tools/apps.py", "tools.registration"): "an app's models can be imported when all apps are ready",
+    ("todos/apps.py", "todos.registration"): "an app's models can be imported when all apps are ready",
     ("conversations/apps.py", "conversations.lanes"): "an app's models can be imported when all apps are ready",
+    ("conversations/apps.py", "conversations.registration"): "an app's models can be imported when all apps are ready",
     ("llm/client.py", "llm.sdk"): "the SDK is heavy: only a process that calls a model loads it",
     ("llm/client.py", "llm.call"): "it brings the SDK with it",
 }

@@ -5,6 +5,7 @@ A line of JSON on standard input asks for a process, a line with its pid answers
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -16,19 +17,17 @@ import django
 
 django.setup()
 
-import openai  # noqa: E402, F401  # loaded once, not by each child
 import uvicorn  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.db import connections  # noqa: E402
 
-import config.asgi  # noqa: E402
-import config.urls  # noqa: E402, F401
-import jobs.tasks  # noqa: E402, F401
 from config.celery import app  # noqa: E402
+from config.runner import forkserver  # noqa: E402
 from conversations.models import Conversation  # noqa: E402
 from conversations.services import post_message  # noqa: E402
 from projects.tenancy import tenant_tx  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
+from tools.builtin import builtin_tools  # noqa: E402
 
 WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
 
@@ -83,8 +82,17 @@ def be_child(order: dict) -> None:
         os._exit(status)
 
 
+def load() -> None:
+    """Everything that a process would load before or with its first work. Django's checks have their own test."""
+    forkserver.load()
+    builtin_tools()
+    os.environ["CELERY_SKIP_CHECKS"] = "1"
+    gc.freeze()
+
+
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    load()
     print("ready", flush=True)
     for line in sys.stdin:
         order = json.loads(line)

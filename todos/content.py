@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from projects.models import Project
 from todos.models import Todo
 from tools.catalogue import CompiledTool, compile_tools
 from tools.contacts import contact_of
+from tools.execution.handler import Contact
+from tools.models import Effect
 
 # Tasks run outside of any channel; a tool that only a channel can obey is never one of theirs.
 CHANNEL = "api"
 
 
-def content_of(todo: Todo, *, tools: dict[str, CompiledTool] | None = None) -> dict[str, Any]:
+def content_of(
+    todo: Todo, *, tools: Mapping[str, CompiledTool] | None = None, contacts: Mapping[UUID, Contact] | None = None
+) -> dict[str, Any]:
     """The content as it stands now, inside a transaction: words, contact, tools with their versions, recipients, arguments.
 
-    `tools` are the project's compiled tools by name, where the caller has them already.
+    `tools` are the project's compiled tools by name, and `contacts` every customer's by the persona, where the caller has
+    them already.
     """
     known = tools if tools is not None else compiled_tools(todo.project)
-    contact = contact_of(todo.persona_id)
+    contact = contact_of(todo.persona_id) if contacts is None else _known(contacts, todo.persona_id)
     return {
         "description": todo.description,
         "contact": {"id": str(contact.persona_id), "name": contact.name, "phone": contact.phone, "email": contact.email}
@@ -30,11 +37,13 @@ def content_of(todo: Todo, *, tools: dict[str, CompiledTool] | None = None) -> d
         "conversation": str(todo.conversation_id) if todo.conversation_id else None,
         "type": todo.type.name if todo.type else None,
         "model": todo.type.model if todo.type else "",
-        "tools": {name: _fingerprint(known.get(name)) for name in tools_of(todo)},
+        "tools": {name: _fingerprint(known.get(name), planned=todo.effect) for name in tools_of(todo)},
         "tool": todo.tool or None,
-        "arguments": todo.arguments,
+        # A planned effect runs as it stands in the ledger, whatever the todo says of it.
+        "arguments": todo.effect.arguments if todo.effect else todo.arguments,
         "recipients": todo.recipients,
         "effect": str(todo.effect_id) if todo.effect_id else None,
+        "repeats": todo.repeats,
     }
 
 
@@ -56,9 +65,18 @@ def compiled_tools(project: Project) -> dict[str, CompiledTool]:
     return {tool.name: tool for tool in compile_tools(project, channel=CHANNEL)}
 
 
-def _fingerprint(tool: CompiledTool | None) -> str | None:
-    """What tells one version of a tool from another; None for a tool that is gone or not offered."""
+def _known(contacts: Mapping[UUID, Contact], persona_id: UUID | None) -> Contact | None:
+    return contacts.get(persona_id) if persona_id is not None else None
+
+
+def _fingerprint(tool: CompiledTool | None, *, planned: Effect | None) -> str | None:
+    """What tells one version of a tool from another; None for a tool that is gone or not offered.
+
+    A planned effect runs with the definition that it was planned with (E9).
+    """
     if tool is None or not tool.is_offered:
         return None
-    definition = tool.definition.model_dump_json(by_alias=True)
-    return f"{tool.version}:{hashlib.sha256(definition.encode()).hexdigest()[:16]}"
+    definition = planned.definition if planned else tool.definition.model_dump(mode="json", by_alias=True)
+    version = planned.tool_version if planned else tool.version
+    text = json.dumps(definition, sort_keys=True, ensure_ascii=False)
+    return f"{version}:{hashlib.sha256(text.encode()).hexdigest()[:16]}"

@@ -1,9 +1,10 @@
 """The states of a todo, and the one way to change them: compare-and-set, with an entry in its history (D15).
 
-    pending_review → approved, rejected, expired, cancelled
-    approved       → in_progress, pending_review (edited), expired, cancelled
-    in_progress    → completed, failed, needs_attention, cancelled, pending_review (it changed under the executor, D23)
-    failed, needs_attention → pending_review (reviewed again, T11); needs_attention → completed (what was unknown happened)
+pending_review → approved, rejected, expired, cancelled
+approved       → in_progress, pending_review (edited), expired, cancelled
+in_progress    → completed, failed, needs_attention, cancelled, pending_review (it changed under the executor, D23)
+failed, needs_attention → pending_review (reviewed again, T11)
+needs_attention → in_progress (staff lets an effect be done after all), completed (what was unknown happened)
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from django.db.models.functions import Now
 
 from jobs.errors import WrongState
 from todos.models import Todo, TodoEvent, TodoStatus
+from todos.signals import todo_changed
 
 S = TodoStatus
 AFTER: Mapping[TodoStatus, frozenset[TodoStatus]] = {
     S.PENDING_REVIEW: frozenset({S.APPROVED, S.REJECTED, S.EXPIRED, S.CANCELLED}),
     S.APPROVED: frozenset({S.IN_PROGRESS, S.PENDING_REVIEW, S.EXPIRED, S.CANCELLED}),
     S.IN_PROGRESS: frozenset({S.COMPLETED, S.FAILED, S.NEEDS_ATTENTION, S.CANCELLED, S.PENDING_REVIEW}),
-    S.NEEDS_ATTENTION: frozenset({S.PENDING_REVIEW, S.COMPLETED, S.CANCELLED}),
+    S.NEEDS_ATTENTION: frozenset({S.PENDING_REVIEW, S.IN_PROGRESS, S.COMPLETED, S.CANCELLED}),
     S.FAILED: frozenset({S.PENDING_REVIEW}),
     S.COMPLETED: frozenset(),
     S.REJECTED: frozenset(),
@@ -62,8 +64,8 @@ def move(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: str = "
 
 
 def note(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any) -> TodoEvent:
-    """One entry of the history, in the running transaction."""
-    return TodoEvent.objects.create(
+    """One entry of the history, in the running transaction, which whoever listens is told of."""
+    event = TodoEvent.objects.create(
         todo=todo,
         what=what,
         from_status=before,
@@ -73,3 +75,5 @@ def note(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any
         actor=actor.name[:120],
         detail=detail,
     )
+    todo_changed.send(sender=Todo, todo=todo, what=what)
+    return event

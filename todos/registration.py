@@ -2,6 +2,41 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from jobs.lanes import Lane, Mode, Queue
+from jobs.lanes import register as register_lane
+from jobs.sweep import on_sweep
+from projects.pages.counts import COUNTS
+from projects.seeds import PLANTS
+from todos import notices
+from todos.approving import LANE
+from todos.attention import count_waiting
+from todos.executor.run import give_up_todo, lock_subject, refuse_run, run_todo
+from todos.expiry import expire_overdue_todos
+from todos.seeds import plant_todo_types
+from todos.signals import todo_changed
+
 
 def register() -> None:
-    """Nothing yet."""
+    """The lanes of todos, who listens to what becomes of them, and what a new business begins with."""
+    PLANTS["todo_types"] = plant_todo_types
+    COUNTS["todos"] = count_waiting
+    on_sweep(expire_overdue_todos)
+    register_lane(
+        Lane(
+            name=LANE,
+            queue=Queue.WORK,
+            mode=Mode.QUEUE,
+            handler=run_todo,
+            # Ten steps of a model, and what they do; a model that is away is waited for a minute.
+            deadline=timedelta(minutes=15),
+            max_attempts=8,
+            lock=lock_subject,
+            on_failed=give_up_todo,
+            on_run_again=refuse_run,
+            task="execute_todo",
+        )
+    )
+    register_lane(Lane(name=notices.LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=notices.run_todo_notice))
+    todo_changed.connect(notices.hear_of_todo)

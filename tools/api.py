@@ -8,16 +8,23 @@ from uuid import UUID
 
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
 from projects.api.problem import ApiError
+from projects.api.serializers import StrictSerializer
 from projects.models.key import Scope
 from tools.catalogue import compile_tools
 from tools.models import Effect, EffectState, Promise, PromiseState
 from tools.presenters import effect_detail, effect_payload, promise_payload, tool_payload
+from tools.promise_answers import ANSWERS
+
+
+class PromiseAnswer(StrictSerializer):
+    answer = serializers.ChoiceField(choices=[answer.value for answer in ANSWERS])
 
 
 class Tools(ProjectView):
@@ -55,6 +62,28 @@ class Promises(ProjectView):
         if (conversation := request.query_params.get("conversation")) is not None:
             rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
         return self.page(rows, promise_payload)
+
+
+class AnswerPromise(ProjectView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @extend_schema(
+        operation_id="promises_answer",
+        request=PromiseAnswer,
+        responses={
+            200: OpenApiTypes.OBJECT,
+            404: OpenApiResponse(description="This project has no such promise."),
+            409: OpenApiResponse(description="It is closed already, or its effect is not over yet and decides."),
+        },
+    )
+    def post(self, request: Request, promise_id: UUID) -> Response:
+        """Say what became of a promise: `kept`, somebody did it (also after it broke), or `withdrawn`, no longer wanted."""
+        answer = PromiseState(self.valid(PromiseAnswer)["answer"])
+        try:
+            promise = ANSWERS[answer](self.project, promise_id, by=self.caller.name)
+        except Promise.DoesNotExist as error:
+            raise Http404 from error
+        return Response(promise_payload(promise))
 
 
 class Effects(ProjectView):

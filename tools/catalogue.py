@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from projects.attributes import Resolved, resolve_attributes
+from projects.attributes import GATES, Resolved, is_on, resolve_attributes
 from projects.models import Project
 from tools.builtin import builtin_tools
 from tools.builtin.base import BuiltinTool
 from tools.custom.standing import StandingTool, standing_tools
-from tools.definition import ActionType, Delivery, ToolDefinition
+from tools.definition import ActionType, Delivery, Moment, ToolDefinition
 
-AFTER_TURN = ("after_turn",)
 BUILT_IN, CUSTOM = "built-in", "custom"
 SWITCHED_OFF = "It is switched off."
 
@@ -21,7 +20,7 @@ SWITCHED_OFF = "It is switched off."
 class CompiledTool:
     """A tool as one project sees it on one channel. `why_not` is empty when it is offered.
 
-    `overrides` is the origin of the tool of the same name that this one stands in for (D9).
+    `overrides` is the origin of the tool of the same name that this one stands in for (D9); `moments` says when it may run.
     """
 
     name: str
@@ -31,7 +30,7 @@ class CompiledTool:
     delivery: Delivery
     definition: ToolDefinition
     overrides: str | None = None
-    moments: Sequence[str] = AFTER_TURN
+    moments: Sequence[Moment] = (Moment.AFTER_TURN,)
     version: int = 1
 
     @property
@@ -42,6 +41,11 @@ class CompiledTool:
 def compile_tools(project: Project, *, channel: str) -> list[CompiledTool]:
     """Every tool the project knows, offered or not, by name. A webcall is a phone call (N14)."""
     return merge_tools(resolve_attributes(project), standing_tools(project.pk), channel=channel)
+
+
+def at_moment(tools: Iterable[CompiledTool], moment: Moment) -> list[CompiledTool]:
+    """Those of the tools, offered or not, that may run at a moment (D18)."""
+    return [tool for tool in tools if moment in tool.moments]
 
 
 def merge_tools(
@@ -67,11 +71,18 @@ def compile_custom(tool: StandingTool) -> CompiledTool:
         delivery=_delivery_of(tool.definition),
         definition=tool.definition,
         overrides=BUILT_IN if covered else None,
+        moments=_moments_of(tool.definition),
         version=tool.version,
     )
     # The event of a built-in tool is carried out by its flow, so what comes of it is of the same kind.
-    is_same_flow = covered and tool.definition.action.type is ActionType.SEND_EVENT
-    return replace(compiled, kind=covered.kind, delivery=covered.delivery) if covered and is_same_flow else compiled
+    if covered and tool.definition.action.type is ActionType.SEND_EVENT:
+        return replace(compiled, kind=covered.kind, delivery=covered.delivery, moments=covered.moments)
+    return compiled
+
+
+def approval_setting(name: str) -> str:
+    """The attribute by which a project asks for a person's yes before each use of a built-in tool."""
+    return f"{GATES}{name}_requires_approval_enabled"
 
 
 def normalise_channel(channel: str) -> str:
@@ -86,8 +97,21 @@ def _built_in(tool: BuiltinTool, attributes: Mapping[str, Resolved], channel: st
         why_not=tool.gate(attributes, channel),
         kind=tool.kind,
         delivery=tool.delivery,
-        definition=tool.definition,
+        definition=_as_switched(tool, attributes),
+        moments=tool.moments,
     )
+
+
+def _as_switched(tool: BuiltinTool, attributes: Mapping[str, Resolved]) -> ToolDefinition:
+    """A built-in tool's definition, with the approval that the project asks for (D16)."""
+    is_asked = Moment.TASK in tool.moments and is_on(attributes, approval_setting(tool.name))
+    return tool.definition.model_copy(update={"requires_approval": True}) if is_asked else tool.definition
+
+
+def _moments_of(definition: ToolDefinition) -> tuple[Moment, ...]:
+    """An event or a message of a project's own is for its conversation alone; a request may be made for a todo too."""
+    is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
+    return (Moment.AFTER_TURN, Moment.TASK) if is_webhook else (Moment.AFTER_TURN,)
 
 
 def _delivery_of(definition: ToolDefinition) -> Delivery:

@@ -36,6 +36,13 @@ class Delivery(StrEnum):
     IDEMPOTENT = "idempotent"
 
 
+class Moment(StrEnum):
+    """When a tool may run (D18): for a commitment found after the agent's reply, or for a todo that staff approved."""
+
+    AFTER_TURN = "after_turn"
+    TASK = "task"
+
+
 class ActionType(StrEnum):
     """How a tool acts (N20)."""
 
@@ -178,6 +185,8 @@ class ToolDefinition(Part):
     conflict_policy: Annotated[ConflictPolicy | None, Field(alias="conflictPolicy")] = None
     action: Action = Action()
     after_actions: list[AfterActionDefinition] = []
+    # Nothing of it happens before a person has said yes to exactly its arguments (D16).
+    requires_approval: Annotated[bool, Field(strict=True)] = False
 
     @property
     def tag(self) -> str | None:

@@ -96,6 +96,11 @@ def keep_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: 
     return changed == 1
 
 
+def needs_approval(effect: Effect) -> bool:
+    """Whether a person has to say yes before the effect begins (D16). Who has resolved or released it has done so."""
+    return effect.definition.get("requires_approval") is True and effect.resolved_at is None
+
+
 def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:
     """Mark an attempt as begun; to be committed before its first byte leaves (E1). False when it is over already.
 

@@ -7,34 +7,42 @@ from uuid import UUID
 from django.db.models.functions import Now
 
 from jobs.errors import WrongState
-from projects.models import Project, User
+from projects.models import Project
 from tools.models import EffectState, Promise, PromiseState
+from tools.signals import promise_answered
 
 # While an effect is on its way it decides by itself; an unknown one is answered where it is asked about.
 UNDECIDED = frozenset({EffectState.PLANNED, EffectState.SENDING, EffectState.UNKNOWN})
 REASON = 300
 
 
-def say_it_was_kept(project: Project, promise_id: UUID, *, by: User) -> Promise:
-    """A person did what was promised, also after it broke. Raises Promise.DoesNotExist, WrongState."""
+def say_it_was_kept(project: Project, promise_id: UUID, *, by: str) -> Promise:
+    """Somebody did what was promised, also after it broke. `by` is who says so, in words.
+
+    Raises Promise.DoesNotExist, WrongState.
+    """
     return _answer(
         project,
         promise_id,
         standing=(PromiseState.OPEN, PromiseState.BROKEN),
         end=PromiseState.KEPT,
-        reason=f"{by.name} did it.",
+        reason=f"{by} did it.",
     )
 
 
-def withdraw_promise(project: Project, promise_id: UUID, *, by: User) -> Promise:
+def withdraw_promise(project: Project, promise_id: UUID, *, by: str) -> Promise:
     """It is no longer wanted. One that broke stays broken. Raises Promise.DoesNotExist, WrongState."""
     return _answer(
         project,
         promise_id,
         standing=(PromiseState.OPEN,),
         end=PromiseState.WITHDRAWN,
-        reason=f"{by.name} withdrew it.",
+        reason=f"{by} withdrew it.",
     )
+
+
+# What people answer, on the page and in the API.
+ANSWERS = {PromiseState.KEPT: say_it_was_kept, PromiseState.WITHDRAWN: withdraw_promise}
 
 
 def _answer(
@@ -48,4 +56,5 @@ def _answer(
     if rows.update(state=end, reason=reason[:REASON], closed_at=Now()) != 1:
         raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")
     promise.refresh_from_db()
+    promise_answered.send(sender=Promise, promise=promise)
     return promise

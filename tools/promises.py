@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connections
-from django.db.models.functions import Now
+from django.db.models import F, Value
+from django.db.models.functions import Concat, Left, Now
 
 from projects.tenancy import tenant_tx
 from tools.models import Effect, EffectState, Promise, PromiseState
@@ -24,6 +25,7 @@ UNSERVED_WITHIN = timedelta(hours=24)
 NO_TOOL = "No tool can do this; somebody has to."
 LATE = "It was due, and is not known to have happened."
 KEPT_LATE = "It happened late."
+MADE_GOOD = "It was made good."
 _ENDS = {
     EffectState.DONE: PromiseState.KEPT,
     EffectState.FAILED: PromiseState.BROKEN,
@@ -68,6 +70,30 @@ def add_broken(quotes: Sequence[str], *, reason: str, source: Source) -> list[Pr
     """Promises for which nothing was run, with the reason."""
     broken = {"state": PromiseState.BROKEN, "reason": reason[:300], "closed_at": source.at}
     return Promise.objects.bulk_create(_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
+
+
+def give_time(effect: Effect) -> None:
+    """A person has to say yes to an effect first: its open promises are due as what people do."""
+    Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(due_at=F("created_at") + UNSERVED_WITHIN)
+
+
+def break_promises(effect: Effect, *, reason: str) -> None:
+    """Break the open promises of an effect that will not begin."""
+    rows = Promise.objects.filter(effect=effect, state=PromiseState.OPEN)
+    rows.update(state=PromiseState.BROKEN, reason=reason[:300], closed_at=Now())
+
+
+def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool:
+    """End an open promise; one that broke may still be kept, late. False when it had ended already."""
+    standing = [PromiseState.OPEN, *([PromiseState.BROKEN] if state == PromiseState.KEPT else [])]
+    rows = Promise.objects.filter(pk=promise_id, state__in=standing)
+    return rows.update(state=state, reason=reason[:300], closed_at=Now()) == 1
+
+
+def note_made_good(promise_id: UUID) -> None:
+    """A broken promise was made good: it stays broken, and says so."""
+    rows = Promise.objects.filter(pk=promise_id, state=PromiseState.BROKEN).exclude(reason__endswith=MADE_GOOD)
+    rows.update(reason=Left(Concat("reason", Value(f" {MADE_GOOD}")), 300))
 
 
 def settle_promises(effect: Effect) -> None:

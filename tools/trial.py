@@ -12,6 +12,7 @@ from llm.types import ModelSpec
 from projects.attributes import type_name
 from tools.analysis.whole import analyse
 from tools.catalogue import CompiledTool
+from tools.checking.approval import approval_problems
 from tools.checking.definition import definition_problems
 from tools.checking.names import name_problems
 from tools.checking.problem import DefinitionRefused, Problem, join
@@ -54,7 +55,7 @@ def read_drafts(document: Any) -> list[StandingTool]:
     drafts: list[StandingTool] = []
     problems: list[Problem] = []
     for name, definition in read_tools(document).items():
-        wrong = [*name_problems(name), *definition_problems(definition)]
+        wrong = [*name_problems(name), *definition_problems(definition), *approval_problems(name, definition)]
         problems += [problem.below(join("tools", name)) for problem in wrong]
         if not wrong:
             drafts.append(StandingTool(name, ToolDefinition.model_validate(definition)))

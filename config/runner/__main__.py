@@ -7,6 +7,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from config.runner.data_dir import hold_data_dir
 from config.runner.errors import StartError
@@ -34,8 +35,11 @@ def serve(arguments: argparse.Namespace) -> None:
     if not is_free(port, host=arguments.host):
         raise StartError(f"Port {port} of {arguments.host} can't be used: choose a free one with --port.")
     log = ServiceLog(sys.stdout)
-    with hold_data_dir(Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")) as data_dir:
-        options = ServeOptions(host=arguments.host, port=port, data_dir=data_dir)
+    with (
+        hold_data_dir(Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")) as data_dir,
+        TemporaryDirectory() as run,
+    ):
+        options = ServeOptions(host=arguments.host, port=port, data_dir=data_dir, run_dir=Path(run))
 
         async def bring_up(supervisor: Supervisor) -> None:
             await Serve(options, supervisor=supervisor, log=log).start()

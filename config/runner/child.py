@@ -10,6 +10,7 @@ import time
 from asyncio.subprocess import Process
 
 from config.runner.backoff import Backoff
+from config.runner.forking import Forked
 from config.runner.log import ServiceLog, pump_lines
 from config.runner.program import Program
 
@@ -25,7 +26,7 @@ class Child:
         self.program = program
         self.deaths = 0
         self._log = log
-        self._process: Process | None = None
+        self._process: Process | Forked | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
 
@@ -73,7 +74,7 @@ class Child:
         try:
             process, reader = await self._spawn()
         except OSError as error:
-            return f"can't be started ({error.strerror})"
+            return f"can't be started ({error.strerror or error})"
         self._process = process
         output = asyncio.create_task(pump_lines(reader, self._emit))
         if self._stopping.is_set():
@@ -86,17 +87,22 @@ class Child:
         output.cancel()
         return describe_exit(code)
 
-    async def _spawn(self) -> tuple[Process, asyncio.StreamReader]:
+    async def _spawn(self) -> tuple[Process | Forked, asyncio.StreamReader]:
         read_end, write_end = os.pipe()
         reader = asyncio.StreamReader()
         await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", buffering=0)
         )
         try:
-            argv, options = self.program.argv(), self.program.popen_options()
-            return await asyncio.create_subprocess_exec(*argv, stdout=write_end, **options), reader
+            return await self._process_writing_to(write_end), reader
         finally:
             os.close(write_end)
+
+    async def _process_writing_to(self, output: int) -> Process | Forked:
+        if self.program.fork_server is not None:
+            return await Forked.start(self.program, server=self.program.fork_server, output=output)
+        argv, options = self.program.argv(), self.program.popen_options()
+        return await asyncio.create_subprocess_exec(*argv, stdout=output, **options)
 
     def _emit(self, line: str) -> None:
         tidy = self.program.tidy(line)

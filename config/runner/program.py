@@ -28,6 +28,8 @@ class Program:
     stop_seconds: float = 8.0
     # What the kernel sends when the process that started it dies without a word (kill -9).
     orphan_signal: signal.Signals = signal.SIGKILL
+    # The socket of the fork server that makes the process, where one runs; else it is started by its command.
+    fork_server: Path | None = None
     # A pattern of the output that isn't worth a person's time: what it matches is cut, a line left empty is dropped.
     noise: str = ""
 

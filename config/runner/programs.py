@@ -17,6 +17,8 @@ WEB_NOISE = (
     r"|Finished server).*"
 )
 WORKER_NOISE = r"^worker: Warm shutdown.*"
+# `migrate` has checked the whole project before anything starts; each process again is a second and ten megabytes.
+CELERY = ("-q", "--skip-checks", "-A", "config")
 WORKER = ("worker", "-P", "threads", "-c", "1", "--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
@@ -40,7 +42,12 @@ def work_worker(*, env: Mapping[str, str]) -> Program:
 def beat(*, data_dir: Path, env: Mapping[str, str]) -> Program:
     """The clock; its death changes nothing, workers sweep by themselves."""
     schedule = str(data_dir / "beat-schedule")
-    return _ours("beat", "celery", "-q", "-A", "config", "beat", "-s", schedule, "--pidfile=", env=env)
+    return _ours("beat", "celery", *CELERY, "beat", "-s", schedule, "--pidfile=", env=env)
+
+
+def fork_server(*, socket: Path, env: Mapping[str, str]) -> Program:
+    """Where web, workers and beat are forked from, so that they share what they have loaded."""
+    return _ours("forks", "config.runner.forkserver", str(socket), env={**env, **NO_ROOT_ADVICE})
 
 
 def offline_model(*, port: int, env: Mapping[str, str]) -> Program:
@@ -49,7 +56,7 @@ def offline_model(*, port: int, env: Mapping[str, str]) -> Program:
 
 
 def _worker(queue: str, *, env: Mapping[str, str]) -> Program:
-    options = ("-q", "-A", "config", *WORKER, "-Q", queue, "-n", f"{queue}@%h")
+    options = (*CELERY, *WORKER, "-Q", queue, "-n", f"{queue}@%h")
     return replace(_ours(queue, "celery", *options, env={**env, **NO_ROOT_ADVICE}), noise=WORKER_NOISE)
 
 

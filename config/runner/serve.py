@@ -7,13 +7,15 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from config.runner import programs
+from config.runner.child import Child
 from config.runner.databases import create_databases
 from config.runner.embedded import key_env, postgres_env
+from config.runner.forking import CAN_FORK
 from config.runner.health import is_healthy
 from config.runner.keys import load_keys
 from config.runner.log import ServiceLog
@@ -22,6 +24,7 @@ from config.runner.ports import LOOPBACK, PortBook, is_open
 from config.runner.postgres import prepare_postgres
 from config.runner.preflight import check_servers
 from config.runner.preparation import DemoFile, DemoLogin, Preparation
+from config.runner.program import Program
 from config.runner.redis import prepare_redis
 from config.runner.supervisor import Supervisor, Tier
 
@@ -36,6 +39,8 @@ class ServeOptions:
     host: str
     port: int
     data_dir: Path
+    # Where the fork server's socket goes; its path must be short.
+    run_dir: Path
 
     @property
     def local_host(self) -> str:
@@ -61,6 +66,7 @@ class Serve:
         self._keys = load_keys(options.data_dir)
         self._env = base_env(options, os.environ)
         self._model_url: str | None = None
+        self._fork_server: Path | None = None
 
     async def start(self) -> None:
         """Bring everything up and say how to enter. Raises StartError."""
@@ -70,6 +76,7 @@ class Serve:
         await asyncio.to_thread(check_servers, self._env)
         await self._start_services()
         self._env = key_env(self._keys) | self._env
+        await self._start_fork_server()
         preparation = Preparation(self._data_dir, root=programs.ROOT, database_url=self._env["MIGRATE_DATABASE_URL"])
         login = preparation.login()
         if login is None:
@@ -127,6 +134,13 @@ class Serve:
                 "MAKEGOOD_OFFLINE": "1",
             }
 
+    async def _start_fork_server(self) -> None:
+        """It can be asked at once; it loads while the tables are made, and forks after that."""
+        if CAN_FORK:
+            socket = self._fork_server = self._options.run_dir / "forks"
+            child = self._supervisor.start(programs.fork_server(socket=socket, env=self._env), tier=Tier.FORKS)
+            await self._supervisor.wait_ready(child, socket.exists, seconds=APP_SECONDS)
+
     async def _prepare(self) -> DemoLogin:
         with self._step("tables"):
             await run_manage("migrate", "--no-input", env=self._env, log=self._log)
@@ -140,7 +154,7 @@ class Serve:
         name = urlsplit(self._env["MAKEGOOD_BASE_URL"]).netloc
         with self._step("the web process"):
             program = programs.web(host=self._options.host, port=port, env=self._env)
-            child = self._supervisor.start(program, tier=Tier.APPS)
+            child = self._start_ours(program)
             await self._supervisor.wait_ready(child, lambda: is_healthy(host, port, name=name), seconds=APP_SECONDS)
 
     def _start_workers(self) -> None:
@@ -149,7 +163,10 @@ class Serve:
             programs.work_worker(env=self._env),
             programs.beat(data_dir=self._data_dir, env=self._env),
         ):
-            self._supervisor.start(program, tier=Tier.APPS)
+            self._start_ours(program)
+
+    def _start_ours(self, program: Program) -> Child:
+        return self._supervisor.start(replace(program, fork_server=self._fork_server), tier=Tier.APPS)
 
     def _welcome(self, login: DemoLogin, *, seconds: float) -> None:
         self._log.say(f"Makegood answers at {self._env['MAKEGOOD_BASE_URL']} after {seconds:.1f} s")

@@ -21,7 +21,8 @@ class Tier(IntEnum):
     """Higher tiers need the lower ones, and end before them."""
 
     STORES = 0
-    APPS = 1
+    FORKS = 1
+    APPS = 2
 
 
 class Supervisor:

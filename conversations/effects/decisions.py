@@ -11,6 +11,7 @@ from conversations.log import open_log
 from conversations.models.event import EventType
 from jobs.enqueue import enqueue
 from projects.models import Project
+from todos.executor import resume
 from tools import ledger
 from tools.execution.callback import is_token_of
 from tools.execution.outcome import Ending, Outcome
@@ -28,6 +29,8 @@ def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | Non
     Raises Http404, and WrongState unless it is unknown. Two people at once: one wins.
     """
     effect = _effect(project, effect_id)
+    if resume.is_of_todo(effect):
+        return resume.resolve(effect, happened=happened, by=by)
     with open_log(conversation_of(effect)) as log:
         if happened:
             ledger.confirm(effect, by=by)
@@ -43,6 +46,8 @@ def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | Non
 def release(project: Project, effect_id: UUID, *, by: UUID | None) -> Effect:
     """Let a held repeat go out after all. Raises Http404, and WrongState unless it is held."""
     effect = _effect(project, effect_id)
+    if resume.is_of_todo(effect):
+        return resume.release(effect, by=by)
     with open_log(conversation_of(effect)) as log:
         ledger.release(effect, by=by)
         enqueue([ledger.job_for(effect, reason="released")])
@@ -58,6 +63,9 @@ def take_result(effect_id: UUID, *, token: str, reply: Reply) -> bool:
     effect = Effect.objects.get(pk=effect_id)
     if not is_token_of(token, effect.callback_hash):
         return False
+    if resume.is_of_todo(effect):
+        resume.effect_ended(effect, _outcome(effect, reply))
+        return True
     with open_log(conversation_of(effect)) as log:
         effect = Effect.objects.select_for_update().get(pk=effect_id)
         if effect.state in CALLED_BACK:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from conversations.log import ConversationLog
+from conversations.log import ConversationLog, lock_conversation
 from conversations.models import WaitOutcome
 from conversations.models.event import EventType
 from conversations.outcomes import obey_signal
@@ -97,6 +97,12 @@ def conversation_of(effect: Effect) -> UUID:
     return effect.conversation_id
 
 
+def lock_effect(effect_id: UUID) -> None:
+    """Lock the conversation of an effect for what follows in the transaction."""
+    if effect := Effect.objects.filter(pk=effect_id).first():
+        lock_conversation(conversation_of(effect))
+
+
 def definition_or_none(effect: Effect) -> ToolDefinition | None:
     try:
         return definition_of(effect)
@@ -151,6 +157,9 @@ def _has_to_be_said(effect: Effect) -> bool:
     if effect.origin != EffectOrigin.COMMITMENT:
         return False
     if effect.state in (EffectState.FAILED, EffectState.UNKNOWN, EffectState.CANCELLED) or effect.resolved_at:
+        return True
+    if ledger.needs_approval(effect):
+        # The customer was told, or may think, that somebody has to look at it first.
         return True
     definition = definition_or_none(effect)
     if definition is None:

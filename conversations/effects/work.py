@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from conversations.contacts import contact_with
 from conversations.effects.ending import conversation_of
 from conversations.hours import working_status
 from conversations.models import Conversation, Message, PersonaField, Turn
@@ -18,7 +19,7 @@ from jobs.models import LIVE, Job
 from llm.types import ModelSpec
 from projects.agent import AgentConfig
 from projects.model_choice import model_for
-from tools.execution.handler import Contact, Occasion
+from tools.execution.handler import Occasion
 from tools.models import Effect, EffectState
 from tools.skills.arguments import SKILL, KnownFact, Surroundings
 from tools.skills.exchange import TranscriptLine
@@ -83,10 +84,7 @@ def _occasion(effect: Effect, conversation: Conversation, config: AgentConfig, f
         channel=conversation.channel,
         timezone=config.timezone,
         at=timezone.now(),
-        contact=Contact(
-            persona_id=conversation.persona_id,
-            **{name: fields.get(name, "") for name in ("name", "phone", "email", "language")},
-        ),
+        contact=contact_with(conversation.persona_id, fields),
         business=config.business_name,
         quote=effect.quote,
     )

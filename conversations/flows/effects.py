@@ -1,7 +1,7 @@
 """Effects: what a fired tool does, once, as the ledger says (design section 3, N44-N49; reliability 2.2).
 
-1 arrange → 2 repeats → 3 `sending` committed → 4 carry out, outside of any transaction → 5 the outcome with all that follows,
-one commit → 6 after-actions, one commit each → 7 the agent is told.
+1 arrange → 2 repeats, and what needs a person's yes → 3 `sending` committed → 4 carry out, outside of any transaction
+→ 5 the outcome with all that follows, one commit → 6 after-actions, one commit each → 7 the agent is told.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from conversations.effects import after_actions
 from conversations.effects.after_actions import Prepared, give_up_after_actions, input_for, instruction_of
+from conversations.effects.approval import ask_for_approval
 from conversations.effects.asking import ask_arguments, has_asked_again, make_value
 from conversations.effects.ending import (
     NO_CALLBACK,
@@ -26,11 +27,11 @@ from conversations.effects.ending import (
     tell_held,
 )
 from conversations.effects.work import Work, has_asked_since, read_work
-from conversations.log import ConversationLog, open_log
+from conversations.log import ConversationLog, job_log, open_log
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.errors import GiveUp
-from jobs.fence import job_tx
+from jobs.fence import job_tx, prove
 from jobs.models import State
 from llm.errors import LlmError
 from projects.threads import in_db
@@ -120,10 +121,17 @@ async def _read_when_observed(job: ClaimedJob) -> Work:
 def _read(job: ClaimedJob) -> Work:
     with job_tx(job):
         work = read_work(job.subject_id)
-        if is_callback_job(job.key, attempt=work.effect.attempts) and work.effect.state == EffectState.SENDING:
-            with open_log(work.conversation.pk) as log:
+    if _is_uncalled(job, work.effect):
+        with job_log(job, work.conversation.pk) as log:
+            work.effect.refresh_from_db()
+            if _is_uncalled(job, work.effect):
                 give_up(log, work.effect, NO_CALLBACK)
-        return work
+    return work
+
+
+def _is_uncalled(job: ClaimedJob, effect: Effect) -> bool:
+    """Whether this job has to end the wait for the effect's callback."""
+    return is_callback_job(job.key, attempt=effect.attempts) and effect.state == EffectState.SENDING
 
 
 async def _arrange(job: ClaimedJob, work: Work) -> bool:
@@ -142,7 +150,7 @@ async def _arrange(job: ClaimedJob, work: Work) -> bool:
 
 
 def _fail(job: ClaimedJob, effect: Effect, reason: str) -> None:
-    with job_tx(job), open_log(conversation_of(effect)) as log:
+    with job_log(job, conversation_of(effect)) as log:
         settle(log, effect, Outcome.failed(reason))
 
 
@@ -164,7 +172,7 @@ def _put_arguments(work: Work, arguments: dict[str, Any]) -> None:
 def _begin(job: ClaimedJob, work: Work, asked_again: bool | None) -> Begin:
     """Steps 2 and 3, under the conversation's lock: nothing leaves before `sending` is committed (E1)."""
     effect = work.effect
-    with job_tx(job), open_log(work.conversation.pk) as log:
+    with job_log(job, work.conversation.pk) as log:
         effect.refresh_from_db()
         if effect.state not in ledger.OPEN:
             return Begin.OVER
@@ -180,6 +188,9 @@ def _begin(job: ClaimedJob, work: Work, asked_again: bool | None) -> Begin:
             return Begin.OVER
         if effect.state == EffectState.PLANNED and (kept_back := _keep_back(log, effect, asked_again)) is not None:
             return kept_back
+        if effect.state == EffectState.PLANNED and ledger.needs_approval(effect):
+            ask_for_approval(log, effect)
+            return Begin.OVER
         return _go(log, effect)
 
 
@@ -217,11 +228,13 @@ def _go(log: ConversationLog, effect: Effect) -> Begin:
 
 
 def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
-    """Step 5. The job ends with it where nothing can follow; then True."""
-    is_over = not effect.definition.get("after_actions")
-    with job_tx(job, finish=State.DONE if is_over else None), open_log(conversation_of(effect)) as log:
+    """Step 5. The job ends with it where nothing follows, or what follows is a later job's; then True."""
+    with job_log(job, conversation_of(effect)) as log:
         effect.refresh_from_db()
         settle(log, effect, outcome)
+        is_over = effect.state in ledger.OPEN or not effect.definition.get("after_actions")
+        if is_over:
+            prove(job, finish=State.DONE)
     return is_over
 
 
@@ -272,5 +285,5 @@ def _fail_after_action(job: ClaimedJob, row: AfterAction, error: str) -> None:
 
 
 def _commit_after_action(job: ClaimedJob, work: Work, prepared: Prepared) -> None:
-    with job_tx(job), open_log(work.conversation.pk) as log:
+    with job_log(job, work.conversation.pk) as log:
         after_actions.carry_out(log, work.effect, prepared, config=work.config)

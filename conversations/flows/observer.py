@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from conversations.channels import is_scored
 from conversations.facts import keep_facts, refusal_of
 from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.log import open_log
+from conversations.log import job_log
 from conversations.models import Turn
 from conversations.quality import keep_quality
 from conversations.scene import Scene
 from conversations.shared_scenes import shared_scene_after
-from conversations.skills.observer import Observation, build_request
+from conversations.skills.observer import Observation, RatedObservation, build_request, output_of
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.fence import job_tx, reading
+from jobs.fence import reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
@@ -26,7 +25,7 @@ async def run_observer(job: ClaimedJob) -> None:
     scene, request = await in_db(_begin, job)
     records: list[CallRecord] = []
     try:
-        observation = await model_client().structured(request, output=Observation, record=records.append)
+        observation = await model_client().structured(request, output=output_of(scene), record=records.append)
     except LlmError as error:
         await in_db(keep_calls, job, scene.turn, records)
         raise as_failure(error) from error
@@ -42,7 +41,7 @@ def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
 
 
 def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: list[CallRecord]) -> None:
-    with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
+    with job_log(job, job.subject_id, finish=State.DONE) as log:
         kept = keep_facts(
             scene.conversation.persona_id,
             observation.facts,
@@ -52,7 +51,7 @@ def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: li
         )
         add_calls(log.writes, job, scene.turn, records)
         refused = [refusal_of(fact, reason) for fact, reason in kept.refused]
-        quality = observation.quality if is_scored(scene.config, scene.conversation.channel) else None
+        quality = observation.quality if isinstance(observation, RatedObservation) else None
         if refused:
             log.writes.change(Turn, scene.turn.pk, refused=refused)
         if quality:

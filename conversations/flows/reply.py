@@ -15,7 +15,7 @@ from django.utils import timezone
 from conversations.apology import apology_in
 from conversations.flows.calls import add_calls, keep_calls
 from conversations.live.tokens import TokenWriter
-from conversations.log import ConversationLog, open_log
+from conversations.log import ConversationLog, job_log, open_log
 from conversations.models import Freshness, MessageRole, Origin, PersonaField, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.scene import Scene, scene_before
@@ -147,7 +147,7 @@ def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
 
 def _commit(job: ClaimedJob, scene: Scene, written: Written, records: list[CallRecord]) -> None:
     """The reply, the finished turn, the event and the three jobs: all of it or nothing (M5)."""
-    with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
+    with job_log(job, job.subject_id, finish=State.DONE) as log:
         turn = scene.turn
         turn.reply = log.add_message(MessageRole.AGENT, written.text, turn=turn, idn="agent_message")
         turn.status, turn.first_token_at, turn.partial = TurnStatus.DONE, written.first_token_at, ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.log import open_log
+from conversations.log import job_log
 from conversations.models import Summary
 from conversations.scene import Scene, scene_after
 from conversations.skills.summary import ConversationSummary, build_request
@@ -68,7 +68,7 @@ def _skip(job: ClaimedJob) -> None:
 
 def _commit(job: ClaimedJob, begun: Begun, written: ConversationSummary, records: list[CallRecord]) -> None:
     """The lane runs one job of a conversation at a time: the standing summary is still the one this builds on."""
-    with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
+    with job_log(job, job.subject_id, finish=State.DONE) as log:
         add_calls(log.writes, job, begun.scene.turn, records)
         kept = keep_summary(
             log.conversation,

@@ -6,7 +6,7 @@ import asyncio
 from uuid import UUID
 
 from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.log import ConversationLog, open_log
+from conversations.log import ConversationLog, job_log
 from conversations.models import Directives, Turn
 from conversations.models.event import EventType
 from conversations.presenters import directives_payload
@@ -70,7 +70,7 @@ def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
 
 
 def _commit(job: ClaimedJob, scene: Scene, written: KeyDirectives, records: list[CallRecord]) -> None:
-    with job_tx(job, finish=State.DONE), open_log(job.subject_id) as log:
+    with job_log(job, job.subject_id, finish=State.DONE) as log:
         if is_waiting(job.subject_id):
             raise Waiting
         add_calls(log.writes, job, scene.turn, records)

@@ -9,11 +9,12 @@ from uuid import UUID
 
 from conversations.commitments import execute, is_waited_for, put_claims_right, source_of, update_follow_up
 from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.log import ConversationLog, open_log
+from conversations.log import ConversationLog, job_log, open_log
 from conversations.models import Analysis
 from conversations.scene import Scene, scene_after
 from conversations.shared_scenes import shared_scene_after
-from conversations.waits import is_waiting, pause_thoughts
+from conversations.unserved import make_todos
+from conversations.waits import is_waiting
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import job_tx, reading
@@ -29,7 +30,8 @@ from tools.analysis.conflicts import Conflicts, Settled, identify_conflicts, res
 from tools.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
 from tools.analysis.steps import StepDocument, held_by, in_order
 from tools.analysis.stored import candidates, compiled_object, contested_of
-from tools.catalogue import CompiledTool, compile_tools, normalise_channel
+from tools.catalogue import CompiledTool, at_moment, compile_tools, normalise_channel
+from tools.definition import Moment
 from tools.judge import Judgement, judge
 from tools.promises import add_broken, open_unserved
 from tools.skills.detect import Detection
@@ -95,7 +97,7 @@ def _begin(job: ClaimedJob) -> Begun:
             scene=scene,
             model=model_for(scene.project, scene.config, "detect"),
             channel=channel,
-            compiled=compile_tools(scene.project, channel=channel),
+            compiled=at_moment(compile_tools(scene.project, channel=channel), Moment.AFTER_TURN),
             standing=next(iter(STANDING(scene.turn.pk)), None),
         )
     if begun.standing is not None and begun.standing.finished_at is not None:
@@ -139,30 +141,23 @@ async def _rank(job: ClaimedJob, begun: Begun, contested: Contested) -> None:
 
 def _commit_decided(job: ClaimedJob, begun: Begun, read: Read, records: list[CallRecord]) -> None:
     scene, contested = begun.scene, read.conflicts.contested
-    with job_tx(job, finish=None if contested else State.DONE):
-        if is_waited_for(read.conflicts.decided):
-            pause_thoughts(job.subject_id)
-        with open_log(job.subject_id) as log:
-            add_calls(log.writes, job, scene.turn, records)
-            executed = execute(log, scene, read.conflicts.decided)
-            put_claims_right(log, scene.turn, read.judgements)
-            unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
-            open_unserved(unserved, source=source_of(log, scene))
-            trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
-            analysis = Analysis(conversation=log.conversation, turn=scene.turn, steps=trace)
-            if not contested:
-                _finish(log, scene, analysis, settled={})
-            log.writes.insert([analysis])
+    with job_log(job, job.subject_id, finish=None if contested else State.DONE) as log:
+        add_calls(log.writes, job, scene.turn, records)
+        executed = execute(log, scene, read.conflicts.decided)
+        put_claims_right(log, scene.turn, read.judgements)
+        unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
+        make_todos(log, open_unserved(unserved, source=source_of(log, scene)))
+        trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
+        analysis = Analysis(conversation=log.conversation, turn=scene.turn, steps=trace)
+        if not contested:
+            _finish(log, scene, analysis, settled={})
+        log.writes.insert([analysis])
 
 
 def _commit_ranked(job: ClaimedJob, scene: Scene, settled: Mapping[str, Settled], records: list[CallRecord]) -> None:
-    judgements = [judgement for one in settled.values() for judgement in one.judgements]
-    with job_tx(job, finish=State.DONE):
-        if is_waited_for(judgements):
-            pause_thoughts(job.subject_id)
-        with open_log(job.subject_id) as log:
-            add_calls(log.writes, job, scene.turn, records)
-            _go_on(log, scene, settled)
+    with job_log(job, job.subject_id, finish=State.DONE) as log:
+        add_calls(log.writes, job, scene.turn, records)
+        _go_on(log, scene, settled)
 
 
 def give_up_ranking(job: ClaimedJob, reason: str) -> None:

@@ -33,7 +33,7 @@ class Conversation(TenantModel):
     `follow_up_at` is when the agent writes again if nobody does before: any message and any turn clears it in its own
     transaction, so that a timer that is still set is one that nothing has overtaken (F2). `recovery` is why the
     conversation goes badly, while it does (T19); `correction` is what the agent said was done and wasn't, until a reply has
-    put it right.
+    put it right; `extracted_to` the last message that was looked through for todos.
     """
 
     project = TenantForeignKey("projects.Project", related_name="conversations")
@@ -48,6 +48,7 @@ class Conversation(TenantModel):
     follow_ups = models.PositiveSmallIntegerField(default=0)
     recovery = models.CharField(max_length=300, blank=True)
     correction = models.CharField(max_length=300, blank=True)
+    extracted_to = models.PositiveIntegerField(default=0)
     last_event = models.PositiveIntegerField(default=0)
     last_message = models.PositiveIntegerField(default=0)
     last_turn = models.PositiveIntegerField(default=0)
@@ -59,6 +60,12 @@ class Conversation(TenantModel):
         indexes = [
             models.Index(fields=["organization", "project", "-updated_at"], name="conversation_recent"),
             models.Index(fields=["follow_up_at"], condition=Q(follow_up_at__isnull=False), name="conversation_timer"),
+            # What fell silent and wasn't looked through for todos yet.
+            models.Index(
+                fields=["updated_at"],
+                condition=Q(extracted_to__lt=models.F("last_message"), follow_up_at__isnull=True),
+                name="conversation_silent",
+            ),
         ]
 
     def __str__(self) -> str:

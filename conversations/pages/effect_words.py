@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from tools.ledger import needs_approval
 from tools.models import AfterActionState, Effect, EffectState
 
 OUTBOX = "outbox"
@@ -50,6 +51,9 @@ IN_OUTBOX = Standing(
     "Not sent: outbox",
     "No service is connected for this, so nothing has left. This is what would have been sent.",
 )
+AWAITS_APPROVAL = Standing(
+    "warn", "hand-stop", "Waits for approval", "It stands as a todo, and begins when somebody has said yes to it."
+)
 AFTER = {
     AfterActionState.PLANNED: Standing("act", "calendar-time", "Planned"),
     AfterActionState.DONE: Standing("ok", "circle-check", "Done"),
@@ -83,6 +87,8 @@ def is_in_outbox(effect: Effect) -> bool:
 
 
 def standing_of(effect: Effect) -> Standing:
+    if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
+        return AWAITS_APPROVAL
     return IN_OUTBOX if is_in_outbox(effect) else STANDINGS[effect.state]
 
 

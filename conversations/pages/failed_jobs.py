@@ -43,9 +43,13 @@ LANES: Mapping[str, LaneWords] = {
     "thoughts": LaneWords("Thoughts", "The next reply goes by older directives."),
     "tool_caller": LaneWords("Tool caller", "Whether this reply promised something was not found out."),
     "effect": LaneWords("Effect", "What was promised was not done."),
+    "todo": LaneWords("Todo", "An approved todo was given up; it says how far it came."),
     "follow_up": LaneWords("Follow-up", "The agent did not write again after the silence."),
     "summary": LaneWords("Summary", "The next prompts carry the longer transcript."),
 }
+
+# Their jobs are ordered by something else than turns.
+OF_NO_TURN = ("effect", "todo")
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def _row(job: Job, conversation: Conversation | None, names: Mapping[UUID, str],
         meaning=words.meaning,
         reason=_reason(job.error),
         attempts="1 attempt" if job.attempts == 1 else f"{job.attempts} attempts",
-        turn=job.ordinal if job.lane != "effect" else 0,
+        turn=job.ordinal if job.lane not in OF_NO_TURN else 0,
         conversation_id=conversation.pk if conversation else None,
         customer=names.get(conversation.persona_id, "Unnamed customer") if conversation else "",
         at=moment_of(job.finished_at or job.created_at, zone=zone),

@@ -26,15 +26,14 @@ from projects.models.key import Scope
 from projects.pages.shell import shell_context
 from projects.tenancy import tenant_tx
 from tools.models import Promise, PromiseState
-from tools.promise_answers import say_it_was_kept, withdraw_promise
+from tools.promise_answers import ANSWERS
 from tools.promise_figures import PromiseCounts, PromiseFigures, promise_figures
 
 PERIODS = (7, 30, 90)
 USUAL = 30
 # An axis has room for so many dates.
 MOST_LABELS = 6
-ANSWERS = {"kept": say_it_was_kept, "withdrawn": withdraw_promise}
-TOLD = {"kept": "It counts as kept now.", "withdrawn": "It is withdrawn."}
+TOLD = {PromiseState.KEPT: "It counts as kept now.", PromiseState.WITHDRAWN: "It is withdrawn."}
 
 
 @dataclass(frozen=True)
@@ -81,11 +80,12 @@ def promises(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, project: Project) -> None:
-    answer = request.POST.get("answer", "")
-    if answer not in ANSWERS:
+    given = request.POST.get("answer", "")
+    if given not in ANSWERS:
         raise Http404
+    answer = PromiseState(given)
     try:
-        ANSWERS[answer](project, UUID(request.POST.get("promise", "")), by=cast(User, request.user))
+        ANSWERS[answer](project, UUID(request.POST.get("promise", "")), by=cast(User, request.user).name)
     except (ValueError, Promise.DoesNotExist) as error:
         raise Http404 from error
     except WrongState as error:

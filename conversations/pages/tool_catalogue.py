@@ -10,11 +10,12 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from projects.attributes import ENUMS, Resolved, resolve_attributes
+from projects.attributes import ENUMS, Resolved, is_on, resolve_attributes
 from projects.known_settings import KNOWN_SETTINGS, KnownSetting
 from projects.models import Project
 from projects.models.attribute import AttributeType
-from tools.catalogue import BUILT_IN, CompiledTool, compile_tools
+from tools.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_tools
+from tools.definition import Moment
 from tools.models import Effect, EffectState
 
 CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
@@ -94,6 +95,14 @@ def gates_of(name: str, attributes: Mapping[str, Resolved]) -> list[Gate]:
     """The settings that a built-in tool stands behind, with the values that they have."""
     settings = (setting for setting in KNOWN_SETTINGS if name in setting.tools and setting.type in SWITCHED)
     return [_gate(setting, attributes.get(setting.key)) for setting in settings]
+
+
+def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list[Gate]:
+    """The switch that asks for a person's yes before each use; a tool of the project's own says so in its definition."""
+    if tool.origin != BUILT_IN or Moment.TASK not in tool.moments:
+        return []
+    key = approval_setting(tool.name)
+    return [Gate(key, "A colleague approves each use first", is_on=is_on(attributes, key), value="", choices=())]
 
 
 def usage_of(project: Project, name: str) -> Usage:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from conversations.pages.entrance import enter, zone_of
 from conversations.pages.line_differences import line_differences
 from conversations.pages.moments import moment_of
-from conversations.pages.tool_catalogue import CHANNELS, catalogue_of, gates_of, reason_of, usage_of
+from conversations.pages.tool_catalogue import CHANNELS, approvals_of, catalogue_of, gates_of, reason_of, usage_of
 from projects.api.problem import ApiError
 from projects.attributes import WrongValue, resolve_attributes, set_attribute
 from projects.models import Member, Project
@@ -23,7 +23,7 @@ from projects.models.key import Scope
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
-from tools.catalogue import BUILT_IN, CompiledTool
+from tools.catalogue import BUILT_IN, CompiledTool, compile_tools
 from tools.checking.definition import FIELDS
 from tools.custom import service
 from tools.custom.secrets import has_signing_secret, secret_names
@@ -177,6 +177,7 @@ def _one(request: HttpRequest, entry: Entry, name: str) -> dict[str, Any]:
         "covers": compiled is not None and compiled.overrides == BUILT_IN,
         "why_not": reason_of(compiled, attributes) if compiled else "",
         "gates": gates_of(name, attributes),
+        "approvals": approvals_of(compiled, attributes) if compiled else [],
         "usage": usage_of(project, name),
         "tab": request.GET.get("tab", "definition"),
         **(_own(row, zone=zone) if row is not None and is_custom else _built_in_text(compiled)),
@@ -230,8 +231,10 @@ def _change(request: HttpRequest, entry: Entry, name: str) -> str:
 
 
 def _switch_gate(request: HttpRequest, project: Project, name: str) -> None:
-    gates = {gate.key: gate for gate in gates_of(name, resolve_attributes(project))}
-    gate = gates.get(request.POST.get("key", ""))
+    attributes = resolve_attributes(project)
+    compiled = next((tool for tool in compile_tools(project, channel="chat") if tool.name == name), None)
+    switches = [*gates_of(name, attributes), *(approvals_of(compiled, attributes) if compiled else [])]
+    gate = next((one for one in switches if one.key == request.POST.get("key", "")), None)
     if gate is None:
         raise Http404
     try:

@@ -17,6 +17,8 @@ from projects.model_choice import model_for
 
 # The latest exchange: the customer's last messages and the reply.
 LATEST = 4
+# What the exchange is read with. Earlier ones were observed in their own turn; only a score looks at the whole.
+BEFORE = 4
 MAX_OUTPUT_TOKENS = 800
 
 
@@ -28,7 +30,7 @@ class Confidence(StrEnum):
 class ObservedFact(BaseModel):
     """One fact about the customer, with the words it rests on."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str
     """The customer's exact words that say it."""
@@ -42,7 +44,7 @@ class ObservedFact(BaseModel):
 class Quality(BaseModel):
     """How the conversation goes for the customer (D12)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     reason: str
     """Why, in one sentence."""
@@ -50,12 +52,19 @@ class Quality(BaseModel):
 
 
 class Observation(BaseModel):
-    """What the latest exchange reveals."""
+    """What the latest exchange reveals: only what is new or changed against KnownFacts."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    # A model that rates though nobody asked it to has not misread the exchange.
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     facts: list[ObservedFact]
-    """Only what is new or changed against KnownFacts."""
+
+
+class RatedObservation(Observation):
+    """What it reveals, and how the conversation goes."""
+
+    model_config = ConfigDict(extra="forbid")
+
     quality: Quality | None
 
 
@@ -72,18 +81,23 @@ class ObserverContext:
     latest: list[Line]
 
 
+def output_of(scene: Scene) -> type[Observation]:
+    """What is asked for; quality is scored on voice channels, and where the project says so (T12)."""
+    return RatedObservation if _is_rated(scene) else Observation
+
+
 def build_request(scene: Scene) -> ChatRequest:
-    """The request for what a turn's exchange reveals; quality is scored on voice channels, and where the project says so (T12)."""
-    lines = scene.lines
+    """The request for what a turn's exchange reveals, in the shape of `output_of`."""
+    lines, is_rated = scene.lines, _is_rated(scene)
     context = ObserverContext(
         business_name=scene.config.business_name,
         extra_fields=[
             ExtraField(key=field.key, description=field.description) for field in scene.config.observer_fields
         ],
-        score_quality=is_scored(scene.config, scene.conversation.channel),
+        score_quality=is_rated,
         known=scene.facts,
         summary=scene.summary,
-        messages=lines[:-LATEST],
+        messages=lines[:-LATEST] if is_rated else lines[-LATEST - BEFORE : -LATEST],
         latest=lines[-LATEST:],
     )
     model = model_for(scene.project, scene.config, "observer")
@@ -92,5 +106,9 @@ def build_request(scene: Scene) -> ChatRequest:
         context,
         model=model,
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(scene.project.agent_version_id, context.score_quality),
+        stable=(scene.project.agent_version_id, is_rated),
     )
+
+
+def _is_rated(scene: Scene) -> bool:
+    return is_scored(scene.config, scene.conversation.channel)

@@ -31,7 +31,7 @@ class KnownField(BaseModel):
 class KeyDirectives(BaseModel):
     """What the agent does next."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     scenario: str
     """Number and title of the scenario."""

@@ -9,6 +9,8 @@ from typing import Any
 from llm.offline.schema_instance import instance_of
 from llm.offline.skills.arguments import fill_arguments
 from llm.offline.skills.detect import detect
+from llm.offline.skills.execute import OPENING, execute
+from llm.offline.skills.extract import extract
 from llm.offline.skills.fill import fill_instance
 from llm.offline.skills.observer import observe
 from llm.offline.skills.reply import reply
@@ -24,13 +26,17 @@ STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {
     "detect": detect,
     "summary": summarise,
     "rerank": rank,
+    "extract": extract,
 }
 OUTPUT_TITLES = {
     "Observation": "observer",
+    "RatedObservation": "observer",
     "KeyDirectives": "thoughts",
     "Detection": "detect",
+    "Verdicts": "detect",
     "ConversationSummary": "summary",
     "Ranking": "rerank",
+    "Findings": "extract",
 }
 
 
@@ -38,6 +44,8 @@ def skill_of(call: ChatCall) -> str:
     """The skill's name: the schema's, or that of a schema in the prompt, else `reply`."""
     if call.schema_name:
         return OUTPUT_TITLES.get(call.schema_name, call.schema_name)
+    if call.system.startswith(OPENING):
+        return "execute"
     tail = call.system[-20000:] + call.last_user[-20000:]
     for title, skill in OUTPUT_TITLES.items():
         if f'"{title}"' in tail:
@@ -50,6 +58,8 @@ def compose(call: ChatCall) -> Answer:
     skill = skill_of(call)
     if skill in STRUCTURED:
         return Answer(json.dumps(STRUCTURED[skill](call), ensure_ascii=False))
+    if skill == "execute":
+        return execute(call)
     if call.schema is not None:
         return Answer(json.dumps(fill_instance(call), ensure_ascii=False))
     return reply(call)

@@ -90,6 +90,7 @@ class Scene:
     quote: str
     is_committed: bool
     is_last_goodbye: bool = False
+    is_of_booking: bool = False
 
     @property
     def everything(self) -> str:
@@ -104,7 +105,7 @@ def is_met(condition: Condition, scene: Scene) -> bool:
     if FAREWELL.search(text):
         return scene.is_last_goodbye or scene.is_committed
     if EXISTING.search(text) and _is_negative(condition):
-        return not MANAGING.search(scene.quote)
+        return not (scene.is_of_booking or MANAGING.search(scene.quote))
     if _is_about_customer(condition):
         return _has_confirmed(scene)
     if COMMITTING.search(text):

@@ -41,7 +41,7 @@ TOPICS: tuple[tuple[Matter, re.Pattern[str]], ...] = (
     ),
 )
 MEDIA = (
-    (Matter.EMAIL, re.compile(r"\be-?mails?\b|\S+@\S+", re.IGNORECASE)),
+    (Matter.EMAIL, re.compile(r"\be-?mails?\b|\binbox\b|\S+@\S+", re.IGNORECASE)),
     (Matter.SMS, re.compile(r"\b(?:text|sms|message me|whatsapp)\b|\+?\d[\d ]{7,}", re.IGNORECASE)),
 )
 
@@ -52,7 +52,7 @@ VAGUE = words(
     """
     what if whether we have works work yes for you now right away quickly moment second a one the into up out
     please again first in just of on at me us our system here there no problem minute to and okay get back real
-    quick look is doable possible feasible
+    quick look is doable possible feasible still
     """
 )
 
@@ -63,6 +63,8 @@ class Mention:
 
     quote: str
     rule: str | None
+    is_of_booking: bool = False
+    """Whether it is about a booking that exists, as a link is by which it is managed."""
 
 
 class Finder:
@@ -108,7 +110,7 @@ class Finder:
             return True
         return (
             (p.marker is Marker.IF and opener in ("if", "whether"))
-            or opener in ("what", "when", "which", "how", "that", "where")
+            or opener in ("what", "when", "which", "how", "that", "where", "who", "why", "whose")
             or (
                 p.subject is Subject.AGENT
                 and p.lemma in OWNING
@@ -173,7 +175,7 @@ class Finder:
     def _by_context(self, i: int, clause: Clause) -> set[Matter]:
         """What "it", "that" or "the details" stand for."""
         if is_vague_sending(clause) or (clause.lemma in ("send", "forward") and clause.here & PRONOUNS):
-            return {self._medium(i)} | ({Matter.MANAGE_LINK} if is_manage_link(clause) else set())
+            return self._media(i) | ({Matter.MANAGE_LINK} if self._is_link(i) else set())
         if not self._is_about_pronoun(clause):
             return set()
         if clause.lemma in ("check", "look", "verify", "find", "see", "search") or (
@@ -181,6 +183,11 @@ class Finder:
         ):
             return self._topic(i, clause)
         return set()
+
+    def _is_link(self, i: int) -> bool:
+        """ "Here comes the link to change it, I'm sending it now": it may stand in the clause before."""
+        before = self.clauses[i - 1 : i] if self.clauses[i].here & PRONOUNS else []
+        return any(is_manage_link(clause) for clause in (self.clauses[i], *before))
 
     def _is_about_pronoun(self, clause: Clause) -> bool:
         """ "Check that for you", "look into it", or no object at all."""
@@ -192,7 +199,7 @@ class Finder:
             for matter, pattern in TOPICS:
                 if pattern.search(text) and matter in self.kinds:
                     return {matter}
-        if clause.lemma == "see" or any(line.role == "customer" for line in self.messages):
+        if clause.lemma in ("see", "find") or any(line.role == "customer" for line in self.messages):
             return set()
         return {Matter.AVAILABILITY}
 
@@ -203,13 +210,13 @@ class Finder:
         own = [self.readings[i].sentence.text, self.answer[:at]]
         return [*own, said] if said else own
 
-    def _medium(self, i: int) -> Matter:
-        sentence = self.readings[i].sentence.text
-        for text in (sentence, *self._context_before(i)):
+    def _media(self, i: int) -> set[Matter]:
+        """By which medium it is sent: the one that was named last. Where nobody has named any, nothing is sent by it."""
+        for text in self._context_before(i):
             found = [matter for matter, pattern in MEDIA if pattern.search(text) and matter in self.kinds]
             if found:
-                return found[0] if len(found) == 1 else Matter.SMS
-        return Matter.EMAIL if Matter.EMAIL in self.kinds and Matter.SMS not in self.kinds else Matter.SMS
+                return {found[0] if len(found) == 1 else Matter.SMS}
+        return set() if self.readings[i].rule is None else {Matter.SMS}
 
     # Mentions
 
@@ -219,7 +226,8 @@ class Finder:
         for i, reading in enumerate(self.readings):
             fits = self.custom[i] == tool.name if profile.kind is None else profile.kind in self._offered(i)
             if fits:
-                found.append(Mention(self._quote(i), self._rule_of(reading)))
+                is_of_booking = Matter.MANAGE_LINK in self.matters[i]
+                found.append(Mention(self._quote(i), self._rule_of(reading), is_of_booking))
         found += [Mention(quote, None) for matter, quote in self.foreign if matter is profile.kind]
         if profile.kind is Matter.GOODBYE and self.goodbye is not None:
             found.append(self._goodbye_mention(self.goodbye))

@@ -9,7 +9,7 @@ from functools import lru_cache
 LINE = re.compile(r"^(customer|agent|operator|system|user|assistant|tool): ?(.*)$")
 ROLES = {"user": "customer", "assistant": "agent"}
 SCENARIO = re.compile(r"^Scenario (\d+): (.+)$")
-STEP = re.compile(r"^\s+Step ([\d.]+): (.+?)(?: \(collects: ([^)]*)\))?$")
+STEP = re.compile(r"^(\d+\.\d+) (.+?)(?: \(collects: ([^)]*)\))?$")
 FIELD = re.compile(r"^([\w .-]{1,60}?): (.*)$")
 ACTION = re.compile(r"^- ([\w.-]+): ([^,\n]+)(?:, (.*))?$")
 ENTRY = re.compile(r"^- ([^:\n]{1,80}): (.*)$")
@@ -181,16 +181,21 @@ class ToolText:
 
 
 CONDITION = re.compile(r"^- `([^`]+)`: ?(.*)$", re.MULTILINE)
+# A condition that an earlier tool has in the same words
+AS_ABOVE = "as above"
 
 
 @lru_cache(maxsize=256)
 def tools(system: str) -> tuple[ToolText, ...]:
     """The tools under the heading `# Tools` of a detection prompt."""
     _, _, listed = system.partition("\n# Tools\n")
-    found = []
+    found, told = [], dict[str, str]()
     for part in re.split(r"^## ", listed, flags=re.MULTILINE)[1:]:
         name, _, rest = part.partition("\n")
-        description, _, conditions = rest.partition("\nConditions, all of which must be true:")
-        named = tuple(Condition(m[1], m[2]) for m in CONDITION.finditer(conditions))
-        found.append(ToolText(name.strip(), description.strip(), named))
+        described = CONDITION.split(rest, maxsplit=1)[0]
+        named = {m[1]: told.get(m[1], "") if m[2] == AS_ABOVE else m[2] for m in CONDITION.finditer(rest)}
+        told |= named
+        found.append(
+            ToolText(name.strip(), described.strip(), tuple(Condition(key, text) for key, text in named.items()))
+        )
     return tuple(found)

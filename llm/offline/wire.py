@@ -56,10 +56,14 @@ class ChatCall:
 
 @dataclass(frozen=True)
 class ToolUse:
-    """A tool call in an answer."""
+    """A tool call in an answer. Arguments that are a text go out as they are, JSON or not."""
 
     name: str
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | str
+
+    @property
+    def arguments_text(self) -> str:
+        return self.arguments if isinstance(self.arguments, str) else dump(self.arguments).decode()
 
 
 @dataclass(frozen=True)
@@ -198,7 +202,7 @@ def completion(answer: Answer, *, envelope: Envelope, usage: Usage) -> bytes:
 
 
 def _tool_call(envelope: Envelope, index: int, use: ToolUse) -> dict[str, Any]:
-    function = {"name": use.name, "arguments": dump(use.arguments).decode()}
+    function = {"name": use.name, "arguments": use.arguments_text}
     return {"id": f"call_{envelope.number}_{index}", "type": "function", "function": function}
 
 

@@ -25,6 +25,11 @@ class Caller:
     throttled: bool = True
 
     @property
+    def name(self) -> str:
+        """Who calls, in words."""
+        return self.user.name if self.user else f"the key {self.key.name}" if self.key else ""
+
+    @property
     def bucket(self) -> str:
         """Whose requests are counted together."""
         return str((self.key or self.member or self.project).pk)

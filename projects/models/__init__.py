@@ -2,6 +2,7 @@
 
 from projects.models.agent import AgentVersion
 from projects.models.attribute import Attribute
+from projects.models.audit import AuditAction, AuditEntry
 from projects.models.idempotency import IdempotentRequest
 from projects.models.invitation import Invitation
 from projects.models.key import ApiKey
@@ -13,6 +14,8 @@ __all__ = [
     "AgentVersion",
     "ApiKey",
     "Attribute",
+    "AuditAction",
+    "AuditEntry",
     "IdempotentRequest",
     "Invitation",
     "Member",

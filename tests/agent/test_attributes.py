@@ -37,6 +37,15 @@ def test_a_form_posted_as_it_was_shown_changes_nothing(owner: Settings) -> None:
         assert list(Attribute.objects.values_list("pk", "value", "updated_at")) == before
 
 
+@pytest.mark.parametrize("written", ["True", "true", "1", True])
+def test_a_switch_is_typed_however_it_is_written(tenant: Tenant, written: object) -> None:
+    """D3"""
+    with tenant.tx():
+        Attribute.objects.filter(key=SMS).delete()
+        set_attribute(tenant.project, SMS, written)
+    assert value_of(tenant, SMS) is True
+
+
 def test_a_switch_turns_its_tool_off(owner: Settings) -> None:
     form = owner.form("attributes")
     owner.save(without(form, f"{row_of(form, SMS)}.value"), "attributes")

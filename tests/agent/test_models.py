@@ -13,6 +13,7 @@ from projects import model_trial
 from projects.attributes import read_secret
 from projects.model_choice import KEY_ATTRIBUTE
 from projects.models import User
+from projects.pages.agent import model_test
 from tests.agent.conftest import Settings
 from tests.processes import ScriptedModel
 
@@ -68,11 +69,15 @@ def test_a_key_that_is_none_is_refused(key: str, owner: Settings) -> None:
     assert len(owner.versions) == 1
 
 
-def try_it(settings: Settings, **changes: str) -> dict[str, Any]:
+def post_trial(settings: Settings, **changes: str) -> Any:
     form = {name.replace("__", "."): value for name, value in changes.items()}
     url = reverse("agent_model_test", args=[settings.tenant.project.slug])
     posted = {**settings.form("models"), "test": "reply", **form}
-    return settings.client.post(url, posted, headers={"Accept": "application/json"}).json()
+    return settings.client.post(url, posted, headers={"Accept": "application/json"})
+
+
+def try_it(settings: Settings, **changes: str) -> dict[str, Any]:
+    return post_trial(settings, **changes).json()
 
 
 @pytest.fixture
@@ -127,6 +132,18 @@ def test_without_the_script_the_page_says_how_it_went(owner: Settings, operators
     page = owner.client.post(url, {**form, "test": "reply"}).content.decode()
     assert "mine answered in" in page
     assert 'value="mine"' in page
+
+
+def test_a_project_may_try_so_many_models_a_minute(
+    owner: Settings, operators_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the real bucket, in Redis. Who may not try is told in a sentence when to come back, and no model is asked."""
+    monkeypatch.setattr(model_test, "TRIALS_PER_MINUTE", 1)
+    assert try_it(owner)["ok"]
+    response = post_trial(owner)
+    assert (response.status_code, response.headers["Retry-After"]) == (429, response.json()["sentence"].split()[-2])
+    assert "A project tries models at most 1 times a minute. Try again in" in response.json()["sentence"]
+    assert len(operators_model.requests()) == 1
 
 
 def test_a_viewer_tries_no_model(owner: Settings, viewer: User) -> None:

@@ -27,6 +27,8 @@ WRITES = [
     ("POST", "/conversations/{conversation}/events"),
     ("PATCH", "/personas/{persona}"),
     ("PUT", "/attributes/greeting"),
+    ("POST", "/todos"),
+    ("POST", "/todos/approve"),
 ]
 
 

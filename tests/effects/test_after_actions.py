@@ -39,7 +39,7 @@ def test_an_urgent_message_without_a_prefix(bench: Bench, target: Target) -> Non
 
 
 def test_a_persona_attribute_is_set_from_a_part_of_the_response(bench: Bench, target: Target) -> None:
-    """N47: raw and processed are both kept; here they are the same."""
+    """N47, T21: the result comes in by an attribute. Raw and processed are both kept; here they are the same."""
     target.answers(Answers(body='{"loyalty": {"level": "gold"}}'))
     options = {"attribute": "loyalty", "path": "loyalty.level"}
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": options})

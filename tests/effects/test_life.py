@@ -7,11 +7,12 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from conversations.effects.ending import SPOKEN_AGAIN
+from conversations.flows import effects
 from conversations.models import Turn
 from conversations.services import give_fields
 from jobs import claims
 from jobs.lanes import lane_of
-from jobs.models import Job, State
+from jobs.models import LIVE, Job, State
 from jobs.services import fail_job
 from projects.attributes import set_attribute
 from tests.effects.conftest import PHONE, Bench, webhook
@@ -91,6 +92,24 @@ def test_it_waits_before_it_is_tried_again(bench: Bench, target: Target) -> None
     with bench.tenant.tx():
         job = Job.objects.get(subject_id=effect.pk, state=State.QUEUED)
     assert 3.5 <= (job.run_after - effect.started_at).total_seconds() <= 6
+
+
+def test_the_job_of_an_attempt_ends_with_the_plan_of_the_next(
+    bench: Bench, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E3: a worker that dies right after it leaves no second job, which would not wait as long as it should."""
+
+    def die(label: str) -> None:
+        if label == "effect.committed_pre_after_actions":
+            raise RuntimeError(label)
+
+    monkeypatch.setattr(effects, "crash_point", die)
+    target.answers(Answers(429, headers={"Retry-After": "4"}))
+    bench.tool("notify_crew", webhook(target.url, after_actions=[{"type": "send_urgent_message", "options": {}}]))
+    bench.carry_out("notify_crew", hurry=False)
+    with bench.tenant.tx():
+        [left] = Job.objects.filter(lane="effect", state__in=LIVE)
+    assert left.key.endswith(":attempt:2")
 
 
 def test_an_attempt_that_died_is_unknown_for_once(bench: Bench, target: Target) -> None:

@@ -7,16 +7,26 @@ from collections import Counter
 import pytest
 
 from tools.builtin import builtin_tools
+from tools.definition import Moment
 from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import FIRED, OUTCOMES, BadCase, Case, Part, languages, load_cases, part_of
 
 CASES = load_cases()
 ENGLISH = [case for case in CASES if case.language == "en"]
-RULES_OF_THE_SOURCE = ("in_progress", "completed", "future_step", "offer", "subject")
+# By the row of the checklist.
+RULES_OF_THE_SOURCE = {
+    "N34": "in_progress",
+    "N35": "completed",
+    "N36": "future_step",
+    "N37": "offer",
+    "N38": "subject",
+}
 # A goodbye can't be in progress.
 IMPOSSIBLE = {("end_conversation_tool", "in_progress")}
 
-by_tool = pytest.mark.parametrize("tool", sorted(builtin_tools()))
+# What is found in the agent's answers; tools for todos alone aren't.
+AFTER_TURN = {name for name, tool in builtin_tools().items() if Moment.AFTER_TURN in tool.moments}
+by_tool = pytest.mark.parametrize("tool", sorted(AFTER_TURN))
 
 
 def test_set_is_large_enough() -> None:
@@ -48,19 +58,22 @@ def test_each_tool_fires_several_times(tool: str) -> None:
     assert sum(case.expect.get(tool) == FIRED for case in ENGLISH) >= 8
 
 
+@pytest.mark.parametrize("rule", RULES_OF_THE_SOURCE.values(), ids=list(RULES_OF_THE_SOURCE))
+def test_each_rule_of_the_source_holds_back_each_tool(rule: str) -> None:
+    held_back = {tool for case in ENGLISH for tool, outcome in case.expect.items() if outcome == rule}
+    assert AFTER_TURN - held_back == {tool for tool, one in IMPOSSIBLE if one == rule}
+
+
 @by_tool
-def test_each_tool_is_held_back_by_each_rule_of_the_source(tool: str) -> None:
-    """N34-N38."""
-    found = {case.expect.get(tool) for case in ENGLISH}
-    wanted = {rule for rule in RULES_OF_THE_SOURCE if (tool, rule) not in IMPOSSIBLE}
-    assert wanted | {"negation", "quotation"} <= found
+def test_each_tool_is_held_back_by_negation_and_quotation(tool: str) -> None:
+    assert {"negation", "quotation"} <= {case.expect.get(tool) for case in ENGLISH}
 
 
 @pytest.mark.parametrize("language", languages())
 def test_each_language_has_every_outcome_and_tool(language: str) -> None:
     cases = [case for case in CASES if case.language == language]
     assert {outcome for case in cases for outcome in case.expect.values()} == set(OUTCOMES)
-    assert {tool for case in cases for tool in case.expect} == set(builtin_tools())
+    assert {tool for case in cases for tool in case.expect} == AFTER_TURN
 
 
 def test_many_answers_promise_two_things() -> None:
@@ -74,7 +87,7 @@ def test_many_answers_only_mention_a_tools_matter() -> None:
 def test_what_fires_is_offered_on_its_channel() -> None:
     offered = {case.channel: {tool.name for tool in builtin_tools_for(case) if tool.is_offered} for case in CASES}
     assert all(case.expects_to_fire <= offered[case.channel] for case in CASES)
-    assert offered["phone"] == set(builtin_tools())
+    assert offered["phone"] == AFTER_TURN
 
 
 def test_an_unknown_outcome_is_refused() -> None:

@@ -111,7 +111,7 @@ def local(settings: Any) -> None:
 def connect_twilio(tenant: Tenant, url: str, *, token: str = TOKEN) -> Source:
     edit = SourceEdit({"account_sid": SID, "sender": FROM, "base_url": url}, token)
     with tenant.tx():
-        return connect_source(tenant.project, KINDS["twilio"], edit)
+        return connect_source(tenant.project, KINDS["twilio"], edit, by=tenant.owner)
 
 
 def source_of(tenant: Tenant, kind: str) -> Source | None:

@@ -28,7 +28,7 @@ TEXTS = {"account_sid": SID, "sender": FROM}
 
 def connect(tenant: Tenant, kind: str, settings: dict[str, Any], secret: str = "") -> Source:
     with tenant.tx():
-        return connect_source(tenant.project, KINDS[kind], SourceEdit(settings, secret))
+        return connect_source(tenant.project, KINDS[kind], SourceEdit(settings, secret), by=tenant.owner)
 
 
 def refusal(kind: str, settings: dict[str, Any]) -> dict[str, str]:
@@ -38,6 +38,7 @@ def refusal(kind: str, settings: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_connection_is_opened_with_its_secret(tenant: Tenant) -> None:
+    """D24"""
     connect(tenant, "smtp", MAIL, TOKEN)
     with tenant.tx():
         opened = open_source(tenant.project.pk, "smtp")
@@ -102,8 +103,8 @@ def test_a_refused_sign_in_is_noted_once(tenant: Tenant) -> None:
 def test_disconnecting_forgets_everything(tenant: Tenant) -> None:
     connect(tenant, "smtp", MAIL, TOKEN)
     with tenant.tx():
-        assert disconnect_source(tenant.project, KINDS["smtp"])
-        assert not disconnect_source(tenant.project, KINDS["smtp"])
+        assert disconnect_source(tenant.project, KINDS["smtp"], by=tenant.owner)
+        assert not disconnect_source(tenant.project, KINDS["smtp"], by=tenant.owner)
         assert not Source.objects.exists()
 
 

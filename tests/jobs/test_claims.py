@@ -7,9 +7,10 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
+from django.utils import timezone
 
-from jobs import claims
+from jobs import claims, lanes
 from jobs.claims import Held
 from jobs.errors import WrongState
 from jobs.fence import Zombie, job_tx
@@ -83,6 +84,24 @@ def test_a_queue_lane_runs_the_lowest_turn_first(tenant, queue_lane):
     assert order == [1, 2, 3]
 
 
+def test_of_jobs_with_one_ordinal_the_older_runs_first(tenant, queue_lane):
+    subject = uuid4()
+    made = [add(tenant, queue_lane, subject=subject, key=f"test_queue:{name}") for name in ("older", "newer")]
+    for job_id in made:
+        [job] = take(queue_lane, 10)
+        assert job.id == job_id
+        with job_tx(job, finish=State.DONE):
+            pass
+
+
+def test_a_job_that_is_put_off_lets_one_of_the_same_ordinal_pass(tenant, queue_lane):
+    later = timezone.now() + timezone.timedelta(hours=1)
+    subject = uuid4()
+    add(tenant, queue_lane, subject=subject, key="test_queue:put_off", run_after=later)
+    due = add(tenant, queue_lane, subject=subject, key="test_queue:due")
+    assert [job.id for job in take(queue_lane, 10)] == [due]
+
+
 def test_the_database_refuses_two_running_jobs_of_one_subject(tenant, queue_lane):
     subject = uuid4()
     for ordinal in (1, 2):
@@ -93,8 +112,6 @@ def test_the_database_refuses_two_running_jobs_of_one_subject(tenant, queue_lane
 
 
 def test_a_job_is_not_due_before_its_time(tenant, queue_lane):
-    from django.utils import timezone
-
     add(tenant, queue_lane, run_after=timezone.now() + timezone.timedelta(hours=1))
     assert take(queue_lane) == []
 
@@ -188,6 +205,31 @@ def test_a_job_that_kills_its_workers_fails_after_its_attempts(tenant, queue_lan
     with tenant.tx():
         job = Job.objects.get(pk=job.id)
     assert (job.state, job.error) == (State.FAILED, "The worker that ran this died 5 times in a row.")
+
+
+def test_a_job_that_can_not_be_failed_keeps_no_other_from_its_end(tenant, queue_lane):
+    flawed, other = add(tenant, queue_lane), add(tenant, queue_lane)
+
+    def on_failed(job, reason) -> None:
+        if job.id == flawed:
+            raise KeyError("a bug in what the failure brings about")
+
+    lanes.register(replace(queue_lane, max_attempts=1, on_failed=on_failed))
+    for job in sorted(take(queue_lane, 2), key=lambda job: job.id != flawed):
+        expire(job)
+    sweep()
+    assert state_of(tenant, flawed) == State.RUNNING
+    assert state_of(tenant, other) == State.FAILED
+
+
+def test_a_heartbeat_waits_for_no_job_that_is_being_written(tenant, queue_lane):
+    """It holds others meanwhile; the job is still ours."""
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    with job_tx(job), transaction.atomic(using="ops"):
+        with connections["ops"].cursor() as cursor:
+            cursor.execute("set local lock_timeout = '1s'")
+        assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
 
 
 def test_a_failed_job_runs_again(tenant, queue_lane):

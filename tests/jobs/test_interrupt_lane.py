@@ -22,6 +22,7 @@ def states(tenant: Tenant) -> list[str]:
 
 
 def test_a_newer_job_supersedes_older_ones(tenant, interrupt_lane):
+    """D21: what was superseded has a state of its own."""
     subject = uuid4()
     for ordinal in (1, 2, 3):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)

@@ -24,6 +24,7 @@ from conversations.skills.thoughts import ThoughtsContext
 from llm import prompts
 from llm.prompts import UnknownVariable, neutralise, render, template_hash
 from llm.template_fields import template_fields
+from todos.skills.execute import ExecuteContext
 from tools.skills.arguments import ArgumentsContext
 from tools.skills.detect import DetectContext
 from tools.skills.rerank import RerankContext
@@ -36,6 +37,7 @@ CONTEXTS: dict[str, type] = {
     "detect": DetectContext,
     "summary": SummaryContext,
     "rerank": RerankContext,
+    "execute": ExecuteContext,
 }
 TAG = re.compile(r"<\s*/|<[A-Za-z!?]")
 HOSTILE = st.one_of(

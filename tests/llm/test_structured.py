@@ -103,7 +103,6 @@ def test_the_schema_is_strict_and_without_references() -> None:
     schema = schema_of(Report, name="report").schema
     assert schema == {
         "type": "object",
-        "description": "What was read.",
         "additionalProperties": False,
         "required": ["readings", "title"],
         "properties": {
@@ -112,7 +111,6 @@ def test_the_schema_is_strict_and_without_references() -> None:
                 "type": "array",
                 "items": {
                     "type": "object",
-                    "description": "One reading.",
                     "additionalProperties": False,
                     "required": ["quote", "is_met", "mood"],
                     "properties": {

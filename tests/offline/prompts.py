@@ -14,6 +14,7 @@ from llm.offline.composer import compose
 from llm.offline.wire import ChatCall
 from llm.prompts import render
 from tools.builtin import builtin_tools
+from tools.definition import Moment
 from tools.skills.detect import ConditionLine, DetectContext, ToolLine
 from tools.skills.exchange import TranscriptLine
 
@@ -183,6 +184,7 @@ def tool_lines() -> list[ToolLine]:
             conditions=[ConditionLine(key, one.description) for key, one in tool.definition.conditions.items()],
         )
         for name, tool in builtin_tools().items()
+        if Moment.AFTER_TURN in tool.moments
     ]
 
 

@@ -172,8 +172,10 @@ def test_asked_for_a_text_the_agent_promises_one() -> None:
 
 
 def test_goodbye_ends_the_conversation() -> None:
+    """D20: it is the last thing said, and nothing is asked."""
     answer = reply_to("That's all, thanks, bye", history=[Line("customer", "Hi"), Line("agent", "Good evening!")])
     assert detect(answer)["end_conversation_tool"]["rule"] is None
+    assert detect(f"{answer} Or is there anything else?")["end_conversation_tool"]["rule"] == "condition"
 
 
 def test_instructions_in_a_message_are_not_followed() -> None:
@@ -183,7 +185,6 @@ def test_instructions_in_a_message_are_not_followed() -> None:
 
 
 def test_the_demo_business_names_every_gate_of_the_activation_table() -> None:
-    """N22-N30."""
     prefix = "project_attributes_setting_"
     assert all(key.startswith(prefix) for key in DEMO["attributes"])
     assert len(DEMO["attributes"]) >= 10

@@ -17,6 +17,14 @@ from tools.skills.detect import ConditionLine, Detection, ToolLine
 DATA = Path(__file__).parent / "data"
 SMS = "send_sms_tool"
 GOAL = 0.97
+# By the row of the checklist.
+RULES_OF_THE_SOURCE = {
+    "N34": "in_progress",
+    "N35": "completed",
+    "N36": "future_step",
+    "N37": "offer",
+    "N38": "subject",
+}
 NOTIFY = ToolLine(
     "notify_kitchen_tool",
     "The agent tells the guest that it will let the kitchen know about an allergy or a diet.",
@@ -79,20 +87,36 @@ def test_fired_tools_reach_the_goal(held_out: bool) -> None:
     assert recall >= GOAL
 
 
-def test_longer_answers_reach_the_goal() -> None:
-    precision, recall = measure(read_labelled("longer_answers.jsonl"))
+@pytest.mark.parametrize("name", ["longer_answers.jsonl", "other_matters.jsonl"])
+def test_further_answers_reach_the_goal(name: str) -> None:
+    """The second set is written for what sounds like a promise of a tool's and isn't: other objects, later, on a condition."""
+    precision, recall = measure(read_labelled(name))
     assert min(precision, recall) >= GOAL
 
 
-def test_rule_names_are_right_in_the_known_sentences() -> None:
-    """N34-N38: a verdict that doesn't fire names its rule."""
-    sentences = [s for s in read_labelled("commitments.jsonl") if not is_held_out(s.answer)]
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'll send you the details.",
+        "I'll text the driver that you're waiting.",
+        "I'll have a look at your text.",
+        "I'll book it now, and when that's done I'll text you.",
+        "I'll text you the link for rescheduling.",
+    ],
+)
+def test_what_only_sounds_like_a_text_to_the_customer_fires_none(answer: str) -> None:
+    assert detect(answer).get(SMS, {"rule": "not mentioned"})["rule"] is not None
+
+
+@pytest.mark.parametrize("rule", [*RULES_OF_THE_SOURCE.values(), None], ids=[*RULES_OF_THE_SOURCE, "fires"])
+def test_a_verdict_names_its_rule_in_the_known_sentences(rule: str | None) -> None:
     wrong = [
         (sentence.answer, tool, verdicts[tool]["rule"] if tool in verdicts else "not mentioned")
-        for sentence in sentences
+        for sentence in read_labelled("commitments.jsonl")
+        if rule in sentence.rules.values() and not is_held_out(sentence.answer)
         for verdicts in [detect(sentence.answer)]
-        for tool, rule in sentence.rules.items()
-        if tool not in verdicts or verdicts[tool]["rule"] != rule
+        for tool, wanted in sentence.rules.items()
+        if tool not in verdicts or verdicts[tool]["rule"] != wanted
     ]
     assert wrong == []
 
@@ -105,18 +129,18 @@ def test_every_tool_and_rule_is_in_the_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "tool", "rule"),
+    ("row", "tool", "answer"),
     [
-        ("I'm still checking...", "check_availability_tool", "in_progress"),
-        ("I've sent it", SMS, "completed"),
-        ("I already checked", "check_availability_tool", "completed"),
-        ("I need to ask your number, and then I will text you the details", SMS, "future_step"),
-        ("Would you like me to text you the details?", SMS, "offer"),
-        ("You will receive an SMS", SMS, "subject"),
+        ("N34", "check_availability_tool", "I'm still checking..."),
+        ("N35", SMS, "I've sent it"),
+        ("N35", "check_availability_tool", "I already checked"),
+        ("N36", SMS, "I need to ask your number, and then I will text you the details"),
+        ("N37", SMS, "Would you like me to text you the details?"),
+        ("N38", SMS, "You will receive an SMS"),
     ],
 )
-def test_the_sources_own_examples_name_their_rule(answer: str, tool: str, rule: str) -> None:
-    """N34-N38."""
+def test_the_sources_own_examples_name_their_rule(row: str, tool: str, answer: str) -> None:
+    rule = RULES_OF_THE_SOURCE[row]
     assert detect(answer)[tool]["rule"] == rule
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.skills.context import Line
-from conversations.skills.observer import Observation
+from conversations.skills.observer import RatedObservation
 from tests.offline.prompts import facts_in, observe
 
 ASK_NAME = "And under which name shall I keep it?"
@@ -128,4 +128,4 @@ def test_a_smooth_conversation_scores_above_the_recovery_line() -> None:
 
 
 def test_observation_fits_the_output_model() -> None:
-    Observation.model_validate(observe("I'm Giulia, 347 555 0142", score=True))
+    RatedObservation.model_validate(observe("I'm Giulia, 347 555 0142", score=True))

@@ -220,7 +220,8 @@ def test_latency_is_kept_before_the_first_token_and_between_tokens(server: Serve
     server.script({"text": "a b c d e f"})
     started = time.monotonic()
     stream(server)
-    assert time.monotonic() - started >= 0.060 + 5 * 0.010
+    # A sleep may end a little early, by the resolution of the event loop's clock.
+    assert time.monotonic() - started >= 0.9 * (0.060 + 5 * 0.010)
     request = server.log()["requests"][-1]
     assert request["first_byte"] - request["arrived"] >= 0.055
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from jobs.models import Job
 from projects.services import create_project
@@ -53,6 +54,13 @@ def test_an_effect_of_the_outbox_was_not_sent(owner: Client, tenant: Tenant) -> 
     text = owner.get(url_of(tenant, effect)).content.decode()
     assert "What would have been sent" in text
     assert "See you Friday" in text
+
+
+def test_an_effect_that_somebody_has_to_approve_says_so(owner: Client, tenant: Tenant) -> None:
+    """D16"""
+    asks = {"description": "Sends a text.", "requires_approval": True}
+    add_effect(tenant, talk(tenant, "Hi"), state=EffectState.PLANNED, definition=asks, arranged_at=timezone.now())
+    assert "Waits for approval" in owner.get(list_of(tenant)).content.decode()
 
 
 def test_one_effect_shows_what_was_sent_and_what_came_back(owner: Client, tenant: Tenant) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -97,7 +97,9 @@ def test_another_tenants_talk_is_in_nobody_elses_figures(tenant: Tenant, strange
     assert figures_of(tenant).is_empty
 
 
-def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def recent(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many conversations the dashboard of a project that counts as busy shows."""
     monkeypatch.setattr(recent_figures, "BUSY", 1)
 
     def count() -> int:
@@ -105,12 +107,43 @@ def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, monke
             period = last_days(timezone.now(), timezone="Europe/Rome")
             return recent_figures.recent_figures(tenant.project, period).now.conversations
 
+    return count
+
+
+def wait_for_counting() -> None:
+    for running in list(recent_figures._counting.values()):
+        running.result(timeout=60)
+
+
+def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, recent: Callable[[], int]) -> None:
     talk(tenant, "Hi")
-    assert count() == 1
+    assert recent() == 1
     talk(tenant, "Hi")
-    assert count() == 1
-    monkeypatch.setattr(recent_figures.time, "monotonic", lambda: time.time() + 1e9)
-    assert count() == 2
+    assert recent() == 1
+    assert not recent_figures._counting
+
+
+def test_figures_of_more_than_a_minute_ago_are_counted_anew_behind_the_page(
+    tenant: Tenant, recent: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tenant, "Hi")
+    assert recent() == 1
+    talk(tenant, "Hi")
+    monkeypatch.setattr(recent_figures, "FRESH_SECONDS", 0.0)
+    assert recent() == 1
+    wait_for_counting()
+    assert recent() == 2
+    wait_for_counting()
+
+
+def test_figures_of_ten_minutes_ago_are_shown_to_nobody(
+    tenant: Tenant, recent: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tenant, "Hi")
+    assert recent() == 1
+    talk(tenant, "Hi")
+    monkeypatch.setattr(recent_figures, "LONGEST_SECONDS", 0.0)
+    assert recent() == 2
 
 
 # Charts

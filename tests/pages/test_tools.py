@@ -14,6 +14,7 @@ from conversations.pages.tools import TEMPLATE
 from projects.attributes import resolve_attributes, set_attribute
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, browser, talk
+from tools.catalogue import approval_setting, compile_tools
 from tools.checking.definition import definition_problems
 from tools.custom import service
 from tools.models import CustomTool, EffectState
@@ -37,7 +38,7 @@ def entries(client: Client, tenant: Tenant, query: str = "") -> dict[str, Any]:
 
 
 def test_the_catalogue_says_of_each_tool_whether_it_is_on_and_why_not(owner: Client, tenant: Tenant) -> None:
-    """N22 to N31 in the eyes of a person: the reason is the setting's name in words."""
+    """N25, N31: in the eyes of a person, the reason is the setting's name in words."""
     with tenant.tx():
         set_attribute(tenant.project, SMS, False)
     found = entries(owner, tenant)
@@ -83,6 +84,16 @@ def test_a_built_in_tool_is_switched_where_it_is_shown(owner: Client, tenant: Te
     with tenant.tx():
         assert resolve_attributes(tenant.project)[SMS].value is False
     assert "Not offered here." in owner.get(address).content.decode()
+
+
+def test_a_built_in_tool_is_made_to_ask_for_approval_where_it_is_shown(owner: Client, tenant: Tenant) -> None:
+    """D16"""
+    address = url_of(tenant, "tool", "send_sms_tool")
+    owner.post(address, {"do": "gate", "key": approval_setting("send_sms_tool"), "value": "True"})
+    with tenant.tx():
+        compiled = {tool.name: tool for tool in compile_tools(tenant.project, channel="chat")}
+    assert compiled["send_sms_tool"].definition.requires_approval
+    assert "A colleague approves each use first" in owner.get(address).content.decode()
 
 
 @pytest.mark.parametrize("key", ["greeting", "project_attributes_setting_booking_enabled", ""])

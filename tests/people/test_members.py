@@ -9,6 +9,7 @@ import pytest
 from django.db import connections
 from django.test import Client
 
+from projects.audit import Actor
 from projects.members import MemberRefused, set_role
 from projects.models import Member, Role, User
 from tests.conftest import Tenant, member_of
@@ -92,7 +93,7 @@ def test_of_two_owners_who_lower_each_other_at_once_one_stays(tenant: Tenant) ->
     def lower(member: Member) -> None:
         try:
             with tenant.tx():
-                set_role(member, role=Role.VIEWER, by=Role.OWNER)
+                set_role(member, role=Role.VIEWER, by=Actor(tenant.owner, Role.OWNER))
         except MemberRefused:
             pass
         finally:

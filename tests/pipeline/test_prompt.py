@@ -51,7 +51,7 @@ def test_the_business_s_own_words_are_labelled_sections(section, talk) -> None:
 def test_scenarios_have_numbered_steps(talk) -> None:
     """T04"""
     stable = prompts_of(talk, talk.say("Hello"))[0]
-    assert "Scenario 1: Book a table\n  Step 1.1: Ask for a phone number" in stable
+    assert "Scenario 1: Book a table\n1.1 Ask for a phone number" in stable
 
 
 def test_a_pending_action_is_shown(talk) -> None:

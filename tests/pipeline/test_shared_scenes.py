@@ -15,7 +15,7 @@ from conversations.log import open_log
 from conversations.models import MessageRole, Turn, TurnStatus
 from conversations.scene import Scene
 from conversations.shared_scenes import SHARED_SECONDS, shared_scene_after
-from conversations.skills.observer import Observation
+from conversations.skills.observer import RatedObservation
 from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
@@ -103,7 +103,7 @@ def test_no_flow_changes_what_it_shares(tenant, talk, replied):
     scene = read(tenant, jobs["observer"])
     before = contents(scene)
     observer._begin(jobs["observer"])
-    observed = Observation.model_validate({"facts": [FACT], "quality": {"reason": "It drags on.", "score": 2}})
+    observed = RatedObservation.model_validate({"facts": [FACT], "quality": {"reason": "It drags on.", "score": 2}})
     observer._commit(jobs["observer"], scene, observed, [])
     thoughts._begin(jobs["thoughts"])
     tool_caller._begin(jobs["tool_caller"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conversations.flows.effects import DIED
+from jobs.attempt import BROKE_OFF
 from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.effects.outside import violations
-from tests.storms.world import World
+from tests.storms.world import CLEAR, World
 from tools.execution.ending import MOST_ATTEMPTS
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
@@ -31,8 +33,19 @@ def _of_states(tenant: Tenant, world: World) -> Iterator[str]:
     for effect in effects:
         if effect.state == EffectState.FAILED and world.done[effect.effect_key]:
             yield f"{effect.effect_key[:8]} is called failed, and the target carried it out"
+        if effect.state == EffectState.UNKNOWN and not _may_be_unknown(effect):
+            yield f"{effect.effect_key[:8]} is called unknown, and its answer was clear: {effect.error}"
         if effect.attempts > MOST_ATTEMPTS:
             yield f"{effect.effect_key[:8]} was tried {effect.attempts} times"
+
+
+def _may_be_unknown(effect: Effect) -> bool:
+    """Its worker died at it or lost the database, now or at an earlier attempt, or no answer came that told anything.
+
+    The worker's word counts for what it heard: on a loaded machine it stops waiting for an answer that was on its way.
+    """
+    died = effect.error in (DIED, BROKE_OFF) or effect.error.startswith("The worker that ran this died")
+    return died or effect.is_uncertain or effect.http_status not in CLEAR
 
 
 def _of_objects(tenant: Tenant, world: World) -> Iterator[str]:

@@ -115,12 +115,14 @@ def figures(tenant: Tenant, world: World, storm: Storm, *, seconds: float, settl
         states = Counter(Effect.objects.values_list("delivery", "state"))
         attempts = Counter(Effect.objects.values_list("attempts", flat=True))
         unknown = list(Effect.objects.filter(state="unknown").values_list("effect_key", flat=True))
+        whys = Counter(Effect.objects.filter(state__in=("unknown", "failed")).values_list("state", "error"))
     happened = sum(world.done[key] > 0 for key in unknown)
     return (
         f"\n{sum(storm.counts.values())} faults {dict(storm.counts)} in {seconds:.0f} s; {sum(states.values())} effects\n"
         f"  states {dict(states)}\n  attempts {dict(attempts)}\n"
         f"  requests {world.keys.total()}, carried out {world.done.total()}\n"
-        f"  unknown: {len(unknown)}, of which {happened} had happened\n  settled {settled_in:.1f} s after the last fault\n"
+        f"  unknown: {len(unknown)}, of which {happened} had happened\n"
+        f"  why {dict(whys.most_common(12))}\n  settled {settled_in:.1f} s after the last fault\n"
     )
 
 

@@ -11,6 +11,8 @@ from tests.effects.target import Answers, Heard, Target
 
 # Answers with which the target did nothing; with any other it carried the request out, whatever the caller saw of it.
 REFUSES = {429, 503, 404}
+# Answers that leave nothing open, where they are heard.
+CLEAR = {200, *REFUSES}
 WEATHER: list[tuple[int, Answers]] = [
     (70, Answers(200, body='{"ok": true}')),
     (6, Answers(429, body="", headers={"Retry-After": "1"})),

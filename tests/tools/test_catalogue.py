@@ -13,23 +13,24 @@ from projects.models import Attribute
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.builtin import builtin_tools
-from tools.catalogue import compile_tools
+from tools.catalogue import at_moment, compile_tools
 from tools.custom import service
-from tools.definition import Delivery
+from tools.definition import Delivery, Moment
 from tools.models import CustomTool
 
 SETTING = "project_attributes_setting_"
 PRODUCTS = f"{SETTING}products_and_services_background_check_"
-SWITCHES = [
-    (f"{SETTING}booking_check_availability_enabled", ["check_availability_tool"]),
-    (f"{SETTING}booking_enabled", ["create_booking_tool", "search_booking_tool"]),
-    (f"{SETTING}booking_cancellation_enabled", ["cancel_booking_tool"]),
-    (f"{SETTING}sms_send_information_enabled", ["send_sms_tool"]),
-    (f"{SETTING}email_send_information_enabled", ["send_email_tool"]),
-    (f"{PRODUCTS}location_enabled", ["check_zip_code_served_tool"]),
-    (f"{PRODUCTS}availability_enabled", ["check_product_or_service_availability"]),
-    (f"{SETTING}booking_manage_url_enabled", ["send_manage_booking_url_tool"]),
-]
+# By the row of the activation table.
+SWITCHES = {
+    "N22": (f"{SETTING}booking_check_availability_enabled", ["check_availability_tool"]),
+    "N23": (f"{SETTING}booking_enabled", ["create_booking_tool", "search_booking_tool"]),
+    "N24": (f"{SETTING}booking_cancellation_enabled", ["cancel_booking_tool"]),
+    "N25": (f"{SETTING}sms_send_information_enabled", ["send_sms_tool"]),
+    "N26": (f"{SETTING}email_send_information_enabled", ["send_email_tool"]),
+    "N29": (f"{PRODUCTS}location_enabled", ["check_zip_code_served_tool"]),
+    "N30": (f"{PRODUCTS}availability_enabled", ["check_product_or_service_availability"]),
+    "D13": (f"{SETTING}booking_manage_url_enabled", ["send_manage_booking_url_tool"]),
+}
 
 
 @pytest.fixture
@@ -47,15 +48,17 @@ def switch(tools: Tools, **values: Any) -> None:
 
 
 def offered(tools: Tools, channel: str = "chat") -> set[str]:
-    return {name for name, tool in tools.compiled(channel).items() if tool.is_offered}
+    """What is offered for commitments."""
+    compiled = at_moment(tools.compiled(channel).values(), Moment.AFTER_TURN)
+    return {tool.name for tool in compiled if tool.is_offered}
 
 
 # Gates
 
 
-@pytest.mark.parametrize(("key", "names"), SWITCHES, ids=[names[0] for _, names in SWITCHES])
+@pytest.mark.parametrize(("key", "names"), SWITCHES.values(), ids=list(SWITCHES))
 def test_an_attribute_switches_its_tools(bare: Tools, key: str, names: list[str]) -> None:
-    """N22-N26, N29, N30, D13: off, they are absent and say by which attribute; on, they are offered, together."""
+    """Off, they are absent and say by which attribute; on, they are offered, together."""
     compiled = bare.compiled()
     assert [compiled[name].why_not for name in names] == [f"{key} is not True"] * len(names)
     switch(bare, **{key: "True"})
@@ -100,11 +103,22 @@ def test_these_tools_share_a_tag(tag: str, names: set[str]) -> None:
     assert {name for name, tool in builtin_tools().items() if tool.definition.tag == tag} == names
 
 
+def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
+    """L21, D18: and what only a conversation can obey is for none."""
+    compiled = bare.compiled("phone")
+    alone = {name for name, tool in compiled.items() if list(tool.moments) == [Moment.TASK]}
+    assert alone == {"send_email", "send_email_to_caller"}
+    assert {name for name, tool in compiled.items() if Moment.TASK not in tool.moments} == {
+        "end_conversation_tool",
+        "transfer_call_tool",
+    }
+
+
 # The project's own
 
 
 def test_an_own_tool_is_compiled_from_the_next_turn_on(bare: Tools) -> None:
-    """N15"""
+    """N15, D10: a tenant's own are merged on top."""
     assert NAME not in bare.compiled()
     bare.save(NAME, webhook())
     tool = bare.compiled()[NAME]
@@ -151,6 +165,23 @@ def test_a_tool_that_is_off_says_so(bare: Tools) -> None:
     bare.save(NAME, event())
     bare.do(service.disable, NAME)
     assert bare.compiled()[NAME].why_not == "It is switched off."
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "moments"),
+    [
+        (NAME, webhook(), ["after_turn", "task"]),
+        (NAME, event(), ["after_turn"]),
+        ("send_sms_tool", event(), ["after_turn", "task"]),
+        ("end_conversation_tool", event(), ["after_turn"]),
+    ],
+)
+def test_an_own_tool_runs_for_todos_if_something_carries_it_out(
+    bare: Tools, name: str, document: Any, moments: list[str]
+) -> None:
+    """D18"""
+    bare.save(name, document)
+    assert list(bare.compiled()[name].moments) == moments
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conversations.log import open_log
 from conversations.models import Event, MessageRole, Turn, TurnStatus, Wait, WaitOutcome
-from conversations.waits import end_wait, open_wait, pause_thoughts
+from conversations.waits import end_wait, open_wait
 from jobs.models import Job
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tools.models import Effect
@@ -22,7 +22,11 @@ FREE = "Friday at 7 PM is free."
 
 def answered(talk: Talk, words: str = "Hello", reply: str = "Hello!") -> Turn:
     """A turn as it is after its reply, its jobs over, without any worker."""
-    turn = talk.say(words)
+    return answer(talk, talk.say(words), reply)
+
+
+def answer(talk: Talk, turn: Turn, reply: str) -> Turn:
+    """Reply to a turn, without any worker."""
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
         turn.reply = log.add_message(MessageRole.AGENT, reply, turn=turn, idn="agent_message")
         turn.status, turn.started_at = TurnStatus.DONE, timezone.now()
@@ -49,10 +53,8 @@ def planned(talk: Talk, turn: Turn, *, tool: str = TOOL) -> Effect:
 def awaited(talk: Talk, turn: Turn, *, seconds: float = 30, tool: str = TOOL) -> Effect:
     """A planned effect with its wait open."""
     effect = planned(talk, turn, tool=tool)
-    with talk.tenant.tx():
-        pause_thoughts(talk.conversation.pk)
-        with open_log(talk.conversation.pk) as log:
-            open_wait(log, reason=tool, seconds=seconds, turn=turn, effect_id=effect.pk)
+    with logged(talk) as log:
+        open_wait(log, reason=tool, seconds=seconds, turn=turn, effect_id=effect.pk)
     return effect
 
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from conversations.models import Directives, WaitOutcome
-from conversations.waits import is_waiting, open_wait
+from conversations.models import Directives, Wait, WaitOutcome
+from conversations.waits import end_wait, is_waiting
 from jobs.enqueue import JobRequest, enqueue
+from jobs.models import ModelCall
+from tests.conversations.threads import claimed, in_thread, run, until_waiting
 from tests.crashes.invariants import settle
+from tests.effects.conftest import Bench, bench
 from tests.pipeline.conftest import last_prompt, prompts_of
 from tests.processes import Zygote, until
 from tests.waiting.conftest import FREE, TOOL, answered, awaited, end, jobs, logged, outcomes, ran_out, shown, urgent
+
+__all__ = ["bench"]
 
 CODE_PHRASE = "Let me check availability for Friday at 7 PM."
 SKIPPED = ("skipped", "skipped_waiting")
@@ -104,7 +114,7 @@ def think(talk, turn) -> None:
 
 
 def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: Zygote, model) -> None:
-    """T22, W4"""
+    """T22, W4, D21: the run is skipped, and says why."""
     turn = answered(talk)
     awaited(talk, turn)
     processes.worker()
@@ -135,8 +145,9 @@ def test_thoughts_that_no_interruption_reached_are_not_written_either(talk, proc
     processes.worker()
     think(talk, turn)
     until(lambda: model.requests("thoughts"), what="the thoughts' call")
-    with logged(talk) as log:
-        open_wait(log, reason=TOOL, seconds=30)
+    with talk.tenant.tx():
+        now = timezone.now()
+        Wait.objects.create(conversation=talk.conversation, reason=TOOL, opened_at=now, until=now + timedelta(hours=1))
     settle(talk.tenant)
     assert jobs(talk, "thoughts")[-1] == SKIPPED
     with talk.tenant.tx():
@@ -190,7 +201,7 @@ def shown_directives(talk) -> dict:
 
 
 def test_the_agent_tells_the_result_by_itself(talk, worker, model) -> None:
-    """T24"""
+    """T24, T21: the result comes in by an urgent message."""
     talk.exchange("I'd like to book a table")
     with talk.tenant.tx():
         turn = talk.conversation.turns.get()
@@ -247,16 +258,50 @@ def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes
     assert len(urgent(talk)) == 1
 
 
-def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told(talk, worker, model) -> None:
-    """It is told by the turn it names, whatever the clocks say."""
-    talk.exchange("I'd like to book a table")
+def sent_prompts(talk) -> dict[int, str]:
+    """What the turns whose reply was sent were told at once, by their number."""
     with talk.tenant.tx():
-        turn = talk.conversation.turns.get()
+        turns = talk.conversation.turns.filter(status="done")
+        calls = ModelCall.objects.filter(skill="reply", turn_id__in=turns.values("pk")).order_by("started_at")
+        prompts = {call.turn_id: call.messages[-1]["content"] for call in calls}
+        return {turn.seq: _told_at_once(prompts.get(turn.pk, "")) for turn in turns}
+
+
+def _told_at_once(prompt: str) -> str:
+    return prompt.partition("<UrgentMessages>")[2].partition("</UrgentMessages>")[0]
+
+
+def tellers(talk, words: str) -> list[int]:
+    return [seq for seq, told in sent_prompts(talk).items() if words in told]
+
+
+def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told_by_it_alone(bench: Bench) -> None:
+    """T24: the reply that begins meanwhile waits for the one who tells, and reads it; whatever the clocks say."""
+    talk = bench.talk
+    turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
     end(talk, one, told="The first result.")
+    with ThreadPoolExecutor(1) as pool:
+        with logged(talk) as log:
+            assert end_wait(log, other.pk, outcome=WaitOutcome.RESULT, told="The second result.")
+            reply = in_thread(pool, partial(run, claimed("reply")))
+            until_waiting()
+        reply.result(timeout=60)
+    assert [message["told_by"] for message in urgent(talk)] == [2, 2]
+    assert tellers(talk, "The first result.") == tellers(talk, "The second result.") == [2]
+
+
+def test_an_urgent_message_that_comes_while_a_reply_is_written_is_told_by_the_next_alone(
+    talk, processes: Zygote, model
+) -> None:
+    """T24: the reply that it interrupts had been told the first one; it isn't sent, so the next tells both, once."""
+    turn = answered(talk)
+    one, other = awaited(talk, turn), awaited(talk, turn)
+    model.script("reply", times=1, ttft_ms=60_000)
+    processes.worker()
+    end(talk, one, told="The first result.")
+    until(lambda: model.requests("reply"), what="the first reply's call")
     end(talk, other, told="The second result.")
     settle(talk.tenant)
-    # A reply that was given up for the newer result had read the first one too: what was sent counts, so the last prompts do.
-    told = [request["messages"][-1]["content"] for request in model.requests("reply")]
-    assert any("The first result." in prompt for prompt in told[1:])
-    assert "The second result." in told[-1]
+    assert [message["told_by"] for message in urgent(talk)] == [2, 3]
+    assert tellers(talk, "The first result.") == tellers(talk, "The second result.") == [3]

@@ -20,6 +20,7 @@ BORROWED = {"django_admin_log"}
 TENANT_TABLES = {model._meta.db_table for model in tenant_models()} | BORROWED
 APPEND_ONLY = {
     "projects_agentversion",
+    "projects_auditentry",
     "tools_verdict",
     "tools_customtoolversion",
     "todos_todoevent",

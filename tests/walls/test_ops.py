@@ -18,8 +18,11 @@ ALLOWED = {
     "jobs/claims.py": {"claim", "heartbeat", "give_back", "take_expired", "waiting_lanes"},
     "jobs/sweep.py": {"sweep", "_is_mine"},
     "conversations/timers.py": {"_due"},
+    "conversations/closing.py": {"_silent"},
+    "conversations/make_good.py": {"_broken"},
     "conversations/waits.py": {"_overdue"},
     "tools/promises.py": {"_overdue"},
+    "todos/expiry.py": {"_overdue"},
     "projects/api/idempotency.py": {"delete_old_answers"},
     # Look-ups before a tenant is known.
     "projects/lookups.py": {"find_organizations", "_row"},

@@ -27,12 +27,13 @@ from tests.walls.addresses import routes
 from tests.walls.conftest import browser
 from tests.walls.doors import ACCOUNT, ADMIN, BOOKABLE, BY_TOKEN, DOORS, FORMS, MAY, PAGES, PUBLIC, TOOL, Door, Page
 from tests.walls.rows import tenant_models
+from todos.models import StandingRule, Todo, TodoSource, TodoStatus, TodoType
 from tools.book.opening import Opening
 from tools.book.search import config_of
 from tools.book.services import Guest, book
 from tools.book.wishes import Wish
 from tools.custom import service
-from tools.models import Booking, BookingState, Effect, EffectState, KeptCase, Resource
+from tools.models import Booking, BookingState, Effect, EffectState, KeptCase, Promise, PromiseState, Resource
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 KEY = "greeting_of_canary"
@@ -56,6 +57,9 @@ class House:
             set_attribute(self.tenant.project, KEY, "Buonasera")
             Job.objects.filter(pk=self.ids["job_id"]).update(state=State.FAILED)
             Effect.objects.filter(pk=self.ids["effect_id"]).update(state=EffectState.UNKNOWN)
+            Promise.objects.filter(pk=self.ids["promise_id"]).update(state=PromiseState.OPEN)
+            TodoType.objects.filter(pk=self.ids["type_id"]).update(is_removed=False)
+            StandingRule.objects.filter(pk__gt=self.ids["rule_id"]).delete()
             KeptCase.objects.get_or_create(pk=self.ids["case_id"], defaults={"project": self.tenant.project})
             service.save(self.tenant.project, name=self.ids["name"], document=TOOL)
             self._restore_book()
@@ -77,7 +81,8 @@ def house(_schema: None) -> Iterator[House]:
         conversation = start_conversation(
             tenant.project, channel=Channel.API, external_id="canary-guest", known={}, metadata={}
         )
-        turn = post_message(conversation, "canary-message").turn
+        posted = post_message(conversation, "canary-message")
+        turn = posted.turn
         common = {"project": tenant.project, "subject_id": conversation.pk}
         job = Job.objects.create(
             **common, lane="observer", ordinal=1, key="x", fair_at=now, run_after=now, created_at=now
@@ -96,6 +101,23 @@ def house(_schema: None) -> Iterator[House]:
             kind="x",
             definition={},
         )
+        promise = Promise.objects.create(
+            project_id=tenant.project.pk,
+            conversation_id=conversation.pk,
+            turn_id=turn.pk,
+            message_id=posted.message.pk,
+            quote="canary",
+            due_at=now,
+        )
+        kind = TodoType.objects.create(project=tenant.project, name="canary", description="canary")
+        todo = Todo.objects.create(
+            project=tenant.project,
+            description="canary",
+            status=TodoStatus.COMPLETED,
+            source=TodoSource.API,
+            expires_at=now,
+        )
+        rule = StandingRule.objects.create(project=tenant.project, tool="canary", created_by=uuid.uuid4())
     ids = {
         "case_id": case.pk,
         "conversation_id": conversation.pk,
@@ -110,6 +132,10 @@ def house(_schema: None) -> Iterator[House]:
             "booking_id": booking.pk,
             "resource_id": resource.pk,
             "effect_id": effect.pk,
+            "promise_id": promise.pk,
+            "type_id": kind.pk,
+            "todo_id": todo.pk,
+            "rule_id": rule.pk,
             "job_id": job.pk,
             "call_id": call.pk,
             "key": KEY,
@@ -168,6 +194,10 @@ def random_ids() -> dict[str, Any]:
         "booking_id",
         "resource_id",
         "effect_id",
+        "promise_id",
+        "type_id",
+        "todo_id",
+        "rule_id",
         "conversation_id",
         "turn_id",
         "persona_id",
@@ -383,11 +413,10 @@ def admin_urls(pk: object) -> list[str]:
 
 
 def _admin_routes() -> list[str]:
-    regular = {
-        "admin/(?P<url>.*)$": "admin/x",
-        r"admin/^(?P<app_label>account|projects|mfa|jobs|tools|conversations)/$": "admin/projects/",
-    }
-    return [regular.get(route, route) for route in routes() if route.startswith(ADMIN)]
+    """The admin's two regular expressions are given by an address that they match."""
+    regular = {"url": "admin/x", "app_label": "admin/projects/"}
+    named = {route: re.search(r"\(\?P<(\w+)>", route) for route in routes() if route.startswith(ADMIN)}
+    return [regular[found[1]] if found else route for route, found in named.items()]
 
 
 def test_the_admin_opens_to_nobody_without_a_session(house: House) -> None:

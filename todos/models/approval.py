@@ -44,6 +44,7 @@ class Approval(TenantModel):
     content = models.JSONField()
     content_hash = models.CharField(max_length=64)
     approved_by = models.UUIDField(null=True, help_text="the member; none for a standing rule or an API key")
+    key_id = models.UUIDField(null=True, help_text="the API key that did it, if one did")
     approver = models.CharField(max_length=120, help_text="who it was, in words")
     rule = TenantForeignKey(StandingRule, null=True, related_name="approvals")
     needs_second = models.BooleanField(default=False)

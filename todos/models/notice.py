@@ -11,12 +11,12 @@ class ApproverNotice(TenantModel):
     """The last e-mail to one approver of one project: at most one in a quarter of an hour."""
 
     project = TenantForeignKey("projects.Project", related_name="approver_notices")
-    user_id = models.UUIDField()
+    member_id = models.UUIDField()
     sent_at = models.DateTimeField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["organization", "project", "user_id"], name="one_notice_per_approver")
+            models.UniqueConstraint(fields=["organization", "project", "member_id"], name="one_notice_per_approver")
         ]
 
     def __str__(self) -> str:

@@ -56,6 +56,7 @@ class Todo(TenantModel):
     tool = models.CharField(max_length=120, blank=True)
     arguments = models.JSONField(null=True, blank=True)
     recipients = models.JSONField(default=list, blank=True)
+    repeats = models.JSONField(default=list, blank=True, help_text="effects of earlier runs to be done once more (T11)")
     version = models.PositiveIntegerField(default=1)
     created_by = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from projects.attributes import Resolved, is_on
-from tools.definition import Condition, ConflictPolicy, Delivery, ToolDefinition
+from tools.definition import Condition, ConflictPolicy, Delivery, Moment, ToolDefinition
 from tools.execution.handler import Handler
 
-__all__ = ["Attributes", "BuiltinTool", "Delivery", "Gate", "always", "define", "switched_on_by"]
+__all__ = ["Attributes", "BuiltinTool", "Delivery", "Gate", "Moment", "always", "define", "switched_on_by"]
 
 Attributes = Mapping[str, Resolved]
 # Answers "" when the tool is on, else the reason why not.
@@ -21,7 +21,7 @@ class BuiltinTool:
     """A built-in tool. `kind` is what its effects are in the ledger; repeats are compared within a kind.
 
     `handler` carries it out (N44). It stands in the tool's own module, or is taken from the package that does the work
-    (`tools.book`, `tools.integrations`).
+    (`tools.book`, `tools.integrations`). `moments` says when it may run: what only a conversation can obey is no task's.
     """
 
     name: str
@@ -30,6 +30,7 @@ class BuiltinTool:
     gate: Gate
     definition: ToolDefinition
     handler: Handler | None = None
+    moments: tuple[Moment, ...] = (Moment.AFTER_TURN, Moment.TASK)
 
 
 def define(

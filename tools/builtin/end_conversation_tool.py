@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tools.builtin.base import BuiltinTool, Delivery, always, define
+from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome, Signal
 
@@ -29,4 +29,5 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(carry_out=carry_out),
+    moments=(Moment.AFTER_TURN,),
 )

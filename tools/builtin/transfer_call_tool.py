@@ -11,7 +11,7 @@ from projects.attributes import resolve_attributes
 from projects.models import Project
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
-from tools.builtin.base import Attributes, BuiltinTool, Delivery, define, switched_on_by
+from tools.builtin.base import Attributes, BuiltinTool, Delivery, Moment, define, switched_on_by
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome, Signal
 from tools.integrations.transfers import TRANSFER_NUMBERS, TransferNumber, choose_number, read_numbers
@@ -69,4 +69,5 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(carry_out=carry_out, arguments=TransferArguments),
+    moments=(Moment.AFTER_TURN,),
 )

@@ -15,6 +15,7 @@ from projects.api.doors import ProjectView
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer
 from projects.models.key import Scope
+from tools.checking.approval import approval_problems
 from tools.checking.definition import LONGEST_DEFINITION, definition_problems
 from tools.checking.names import name_problems
 from tools.checking.problem import Problem
@@ -48,7 +49,8 @@ class CheckedTools(ProjectView):
             problems.append(Problem(error.field or "", error.message))
             return _answer(problems, [])
         found = definition_problems(document)
-        return _answer([*problems, *found], [] if found else list(_warnings(document)))
+        problems += [*found, *approval_problems(data["name"], document)]
+        return _answer(problems, [] if found else list(_warnings(document)))
 
 
 def _warnings(document: Any) -> Iterator[Problem]:

@@ -16,7 +16,15 @@ from tools.checking.problem import DefinitionRefused, Problem, join
 from tools.checking.values import boolean_problems, choice_problems, object_problems, shown, text_problems
 from tools.definition import ActionType, ToolDefinition
 
-FIELDS = ("description", "conditions", "useConversationHistory", "conflictPolicy", "action", "after_actions")
+FIELDS = (
+    "description",
+    "conditions",
+    "useConversationHistory",
+    "conflictPolicy",
+    "action",
+    "after_actions",
+    "requires_approval",
+)
 LONGEST_DEFINITION = 32_000
 LONGEST_DESCRIPTION = 2_000
 LONGEST_CONDITION = 1_000
@@ -55,6 +63,7 @@ def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _policy_problems(document["conflictPolicy"])
     yield from _action_problems(document.get("action", {}))
     yield from after_action_problems(document.get("after_actions", []), action=_type_of(document), path="after_actions")
+    yield from boolean_problems(document.get("requires_approval", False), path="requires_approval")
 
 
 def _conditions_problems(conditions: Any) -> Iterator[Problem]:

@@ -22,6 +22,8 @@ EVENTS_OF_OURS = frozenset(
         "effect_done",
         "effect_failed",
         "effect_planned",
+        "todo_changed",
+        "todos_extracted",
         "urgent_message",
         "user_message",
     }

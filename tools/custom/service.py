@@ -13,6 +13,7 @@ from django.http import Http404
 from projects.api.problem import Conflict
 from projects.differences import Change, differences
 from projects.models import Member, Project
+from tools.checking.approval import approval_problems
 from tools.checking.definition import checked_definition, definition_problems
 from tools.checking.names import name_problems
 from tools.checking.problem import DefinitionRefused, Problem, join
@@ -115,7 +116,7 @@ def check(project: Project, *, name: str, document: Any, expected_version: int |
     row = CustomTool.objects.filter(project=project, name=name).first()
     _check_expected(row, expected_version, document=document)
     others = list(list_tools(project).exclude(name=name).values_list("name", flat=True))
-    problems = [*name_problems(name, others=others), *definition_problems(document)]
+    problems = [*name_problems(name, others=others), *definition_problems(document), *approval_problems(name, document)]
     if len(others) >= MOST_TOOLS:
         problems.append(Problem("", f"The project has {len(others)} tools of its own; the limit is {MOST_TOOLS}."))
     if problems:

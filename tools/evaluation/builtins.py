@@ -6,7 +6,8 @@ from functools import cache
 
 from projects.attributes import ENUMS, Origin, Resolved
 from projects.models.attribute import AttributeType
-from tools.catalogue import CompiledTool, merge_tools, normalise_channel
+from tools.catalogue import CompiledTool, at_moment, merge_tools, normalise_channel
+from tools.definition import Moment
 from tools.evaluation.cases import Case
 
 SWITCHES = (
@@ -32,4 +33,4 @@ def builtin_tools_for(case: Case) -> list[CompiledTool]:
 def _compiled(channel: str) -> list[CompiledTool]:
     switches = {key: Resolved(key, AttributeType.BOOL, True, Origin.PROJECT) for key in SWITCHES}
     calendar = Resolved(CALENDAR, AttributeType.ENUM, ENUMS[CALENDAR][1], Origin.PROJECT)
-    return merge_tools({**switches, CALENDAR: calendar}, [], channel=channel)
+    return at_moment(merge_tools({**switches, CALENDAR: calendar}, [], channel=channel), Moment.AFTER_TURN)

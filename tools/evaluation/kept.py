@@ -9,7 +9,8 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from projects.models import Project, User
-from tools.catalogue import compile_tools
+from tools.catalogue import at_moment, compile_tools
+from tools.definition import Moment
 from tools.evaluation.cases import Case, Expected, Part, Said
 from tools.models import KeptCase
 
@@ -44,7 +45,7 @@ def keep_case(
     tool of the project to "fired" or a rule; a tool that it leaves out must not fire. Two calls make two cases.
     Raises WrongCase.
     """
-    known = {tool.name for tool in compile_tools(project, channel=channel)}
+    known = {tool.name for tool in at_moment(compile_tools(project, channel=channel), Moment.AFTER_TURN)}
     if unknown := sorted(expected.keys() - known):
         raise WrongCase(f"The project has no tool {unknown[0]}.", field="expected")
     if len(conversation) > MAX_MESSAGES:

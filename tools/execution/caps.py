@@ -45,7 +45,7 @@ def cap_of(effect: Effect) -> str:
         started_at__gt=Now() - DAY,
     ).exclude(pk=effect.pk)
     most = MOST_IN_CONVERSATION.get(effect.kind, MOST_OF_ANOTHER_KIND)
-    if today.filter(conversation_id=effect.conversation_id).count() >= most:
+    if effect.conversation_id is not None and today.filter(conversation_id=effect.conversation_id).count() >= most:
         return f"This conversation has set off {most} of this kind within a day; that is the limit."
     if effect.recipient and today.filter(recipient=effect.recipient).count() >= MOST_TO_RECIPIENT:
         return f"{MOST_TO_RECIPIENT} of this kind went to this recipient within a day; that is the limit."

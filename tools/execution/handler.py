@@ -63,7 +63,8 @@ class Handler:
 
     `arguments` is what a model reads off the conversation beforehand, each field with a description; its JSON Schema goes to
     the arguments skill. `wait_seconds` > 0 opens a wait until the result is there (T22), `tells` makes the agent speak by
-    itself when it has come (T24).
+    itself when it has come (T24). `addressee` is the argument in which a model names whom it writes to: such a tool runs only
+    for addresses that a person has approved (D23).
     """
 
     carry_out: CarryOut = field(repr=False)
@@ -71,3 +72,4 @@ class Handler:
     repeat_of: RepeatOf = field(default=never_a_repeat, repr=False)
     wait_seconds: float = 0
     tells: bool = False
+    addressee: str = ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import BaseModel, Field
+
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
 from tools.integrations.base import Email
@@ -13,6 +15,22 @@ LONGEST_BODY = 20_000
 NO_ADDRESS = (
     "The e-mail wasn't sent: the customer's e-mail address isn't known. Ask for it, and then promise the e-mail again."
 )
+
+
+class WrittenEmail(BaseModel):
+    """What is written for a todo. Who it goes to is none of it."""
+
+    subject: str = Field(
+        min_length=1,
+        max_length=LONGEST_SUBJECT,
+        description="The e-mail's subject: one short line in the reader's language.",
+    )
+    body: str = Field(
+        min_length=1,
+        max_length=LONGEST_BODY,
+        description="The e-mail's whole text as it is read, complete as it stands, in the reader's language, with a greeting and "
+        "the business's name at the end. Plain text.",
+    )
 
 
 async def send_email(subject: str, body: str, occasion: Occasion) -> Outcome:

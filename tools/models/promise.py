@@ -38,6 +38,7 @@ class Promise(TenantModel):
             models.Index(fields=["organization", "effect"], name="promise_effect"),
             models.Index(fields=["organization", "project_id", "state", "-created_at"], name="promise_project"),
             models.Index(fields=["due_at"], condition=models.Q(state="open"), name="promise_due"),
+            models.Index(fields=["closed_at"], condition=models.Q(state="broken"), name="promise_broken"),
         ]
         ordering = ["created_at", "id"]
 

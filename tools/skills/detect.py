@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -40,7 +40,7 @@ class ConditionReading(BaseModel):
 class ToolReading(BaseModel):
     """One tool whose matter the agent mentioned, the evidence before the verdict."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str
     """The exact words of the agent it rests on."""
@@ -53,7 +53,7 @@ class ToolReading(BaseModel):
 class Unserved(BaseModel):
     """A commitment that no tool serves."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str
     """The exact words of the agent."""
@@ -61,14 +61,24 @@ class Unserved(BaseModel):
     """What it promised, in a few words."""
 
 
-class Detection(BaseModel):
-    """The tools that the agent mentioned, and what it promised besides."""
+class Verdicts(BaseModel):
+    """The tools that the agent mentioned."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     verdicts: list[ToolReading]
+
+
+class Detection(Verdicts):
+    """The tools that the agent mentioned, and what it promised besides."""
+
+    model_config = ConfigDict(extra="forbid")
+
     # Not every model knows to look for them.
     unserved: list[Unserved] = []
+
+
+AS_ABOVE = "as above"
 
 
 @dataclass(frozen=True)
@@ -117,28 +127,34 @@ async def detect(
     a tool that wasn't asked about is left out.
     """
     context = DetectContext(
-        tools=[tool_line(tool) for tool in tools],
+        tools=tool_lines(tools),
         messages=list(lines),
         answer=answer,
         summary=summary,
         asks_unserved=elsewhere is not None,
-        elsewhere=[tool_line(tool) for tool in elsewhere or []],
+        elsewhere=tool_lines(elsewhere or []),
     )
     # The system part is made of the tools alone.
     stable = (tuple(context.tools), context.asks_unserved, tuple(context.elsewhere))
     request = structured_request("detect", context, model=model, max_output_tokens=2000, stable=stable)
-    found = await client.structured(request, output=Detection, record=record)
+    found = await client.structured(request, output=Verdicts if elsewhere is None else Detection, record=record)
     asked = {tool.name for tool in tools}
     return Detection(
         verdicts=[reading for reading in found.verdicts if reading.tool in asked],
-        unserved=found.unserved if elsewhere is not None else [],
+        unserved=found.unserved if isinstance(found, Detection) else [],
     )
 
 
-def tool_line(tool: CompiledTool) -> ToolLine:
-    """A tool as the prompts list it."""
-    conditions = tuple(
-        ConditionLine(name=name, description=condition.description)
-        for name, condition in tool.definition.conditions.items()
-    )
-    return ToolLine(name=tool.name, description=tool.definition.description, conditions=conditions)
+def tool_lines(tools: Iterable[CompiledTool]) -> list[ToolLine]:
+    """The tools as the prompts list them. What a condition says is written out once; a later tool's says `as above`."""
+    told: dict[str, str] = {}
+    lines = []
+    for tool in tools:
+        described = {name: condition.description for name, condition in tool.definition.conditions.items()}
+        conditions = tuple(
+            ConditionLine(name=name, description=AS_ABOVE if told.get(name) == text else text)
+            for name, text in described.items()
+        )
+        told |= described
+        lines.append(ToolLine(name=tool.name, description=tool.definition.description, conditions=conditions))
+    return lines

@@ -12,7 +12,7 @@ from llm.client import Client
 from llm.requests import Recorder, structured_request
 from llm.types import ModelSpec
 from tools.catalogue import CompiledTool
-from tools.skills.detect import ToolLine, tool_line
+from tools.skills.detect import ToolLine, tool_lines
 from tools.skills.exchange import Exchange, TranscriptLine
 
 MAX_OUTPUT_TOKENS = 800
@@ -54,7 +54,7 @@ async def rerank_conflict(
     """Ask which one of the competing tools the agent committed to; history where one of them needs it. Raises LlmError."""
     needs_history = any(tool.definition.use_conversation_history for tool in tools)
     context = RerankContext(
-        tools=[tool_line(tool) for tool in tools],
+        tools=tool_lines(tools),
         messages=list(exchange.lines) if needs_history else [],
         answer=exchange.answer,
         summary=exchange.summary if needs_history else "",

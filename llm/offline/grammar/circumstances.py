@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from llm.offline.grammar.lexicon import INFO_REQUESTS, MOMENTS, WAITING
 from llm.offline.grammar.predicate import Marker, Mood, Predicate, Subject
 from llm.offline.grammar.surroundings import Surroundings
+from llm.offline.wordlist import words
 
 AFTER_NOUNS = (
     "upon your",
@@ -37,6 +40,11 @@ PAST_TIMES = (
 )
 
 
+# A promise is put behind something by words that stand after its verb, too.
+THEREAFTER = re.compile(r" (?:after that|afterwards?|thereafter)\b(?! time)")
+WHERE_TIMES_STAND = words(
+    "out up for you quickly just now exactly in on the our my her his calendar schedule diary book system roster list"
+)
 NEEDING = {"ask", "know", "have", "take", "get", "confirm", "note", "check"}
 
 
@@ -56,6 +64,8 @@ class Circumstances(Surroundings):
         if "then" in p.flags and self._has_earlier_act():
             return True
         if "later" in p.flags or self._is_put_behind():
+            return True
+        if THEREAFTER.search(f" {self.text(p.verb_at, p.end)}") and self._has_earlier_act():
             return True
         if self._comes_after_clause() or self._comes_after_request():
             return True
@@ -95,11 +105,19 @@ class Circumstances(Surroundings):
             if other.marker is not Marker.AFTER or other is self.p or other.is_question:
                 continue
             opener = self.words[other.start].text
-            if opener in ("until", "till") or (opener == "when" and self._is_complement(at)):
+            if opener in ("until", "till") or (opener == "when" and self._is_asked(at)):
                 continue
             if self._governs(at):
                 return True
         return False
+
+    def _is_asked(self, at: int) -> bool:
+        """ "Check the calendar when she's free": what is looked up. "Check the stock when he's back" comes after."""
+        if not self._is_complement(at):
+            return False
+        owner = self.part.predicates[at - 1]
+        between = {word.text for word in self.words[owner.verb_at + 1 : self.part.predicates[at].start]}
+        return between <= WHERE_TIMES_STAND
 
     def _comes_after_request(self) -> bool:
         """ "Tell me your number and I'll text you": the customer's part comes first."""

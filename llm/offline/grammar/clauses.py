@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from llm.offline.grammar.consent import DAY_WORDS
 from llm.offline.grammar.group import Group, adverb_at, read_group
 from llm.offline.grammar.lexicon import (
     CONJUNCTIONS,
@@ -11,8 +12,8 @@ from llm.offline.grammar.lexicon import (
     LINK_NOUNS,
 )
 from llm.offline.grammar.predicate import Marker, Mood, Predicate, Subject
-from llm.offline.grammar.subjects import SubjectReader
-from llm.offline.grammar.verbs import NOUN_LIKE, Form, verb_of
+from llm.offline.grammar.subjects import NOUN_LIKE_THIRD, SubjectReader
+from llm.offline.grammar.verbs import NOUN_LIKE, Form, is_third, verb_of
 from llm.offline.grammar.words import Sentence
 from llm.offline.wordlist import words
 
@@ -108,7 +109,7 @@ class _Reader(SubjectReader):
             is_manner = word.text in ("while", "when") and self.text(at + 1).endswith("ing")
             if word.is_mark or (word.text in CLAUSE_OPENERS and not is_manner):
                 return False
-            if word.text in TOPIC_VERBS:
+            if word.text in TOPIC_VERBS or (word.text not in NOUN_LIKE_THIRD and is_third(word.text)):
                 return True
         return False
 
@@ -238,7 +239,7 @@ class _Reader(SubjectReader):
         while j < len(self.words) and (found := adverb_at(self.words, j)):
             j += found[0]
         following = self.text(j)
-        return following in DETERMINERS or following in OBJECT_OPENERS or following[:1].isdigit()
+        return following in DETERMINERS | OBJECT_OPENERS | DAY_WORDS or following[:1].isdigit()
 
 
 def _is_adverb(text: str) -> bool:

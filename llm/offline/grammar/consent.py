@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from llm.offline.grammar.circumstances import Circumstances
-from llm.offline.grammar.predicate import Subject
+from llm.offline.grammar.predicate import Predicate, Subject
 from llm.offline.wordlist import words
 
 TAGS = (
@@ -56,6 +58,14 @@ LATER = (
     "later",
     "at the end of",
     "the day before",
+    "hour before",
+    "hours before",
+    "minutes before",
+    "days before",
+    "week before",
+    "in advance",
+    "beforehand",
+    "ahead of your",
     "on the morning",
     "the morning of",
     "the day of",
@@ -66,6 +76,16 @@ LATER = (
     "after our call",
     "nearer the time",
     "closer to",
+)
+
+
+# Whatever is done, these put it off; a plain day doesn't ("cancel your table next week").
+PUT_OFF = re.compile(
+    r"\b(?:at the end of the|in an hour|in a few (?:hours|days)|(?<!right )after (?:the|our|this) call)\b"
+    r"|\b(?:again|back) (?:tomorrow|later|next|on \w+day)\b"
+)
+DAY_FIRST = re.compile(
+    r"(?:(?:by|on|this|next|come|first thing) )?(?:tomorrow|tonight|\w+day(?<!today)(?:s)?|next (?:week|month))\b"
 )
 
 
@@ -115,7 +135,12 @@ class Consent(Circumstances):
         following = self.parts[self.part.index + 1] if self.part.index + 1 < len(self.parts) else None
         if following is None or not following.sentence.is_question:
             return False
-        return _asks_consent(following.sentence.text)
+        return _asks_consent(following.sentence.text) and not self._asks_for_more(following.predicates)
+
+    def _asks_for_more(self, asked: list[Predicate]) -> bool:
+        """ "I'll look it up. Shall I cancel it?": leave is asked for something else."""
+        deeds = {p.lemma for p in asked if p.subject is Subject.AGENT and p.lemma}
+        return bool(deeds) and not deeds & {self.p.lemma, "go", "do", "proceed", "be"}
 
     @staticmethod
     def _wh_tail(tail: str) -> bool:
@@ -123,12 +148,15 @@ class Consent(Circumstances):
 
     def is_deferred(self) -> bool:
         """ "I'll text you tomorrow": not now. A day that is the object ("check tomorrow") defers nothing."""
+        following = self.text(self.p.verb_at + 1, self.p.end)
+        if PUT_OFF.search(following):
+            return True
         if self.p.lemma not in DELIVERING and self.p.lemma not in ("give", "get", "let", "ring", "phone"):
             return False
         rest = [word.text for word in self.words[self.p.verb_at + 1 : self.p.end]]
         before = self.text(0, self.p.verb_at) if self.at == 0 else ""
         text = f"{before} {' '.join(rest)}"
-        if any(phrase in text for phrase in LATER) or before.split(" ")[0] in DAY_WORDS:
+        if any(phrase in text for phrase in LATER) or DAY_FIRST.match(before):
             return True
         return any(
             word in DAY_WORDS

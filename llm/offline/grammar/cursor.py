@@ -33,6 +33,9 @@ MARKERS: dict[tuple[str, ...], Marker] = {
     ("till",): Marker.AFTER,
     ("as", "soon", "as"): Marker.AFTER,
     ("the", "moment"): Marker.AFTER,
+    ("the", "minute"): Marker.AFTER,
+    ("the", "second"): Marker.AFTER,
+    ("the", "instant"): Marker.AFTER,
     ("before",): Marker.BEFORE,
     ("while",): Marker.WHILE,
     ("as",): Marker.WHILE,
@@ -55,6 +58,8 @@ MARKERS: dict[tuple[str, ...], Marker] = {
 
 
 LONGEST_MARKER = 3
+# Words that open a clause only when one follows: "as you wish", and "as a text".
+LOOSE_MARKERS = {("as",), ("for",), ("since",), ("by",), ("so",)}
 
 
 class Cursor:
@@ -153,11 +158,11 @@ class Cursor:
 
     def _marker_opens(self, key: tuple[str, ...], i: int) -> bool:
         """True when a clause follows: "after you call", not "after seven"."""
-        if key in (("as",), ("for",), ("since",), ("by",), ("the", "moment"), ("so",)) and not self._clause_follows(i):
+        if (key in LOOSE_MARKERS or key[0] == "the") and not self._clause_follows(i):
             return False
         if key in (("for",), ("which",)) or (key == ("so",) and self.text(i - 2) in ("say", "think", "hope")):
             return False
-        if MARKERS[key] is Marker.AFTER and self.text(i) in ("that", "this"):
+        if MARKERS[key] is Marker.AFTER and self.text(i) in ("that", "this") and self.text(i + 1) not in AUXILIARIES:
             return False
         if key == ("should", "you"):
             return self.clause_start >= i - 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from llm.offline.grammar.predicate import Marker, Predicate, Subject
+from llm.offline.grammar.predicate import Marker, Mood, Predicate, Subject
 from llm.offline.grammar.words import Sentence
 from llm.offline.wordlist import words
 
@@ -62,12 +62,20 @@ class Surroundings:
         opens = start == 0 or (
             self.words[start - 1].text in ("and", "but", "so", ";", ":", "—", "–", ",") and self._comma_after(at)
         )
-        is_fronted = bool(following) and (opens or not self._mains_before(at))
+        is_fronted = bool(following) and (opens or not self._mains_before(at) or self._is_spliced(at))
         if is_fronted:
             first = following[0]
             return self.at >= first and self._same_chain(first)
         before = self._mains_before(at)
         return bool(before) and self.at in self._chain_back(before[-1])
+
+    def _is_spliced(self, at: int) -> bool:
+        """ "You'll have it as soon as he's back, I'll send it then": of the agent's two clauses it may govern the second."""
+        before, following = self._mains_before(at), self.part.predicates[at + 1 : at + 2]
+        if not following or not self._opens_main(following[0]):
+            return False
+        is_after_comma = self.words[following[0].start - 1].text == ","
+        return is_after_comma and self.part.predicates[before[-1]].subject is not Subject.AGENT
 
     def _mains_before(self, at: int) -> list[int]:
         return [i for i, p in enumerate(self.part.predicates[:at]) if p.marker in (Marker.NONE, Marker.WHILE)]
@@ -77,10 +85,16 @@ class Surroundings:
         predicates = self.part.predicates
         if at + 1 >= len(predicates):
             return False
-        if predicates[at].lemma in WISHES and predicates[at + 1].start == predicates[at].end:
+        following = predicates[at + 1]
+        if following.start == predicates[at].end and (predicates[at].lemma in WISHES or self._opens_main(following)):
             return True
         span = [word.text for word in self.words[predicates[at].start : predicates[at + 1].verb_at]]
         return "," in span
+
+    @staticmethod
+    def _opens_main(p: Predicate) -> bool:
+        """ "… and when she's free I'll connect you": a main clause of the agent's own, right behind."""
+        return p.is_new_clause and p.marker is Marker.NONE and p.subject is Subject.AGENT and p.mood is Mood.COMMIT
 
     def _same_chain(self, first: int) -> bool:
         return (

@@ -70,7 +70,7 @@ REGULAR = words(
     bear expect enjoy feel visit click type reply respond choose pick remind remember try continue keep stop need
     want like love prefer wish hope receive arrive follow recommend suggest believe guess claim state explain
     mention promise answer use help allow permit enable ensure guarantee work talk chat drop trust relax worry
-    assume imagine consider reach activate assist sign squeeze mark jot plug type lock swap drive slip scrap peek
+    assume imagine consider reach activate assist sign squeeze mark jot plug type lock swap drive slip scrap peek sort strike cross wipe
     """
 )
 NOUN_LIKE = words(
@@ -125,6 +125,12 @@ FORMS = _all_forms()
 def verb_of(word: str) -> tuple[str, Form] | None:
     """The lemma and form of a known verb; None for any other word."""
     return FORMS.get(word)
+
+
+def is_third(word: str) -> bool:
+    """ "Pays", "costs": a known verb's third person."""
+    known = verb_of(word)
+    return known is not None and known[1] is Form.THIRD
 
 
 def guess_verb(word: str) -> tuple[str, Form]:

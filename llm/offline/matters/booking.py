@@ -21,11 +21,28 @@ from llm.offline.matters.vocabulary import (
 from llm.offline.wordlist import words
 
 NO_MEETING_VERBS = words("send have get add put make")
-MEETING_WORDS = words("meeting invite invitation calendar consultation demo")
+MEETING_WORDS = words("meeting invite invitation calendar diary consultation demo")
+# "Have the room ready for your meeting": what is done for it doesn't make it.
+FOR_THE_MEETING = re.compile(
+    r"\b(?:for|of|at|before|about|in|to) (?:the|your|our|that|this) "
+    r"(?:\w+ )?(?:meeting|call|consultation|demo|session|event)\b"
+)
 INVITING = words("invite invitation calendar")
-NO_BOOKING = words("note notes request question mind calendar link details ready waiting waitlist confirmation off")
+NO_BOOKING = words(
+    "note notes request question mind calendar link details ready waiting waitlist confirmation off posted rid"
+)
+SECURING = words("block secure lock arrange")
+ROOMS = words("room suite court stay cabin lane studio desk bay car bike boat")
+LISTS = words("list waitlist newsletter callback call-back")
+HOLDING = words("hold keep save")
+YOURS = re.compile(r"your (?:\w+ )?(?:booking|reservation|appointment)\b")
 OTHER_GOODS = words("taxi cab hotel flight parking")
-IDIOMS = words("mind touch short brief line")
+IDIOMS = words(
+    """
+    mind touch short brief line door lift elevator luggage bag bags coat parcel package keys cake dessert food dish
+    order change receipt posted
+    """
+)
 FINISHING = words("confirm finalise finalize complete")
 WRITING = words("note mark jot write")
 PLACING = words("put note pencil lock pop sign squeeze mark jot add get write place fit slip")
@@ -40,6 +57,8 @@ KEPT_FOR = re.compile(r"(?:it|that|this|one|the \w+) (?:for|under|in) (?:you|you
 GOING_AHEAD = re.compile(r"(?:ahead |on )?with (?:the|your|that|this) (?:booking|reservation|appointment)\b")
 # "A table of the prices", "add it to your booking": the booking is there, or is none.
 NOT_A_BOOKING = re.compile(
+    r"\b(?:on|onto|under|about|near|beside|next to) (?:the|your|that|our|a) (?:\w+ )?(?:table|seat|chair)\b|"
+    r"\b(?:about|regarding|before|after|during) (?:the|your|that|our) (?:\w+ )?(?:booking|reservation|appointment)\b|"
     r"\btable of (?:the|our|all)\b|\b(?:to|on|in|into|from) (?:your|that) (?:\w+ )?(?:booking|reservation|appointment)\b"
 )
 WHAT_WAS_SAID = re.compile(r"(?:it|that|this|everything)\b")
@@ -64,7 +83,9 @@ def _makes_meeting(clause: Clause) -> bool:
         return False
     if clause.lemma == "send":
         return bool(clause.here & INVITING)
-    return clause.lemma not in NO_MEETING_VERBS or bool(clause.here & MEETING_WORDS)
+    if clause.lemma not in NO_MEETING_VERBS:
+        return True
+    return bool(clause.here & MEETING_WORDS) and not FOR_THE_MEETING.search(clause.phrase)
 
 
 def _puts_down(clause: Clause) -> bool:
@@ -74,13 +95,17 @@ def _puts_down(clause: Clause) -> bool:
     if clause.lemma in WRITING:
         return bool(re.search(r"\b(?:you|your name) (?:down|in)\b", clause.phrase))
     if clause.lemma in PLACING:
+        if clause.here & LISTS:
+            return False
         return bool(DOWN.search(clause.phrase)) or (clause.lemma == "sign" and "you up" in clause.phrase)
     return clause.lemma == "get" and bool(YOU_IN.match(clause.phrase))
 
 
 def _keeps(clause: Clause) -> bool:
     """ "Keep it for you", "confirm that for Friday"."""
-    if clause.lemma in ("hold", "keep", "save"):
+    if clause.lemma in SECURING and clause.here & ROOMS and not clause.here & NO_BOOKING:
+        return True
+    if clause.lemma in HOLDING:
         return bool(KEPT_FOR.match(clause.phrase)) and not clause.here & IDIOMS
     is_final = clause.lemma in FINISHING and bool(WHAT_WAS_SAID.match(clause.phrase))
     return is_final and bool(clause.here & (TIME | words("you your")))
@@ -88,6 +113,9 @@ def _keeps(clause: Clause) -> bool:
 
 def _makes_booking(clause: Clause) -> bool:
     if has_look(clause) or NOT_A_BOOKING.search(clause.phrase):
+        return False
+    is_there = clause.lemma in HOLDING and YOURS.match(clause.phrase)
+    if is_there or (clause.lemma == "take" and "out" in clause.here):
         return False
     if clause.lemma not in BOOK_WITH_OBJECT or not clause.here & BOOKING or clause.here & NO_BOOKING:
         return False

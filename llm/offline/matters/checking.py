@@ -30,8 +30,10 @@ OPEN_POINT = words("if whether availability available stock")
 
 def checking(clause: Clause) -> set[Matter]:
     """What is looked up, if the clause looks anything up."""
+    if FACT.match(clause.whole) or clause.phrase.startswith(("rid of", "to it", "to that")):
+        return set()
     if clause.lemma in LOOK_UP and _is_search(clause) and not MOVING.search(clause.whole):
-        return {Matter.SEARCH}
+        return set() if _is_welcome(clause) else {Matter.SEARCH}
     if not _is_looking(clause):
         return set()
     if _is_zip(clause.all, clause.whole):
@@ -49,7 +51,7 @@ def _is_looking(clause: Clause) -> bool:
     """ "Have a look", not "have somebody look"; "confirm whether", not "confirm: four people"."""
     if clause.lemma == "have":
         return has_look(clause)
-    if clause.phrase.startswith("forward ") or (clause.lemma in ("see", "meet") and MEETING_YOU.match(clause.phrase)):
+    if clause.phrase.startswith("forward ") or _is_welcome(clause):
         return False
     if clause.lemma == "make":
         return "sure" in clause.all and bool(clause.all & words("available free open availability"))
@@ -60,6 +62,11 @@ def _is_looking(clause: Clause) -> bool:
             return True
         return clause.phrase.startswith(("if ", "whether ")) or clause.whole.startswith(("if ", "whether "))
     return clause.lemma not in RESTATING or bool(clause.all & (OPEN_POINT | ZIP))
+
+
+def _is_welcome(clause: Clause) -> bool:
+    """ "See you at your appointment"."""
+    return clause.lemma in ("see", "meet") and bool(MEETING_YOU.match(clause.phrase))
 
 
 def has_look(clause: Clause) -> bool:
@@ -79,7 +86,7 @@ def _is_zip(around: set[str], whole: str) -> bool:
     """
         )
     )
-    if CREWS.search(whole) or OUR_AREA.search(whole):
+    if CREWS.search(whole) or OUR_AREA.search(whole) or YOUR_AREA.match(whole):
         return True
     place = bool(around & (ZIP - {"code"})) or bool(
         re.search(
@@ -93,7 +100,7 @@ def _is_zip(around: set[str], whole: str) -> bool:
 
 def _is_search(clause: Clause) -> bool:
     around, whole = clause.all, clause.whole
-    if "availability" in around or clause.lemma not in LOOK_UP | {"have", "take", "do", "run"}:
+    if "availability" in around or clause.lemma not in LOOK_UP | {"have", "take", "do", "run"} or SIDE.match(whole):
         return False
     if re.search(
         r"\b(?:your|the|that|his|her|their|this|existing|a|any|under|upcoming) (?:\w+ ){0,2}(?:bookings?|"
@@ -117,14 +124,15 @@ def _is_search(clause: Clause) -> bool:
             r"\b(?:bookings|reservations|appointments) (?:that|from|of|made|in|under)\b|"
             r"\b(?:booking|reservation)s? (?:under|for|in|from|on|number|with|details)\b|\b(?:what|"
             r"when|anything|something) you(?:'ve| have)? (?:booked|reserved)|\byour table\b.*\b(?:under|"
-            r"booked)|\bunder (?:your|the|that) (?:name|number)\b|\byou (?:have|are) (?:booked|down)\b",
+            r"booked)|\bunder (?:your|the|that) (?:\w+ )?(?:name|number)\b|\byou (?:have|are) (?:booked|down)\b",
             whole,
         )
     )
 
 
 def _is_availability(clause: Clause) -> bool:
-    around, whole = clause.all, clause.whole
+    whole = clause.whole.replace("free to ", "")
+    around = clause.all if whole == clause.whole else clause.all - {"free"}
     if set(clause.after) & BACKCHANNEL and not around & words("availability available free table tables slot slots"):
         return False
     if around & words("available availability availabilities") or around & (TABLE - words("date time times")):
@@ -164,14 +172,30 @@ ASKING_STOCK = re.compile(
     r"(?:with )?(?:the|our) (?:\w+ )?(?:warehouse|stockroom|store|shop|branch)\b.* (?:if|whether) "
 )
 MEETING_YOU = re.compile(r"you(?: all| both| there| again| then| on| at| in|$)")
-TAKING_IN = re.compile(r"\b(?:can|could) (?:still )?(?:accommodate|seat|host)\b")
+TAKING_IN = re.compile(
+    r"\b(?:can|could) (?:still )?(?:accommodate|seat|host|(?:put|fit|squeeze|take) (?:you|all|everyone|them))\b"
+)
+# "What the soup is": a fact that is asked for, and no free time.
+FACT = re.compile(
+    r"(?:out |up )?(?:who|why|whose|where)\b(?!.*\b(?:free|available|open)\b)"
+    r"|(?:out |up )?what (?:the|your|our|his|her|their|is on|it) "
+    r"(?!.*\b(?:free|available|open|left|booked|earliest|next|first|slots?|times?|"
+    r"calendar|schedule|diary|availability|booking|reservation|appointment)\b)"
+)
+# "The weather for your booking": something else, which has to do with it.
+SIDE = re.compile(
+    r"(?:the|a|an|our|your|with the) (?!(?:\w+ )?(?:details?|status|date|day|time|info|information|name|number|notes?|history|records?|"
+    r"entry|file|system|calendar|book|list|computer|look|check|glance|peek|search|bookings?|reservations?|appointments?)\b)"
+    r"\w+ (?:for|with|about|of|during|at|before) your (?:\w+ )?(?:booking|reservation|appointment|visit|stay)\b"
+)
 CREWS = re.compile(
     r"\b(?:technician|plumber|driver|courier|crew|installer|van)s? (?:\w+ )?(?:serve|cover|reach|come|go)s?\b"
 )
 OUR_AREA = re.compile(
     r"\b(?:our|the) (?:delivery|service) (?:area|zone|map|radius|region)s?\b|"
-    r"\b(?:in|within|inside|outside) (?:our|the) (?:\w+ )?(?:area|zone|range|radius)\b|^(?:up )?\d{5}\b|^addresses\b"
+    r"\b(?:in|within|inside|outside) (?:our|the) (?:\w+ )?(?:area|zone|range|radius)\b|^(?:up |if |whether |that )?\d{5}\b|^addresses\b"
 )
+YOUR_AREA = re.compile(r"(?:on |up )?your (?:area|neighbou?rhood|location|region|zone|district)\b")
 OPEN_TIME = re.compile(
     r"\d (?:o'clock )?(?:slot )?(?:is|are) (?:still )?open\b|"
     r"\b(?:anything|something) is (?:still )?(?:open|free|left|available)\b|"
@@ -209,7 +233,7 @@ def _is_product(clause: Clause) -> bool:
         return True
     if SOLD.search(clause.whole) and not around & PERSONAL:
         return True
-    if not around & HAVING or around & (TABLE - words("availability free room date time times space")):
+    if not around & HAVING or around & (TABLE - words("availability free date time times space")):
         return False
     leftovers = _leftovers(clause) - PERSONAL
     named = re.search(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from llm.offline.matters.booking import booking
 from llm.offline.matters.checking import checking
 from llm.offline.matters.clause import Clause
@@ -9,6 +11,7 @@ from llm.offline.matters.connecting import calling
 from llm.offline.matters.kinds import Matter
 from llm.offline.matters.sending import sending
 from llm.offline.matters.vocabulary import (
+    BOOKED,
     BOOKING,
     CANCEL,
     CHECK,
@@ -17,7 +20,14 @@ from llm.offline.matters.vocabulary import (
 )
 from llm.offline.wordlist import words
 
-NOT_CANCELLED = words("order subscription meeting account name membership")
+NOT_CANCELLED = words(
+    """
+    order subscription meeting account name membership newsletter plans insurance contract alarm payment invoice taxi
+    """
+)
+STRIKING = words("take strike cross wipe")
+# "Remove a guest from your booking": the booking stays.
+OUT_OF_BOOKING = re.compile(r"\b(?:from|in|on|to) (?:your|the|that) (?:\w+ )?(?:booking|reservation|appointment)\b")
 ENTERING = words("plug enter type put pop run")
 ZIP_CODES = words("zip zipcode postcode")
 FILES = words("file note notes form record")
@@ -43,11 +53,14 @@ def matters_of(clause: Clause) -> set[Matter]:
 def _cancels(clause: Clause) -> bool:
     here = clause.here
     if clause.lemma in CANCEL:
-        return not here & NOT_CANCELLED and (clause.lemma == "cancel" or bool(here & BOOKING))
+        is_gone = clause.lemma == "cancel" or (bool(here & BOOKING) and not OUT_OF_BOOKING.search(clause.phrase))
+        return not here & NOT_CANCELLED and is_gone
+    if clause.lemma == "get" and clause.phrase.startswith("rid of") and here & BOOKED:
+        return True
     if clause.lemma in PROCESSING and "cancellation" in here:
         return True
-    if clause.lemma == "take" and "out of the" in clause.phrase and here & BOOKING:
-        return True
+    if clause.lemma in STRIKING and here & {"out", "off", "from"} and here & (BOOKED | {"table", "slot"}):
+        return not OUT_OF_BOOKING.search(clause.phrase)
     return "off" in here and (clause.lemma == "call" or (clause.lemma == "take" and bool(here & BOOKING)))
 
 

@@ -25,6 +25,20 @@ NOT_THIS_WAY = re.compile(
     r"\b(?:not|rather than|instead of) (?:by |via |as |in )?(?:an? )?(email|mail|text|sms|phone)\b"
 )
 
+# What goes by mail is then no e-mail.
+PARCELS = words("parcel package packet box home")
+OTHERS = (
+    r"(?:kitchen|chef|cook|manager|owner|team|staff|crew|colleagues?|host|waiter|office|boss|drivers?|courier|supplier|"
+    r"suppliers|plumber|electrician|mechanic|technicians?|doctor|dentist|nurse|stylist|therapist|supervisor|planner|"
+    r"warehouse|workshop|reception|receptionist|department|accountant|landlord|partner|insurer|manufacturer|lab|"
+    r"pharmacy|school|teacher|trainer|agency|concierge|housekeeping|front desk)"
+)
+TO_OTHERS = re.compile(rf"(?:\b(?:to|for) |^)(?:the|our|my|your|a|one of our) (?:\w+ )?{OTHERS}\b")
+# "Look at your text": what the customer wrote. "To your mail" is where something goes.
+OWN_MESSAGE = re.compile(
+    r"(?<!\bto )(?<!\binto )\byour (?:\w+ )?(?:text|sms|message|messages|texts|email|emails|mail)\b(?! address)"
+)
+
 
 def sending(clause: Clause) -> set[Matter]:
     here = clause.here - set(NOT_THIS_WAY.findall(clause.phrase))
@@ -38,6 +52,7 @@ def sending(clause: Clause) -> set[Matter]:
     by_mail = clause.lemma in MAILING or (
         clause.lemma in SEND and (bool(here & EMAIL_NOUNS) or any("@" in w for w in clause.all))
     )
+    by_mail &= not here & PARCELS
     by_phone = clause.lemma in SEND - {"have", "get", "put", "give"} and bool(
         re.search(r"\b(?:to|on) your (?:\w+ )?(?:phone|mobile|cell|number)", clause.phrase)
     )
@@ -71,20 +86,10 @@ def _is_address(clause: Clause) -> bool:
 
 
 def _is_staff_message(clause: Clause) -> bool:
-    """A message to somebody in the house, or the customer's own message, is none to the customer."""
-    to_staff = re.search(
-        r"\b(?:to|for) (?:the|our|my) (?:\w+ )?(?:kitchen|chef|manager|owner|team|staff|colleagues?|"
-        r"host|waiter|office|boss)\b",
-        clause.phrase,
-    )
-    direct = re.match(
-        r"(?:the|our|my) (?:\w+ )?(?:kitchen|chef|manager|owner|team|staff|colleagues?|host|waiter|"
-        r"office|boss)\b",
-        clause.phrase,
-    )
+    """A message to somebody else, or the customer's own message, is none to the customer."""
     if clause.lemma == "pass" and "you" not in clause.here:
         return True
-    return bool(to_staff or direct or re.search(r"\byour message\b", clause.phrase))
+    return bool(TO_OTHERS.search(clause.phrase) or OWN_MESSAGE.search(clause.phrase))
 
 
 def _nearest_medium(clause: Clause) -> Matter:

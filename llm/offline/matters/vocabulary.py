@@ -27,7 +27,7 @@ BOOK = words("book reserve pencil rebook schedule")
 BOOK_WITH_OBJECT = words(
     """
     hold keep save secure lock block make create put place add confirm register set arrange complete finalise
-    finalize take get give have process fix enter sign move request
+    finalize take get give have process fix enter sign move request sort
     """
 )
 CANCEL = words("cancel delete remove annul void erase withdraw drop undo scrap")
@@ -39,7 +39,7 @@ TRANSFER = words(
 )
 MEET = words(
     """
-    schedule arrange organise organize plan book create add put send make fix set have get confirm
+    schedule arrange organise organize plan book create add put send make fix set have get confirm pencil
     """
 )
 TELL_OFF = words("end close finish wrap hang conclude")

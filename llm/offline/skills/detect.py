@@ -49,6 +49,7 @@ def _verdict(tool: ToolText, mentions: list[Mention], finder: Finder) -> dict[st
         quote=chosen.quote,
         is_committed=chosen.rule is None,
         is_last_goodbye=finder.ends_with_goodbye,
+        is_of_booking=chosen.is_of_booking,
     )
     readings = [{"name": c.name, "met": is_met(c, scene)} for c in tool.conditions]
     rule = chosen.rule

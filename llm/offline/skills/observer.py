@@ -21,6 +21,7 @@ from llm.offline.language import language_of
 from llm.offline.prompt_reader import Line, last_of
 from llm.offline.wire import ChatCall
 
+ASKS_SCORE = "- Rate how well"
 EXTRA = re.compile(r"`([^`]+)` \((.+?)\)(?=, `|\.$|\.\n)", re.MULTILINE)
 STANDARD = ("name", "phone", "email", "language", "sms_opt_in", "email_opt_in", "call_opt_in")
 CHANNELS = {
@@ -55,7 +56,7 @@ def observe(call: ChatCall) -> dict[str, Any]:
     known = prompt_reader.facts(prompt_reader.section(user, "KnownFacts"))
     latest = prompt_reader.transcript(prompt_reader.section(user, "LatestExchange"))
     messages = prompt_reader.transcript(prompt_reader.section(user, "Conversation")) or latest
-    wants_quality = "`quality` is null" not in call.system
+    wants_quality = ASKS_SCORE in call.system
     extra = {key: about for key, about in EXTRA.findall(call.system) if key not in STANDARD}
     quality = rate_quality(messages) if wants_quality else None
     return {"facts": observe_facts(latest, known=known, messages=messages, extra=extra), "quality": quality}

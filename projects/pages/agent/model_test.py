@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+from math import ceil
 from typing import cast
 
 from django.contrib.auth.decorators import login_required
@@ -11,6 +13,7 @@ from django.shortcuts import redirect
 from llm.types import ModelSpec
 from projects.agent_sentences import SettingsRefused, checked_config
 from projects.agent_versions import check_address
+from projects.api.throttling import seconds_to_wait
 from projects.model_choice import default_model, operator_endpoint, own_endpoint
 from projects.model_key import key_for_test
 from projects.model_trial import Trial, try_model
@@ -25,22 +28,41 @@ from projects.permissions import Entry, enter_project
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
+# Of one project, whoever asks: each trial is a call to an address that its members choose, or on the operator's key.
+TRIALS_PER_MINUTE = 10
+
 
 @login_required
 async def model_test(request: HttpRequest, project_slug: str) -> HttpResponseBase:
-    """Make one small call with the typed settings, and say how it went. Nothing is saved, no transaction is held."""
+    """Make one small call with the typed settings, and say how it went; 429 after too many. Nothing is saved, no transaction
+    is held."""
     user = cast(User, await request.auser())
     entry = await in_db(enter_project, user, project_slug, verb=Scope.CONFIGURE)
     if request.method != "POST":
         return redirect(tab_url(project_slug, MODELS.slug))
     entries = read_entries(request.POST)
+    wait = await in_db(_seconds_to_wait, entry)
+    trial = _too_many(wait) if wait else await _trial(entry, entries)
+    response = await in_db(_answer, request, entry, entries, trial)
+    if wait:
+        response.status_code = HTTPStatus.TOO_MANY_REQUESTS
+        response.headers["Retry-After"] = str(wait)
+    return response
+
+
+def _seconds_to_wait(entry: Entry) -> int:
+    return ceil(seconds_to_wait(f"model_test:{entry.project.pk}", per_minute=TRIALS_PER_MINUTE))
+
+
+def _too_many(wait: int) -> Trial:
+    return Trial(False, f"A project tries models at most {TRIALS_PER_MINUTE} times a minute. Try again in {wait} s.")
+
+
+async def _trial(entry: Entry, entries: Node) -> Trial:
     try:
-        trial = await try_model(await in_db(_model, entry, entries))
+        return await try_model(await in_db(_model, entry, entries))
     except SettingsRefused as refusal:
-        trial = Trial(False, " ".join(refusal.errors.values()))
-    if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
-    return await in_db(_show, request, entry, entries, trial)
+        return Trial(False, " ".join(refusal.errors.values()))
 
 
 def _model(entry: Entry, entries: Node) -> ModelSpec:
@@ -59,7 +81,9 @@ def _model(entry: Entry, entries: Node) -> ModelSpec:
     return ModelSpec(endpoint=own_endpoint(config.model_base_url, key=key), model=name)
 
 
-def _show(request: HttpRequest, entry: Entry, entries: Node, trial: Trial) -> HttpResponse:
-    """The page with what was typed and the result, for a browser without the script."""
+def _answer(request: HttpRequest, entry: Entry, entries: Node, trial: Trial) -> HttpResponse:
+    """The result; for a browser without the script the page with what was typed, too."""
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
     context = form_context(request, entry, MODELS, changes=MODELS.read(entries))
     return show_section(request, {**context, "trial": trial}, entry)

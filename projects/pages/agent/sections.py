@@ -103,7 +103,12 @@ SECTIONS = (
     ),
 )
 # Tabs that are no form over the document.
-OTHER_TABS = (("integrations", "Integrations"), ("attributes", "Attributes"), ("history", "History"))
+OTHER_TABS = (
+    ("todos", "Todos"),
+    ("integrations", "Integrations"),
+    ("attributes", "Attributes"),
+    ("history", "History"),
+)
 
 
 def complete(document: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from projects.addresses import unclaimed
 from projects.api.problem import Conflict
 from projects.invitations import Offer, accept, accept_as_newcomer, read_offer
 from projects.models import User
@@ -43,7 +44,7 @@ def join(request: HttpRequest) -> HttpResponse:
         return _over(request)
     if request.user.is_authenticated:
         return _join_as_user(request, offer)
-    if User.objects.filter(email__iexact=offer.email).exists():
+    if User.objects.filter(email__iexact=offer.email).exists() and not unclaimed(offer.email):
         return _page(request, offer, step="sign_in")
     return _join_as_newcomer(request, offer)
 

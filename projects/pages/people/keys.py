@@ -64,7 +64,7 @@ def revoke(request: HttpRequest, project_slug: str, key_id: UUID) -> HttpRespons
         key = ApiKey.objects.filter(project=entry.project, pk=key_id).first()
         if key is None:
             raise Http404
-        revoke_key(key)
+        revoke_key(key, by=cast(User, request.user))
     return redirect("api_keys", project_slug)
 
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from projects.api.problem import Conflict
+from projects.audit import Actor
 from projects.invitations import NewInvitation, invite
 from projects.mail import has_server
 from projects.members import remove_member, set_role
@@ -49,7 +50,7 @@ def change_role(request: HttpRequest, project_slug: str, member_id: UUID) -> Htt
     form = RoleForm(request.POST)
     if form.is_valid():
         with refusals(request, about=member_id), tenant_tx(entry.project.organization.pk):
-            set_role(find_member(member_id), role=Role(form.cleaned_data["role"]), by=Role(acting(entry).role))
+            set_role(find_member(member_id), role=Role(form.cleaned_data["role"]), by=Actor.of(acting(entry)))
     return redirect("members", project_slug)
 
 
@@ -62,7 +63,7 @@ def remove(request: HttpRequest, project_slug: str, member_id: UUID) -> HttpResp
     if not is_own and not entry.may(Scope.CONFIGURE):
         raise PermissionDenied("Only owners and admins remove others.")
     with refusals(request, about=member_id), tenant_tx(entry.project.organization.pk):
-        remove_member(find_member(member_id), by=Role(acting(entry).role))
+        remove_member(find_member(member_id), by=Actor.of(acting(entry)))
         return redirect("home" if is_own else reverse("members", args=[project_slug]))
     return redirect("members", project_slug)
 

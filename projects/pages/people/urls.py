@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from projects.pages.people import account, invitations, joining, keys, members, welcome
+from projects.pages.people import account, invitations, joining, keys, members, trail, welcome
 
 HERE = "p/<slug:project_slug>"
 
@@ -14,6 +14,7 @@ urlpatterns = [
     path("invitations/<str:token>", joining.open_link, name="invitation"),
     path("join", joining.join, name="join"),
     path(f"{HERE}/members", members.members, name="members"),
+    path(f"{HERE}/members/history", trail.trail, name="member_history"),
     path(f"{HERE}/members/<uuid:member_id>/role", members.change_role, name="member_role"),
     path(f"{HERE}/members/<uuid:member_id>/remove", members.remove, name="member_remove"),
     path(f"{HERE}/invitations/<uuid:invitation_id>/send", invitations.send_again, name="invitation_send"),

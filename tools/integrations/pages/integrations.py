@@ -109,7 +109,7 @@ def disconnect(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     known = _kind(kind)
     with tenant_tx(entry.project.organization.pk):
-        if not disconnect_source(entry.project, known):
+        if not disconnect_source(entry.project, known, by=cast(User, request.user)):
             raise Http404
     messages.success(request, f"Disconnected, and the {known.credential.lower()} is forgotten.")
     return redirect(tab_url(project_slug, TAB))
@@ -140,7 +140,8 @@ def _connect(request: HttpRequest, entry: Entry) -> HttpResponse:
     kind, typed = _kind(text_of(entries, "kind")), part_of(entries, "settings")
     try:
         with tenant_tx(entry.project.organization.pk):
-            connect_source(entry.project, kind, SourceEdit(_settings(kind, typed), text_of(entries, SECRET)))
+            edit = SourceEdit(_settings(kind, typed), text_of(entries, SECRET))
+            connect_source(entry.project, kind, edit, by=cast(User, request.user))
     except SettingsRefused as refusal:
         return _show(request, entry, typed=Typed(kind, typed, refusal.errors))
     messages.success(request, f"Connected: {kind.carries} go out by it from now on. Send a test to be sure.")

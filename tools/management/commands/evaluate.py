@@ -18,7 +18,8 @@ from projects.lookups import find_project_by_slug
 from projects.model_choice import default_model, model_for, operator_endpoint
 from projects.models import Project
 from projects.tenancy import tenant_tx
-from tools.catalogue import CompiledTool, compile_tools
+from tools.catalogue import CompiledTool, at_moment, compile_tools
+from tools.definition import Moment
 from tools.evaluation import report
 from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import BadCase, Case, Part, load_cases
@@ -112,7 +113,9 @@ class _Kept:
             project = Project.objects.select_related("agent_version").get(pk=place.project_id)
             cases = kept_cases(project)
             channels = {case.channel for case in cases}
-            tools = {channel: compile_tools(project, channel=channel) for channel in channels}
+            tools = {
+                channel: at_moment(compile_tools(project, channel=channel), Moment.AFTER_TURN) for channel in channels
+            }
             version = project.agent_version
             return cls(cases, tools, model_for(project, version.config, "detect") if version else None)
 

@@ -17,6 +17,8 @@ NAMES: dict[Skill, tuple[str, str]] = {
     "detect": ("Tool caller", "Finds what was promised, and whether it holds."),
     "arguments": ("Arguments", "Reads off the conversation what a tool needs."),
     "summary": ("Summary", "Keeps a long conversation short enough for the prompt."),
+    "extract": ("Extraction", "Finds what is left to be done when a conversation ends."),
+    "execute": ("Todos", "Carries out approved todos, with the tools of their type."),
 }
 OWN, DEFAULT = "own", "default"
 

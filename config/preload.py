@@ -1,0 +1,22 @@
+"""Importing this loads what the first turn would load, so that no customer waits for it; Django is ready before.
+
+It opens no connection and starts no thread: the fork server's processes begin with it.
+"""
+
+from __future__ import annotations
+
+import encodings.idna  # noqa: F401 - for the first address of a model
+
+import anyio._backends._asyncio  # noqa: F401
+import psycopg_pool  # noqa: F401
+from django.template.loaders import cached  # noqa: F401
+
+import jobs.tasks  # noqa: F401
+import llm.call
+import llm.sdk  # noqa: F401
+from llm.prompts import TEMPLATES, part_template
+from tools.builtin import builtin_tools
+
+builtin_tools()
+for _file in TEMPLATES.glob("*/*.md"):
+    part_template(_file.parent.name, _file.name)

@@ -1,0 +1,185 @@
+"""`python -m config.runner.forkserver SOCKET`: loads Makegood once, and becomes each of its processes by forking.
+
+What was loaded is shared by all of them, page by page, until one of them writes to it. Each connection to the socket asks for
+one process: an order (`config.runner.forking`) with the file that its output goes to. The answer is a line with its process
+id; a second line follows when it has ended, with its exit code. A server that ends takes its processes with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import runpy
+import signal
+import socket
+import sys
+import threading
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import django
+
+from config.memory import settle
+
+LONGEST_ORDER = 64 * 1024
+MOST_WAITING = 32
+# From linux/prctl.h
+PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
+# What the commands of web, workers and beat load.
+COMMANDS = (
+    "celery.app.amqp",
+    "celery.app.control",
+    "celery.app.events",
+    "celery.app.log",
+    "celery.apps.beat",
+    "celery.apps.worker",
+    "celery.backends.base",
+    "celery.bin.celery",
+    "celery.concurrency.thread",
+    "celery.contrib.django.task",
+    "celery.worker.autoscale",
+    "celery.worker.components",
+    "celery.worker.consumer",
+    "celery.worker.loops",
+    "celery.worker.pidbox",
+    "config.asgi",
+    "config.celery_settings",
+    "config.preload",
+    "config.urls",
+    "django.core.cache.backends.redis",
+    "jobs.strategy",
+    "kombu.transport.redis",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.uvloop",
+    "uvicorn.main",
+    "uvicorn.protocols.http.httptools_impl",
+)
+
+
+class Order(NamedTuple):
+    """A process that is asked for, by the module and the arguments of its command line. `output` is a file's number."""
+
+    name: str
+    module: str
+    arguments: list[str]
+    output: int
+
+
+class ForkServer:
+    """Its one thread forks, and tells whoever asked for a process how it ended."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self._asked: dict[int, socket.socket] = {}
+
+    def serve(self) -> Order:
+        """Fork for every order. Returns in each child, with the order that it is to carry out."""
+        signal.signal(signal.SIGCHLD, self._tell_ends)
+        while True:
+            connection, _ = self._listener.accept()
+            order = _read(connection)
+            if order is None:
+                connection.close()
+            elif self._fork(connection, order):
+                return order
+
+    def _fork(self, connection: socket.socket, order: Order) -> bool:
+        """True in the child."""
+        server = os.getpid()
+        # A child may be gone before it is in the list.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        pid = os.fork()
+        if pid:
+            self._asked[pid] = connection
+            os.close(order.output)
+        else:
+            self._become(order, connection, server=server)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        return pid == 0
+
+    def _become(self, order: Order, connection: socket.socket, *, server: int) -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        _end_with_parent(order.name, parent=server)
+        for stream in (1, 2):
+            os.dup2(order.output, stream)
+        os.close(order.output)
+        connection.sendall(f"{os.getpid()}\n".encode())
+        for other in (self._listener, connection, *self._asked.values()):
+            other.close()
+
+    def _tell_ends(self, *_: object) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = ended
+                with contextlib.suppress(OSError), self._asked.pop(pid) as connection:
+                    connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+
+
+def _read(connection: socket.socket) -> Order | None:
+    """The order of a connection; None when there is none."""
+    data, files, _, _ = socket.recv_fds(connection, LONGEST_ORDER, 1)
+    return Order(**json.loads(data), output=files[0]) if data and files else None
+
+
+def _end_with_parent(name: str, *, parent: int) -> None:
+    """Ask the kernel for SIGKILL when the server dies, and for a name in lists of processes."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(PR_SET_NAME, f"mg-{name}".encode(), 0, 0, 0)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def load() -> None:
+    """Load everything. Raises RuntimeError for what a fork would tear: a thread that ran, a connection that was open."""
+    before = _connections()
+    django.setup()
+    for module in COMMANDS:
+        import_module(module)
+    settle()
+    if threading.active_count() > 1:
+        raise RuntimeError(f"A thread was started, and would be missing in every process: {threading.enumerate()}")
+    if opened := _connections() - before:
+        raise RuntimeError(f"Something was opened that all processes would use as one: {opened}")
+
+
+def _connections() -> set[str]:
+    """The sockets and event loops of this process."""
+    files = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+    # The directory's own file is closed again by now.
+    targets = {os.readlink(file) for file in files if os.path.lexists(file)}
+    return {target for target in targets if target.startswith(("socket:", "anon_inode:[eventpoll]"))}
+
+
+def listen(path: Path) -> socket.socket:
+    """A socket at `path`, which stands there once it can be asked."""
+    listener, unready = socket.socket(socket.AF_UNIX), path.with_suffix(".new")
+    unready.unlink(missing_ok=True)
+    listener.bind(str(unready))
+    listener.listen(MOST_WAITING)
+    unready.rename(path)
+    return listener
+
+
+def main() -> None:
+    with listen(Path(sys.argv[1])) as listener:
+        load()
+        order = ForkServer(listener).serve()
+    run(order)
+
+
+def run(order: Order) -> None:
+    """Be the order's process, to its end."""
+    sys.argv = [order.module, *order.arguments]
+    # Its parts are loaded already; what is run is the module itself.
+    warnings.filterwarnings("ignore", message=".*found in sys.modules.*", category=RuntimeWarning)
+    runpy.run_module(order.module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

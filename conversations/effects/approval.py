@@ -1,0 +1,45 @@
+"""Effects of tools that a person has to say yes to: each becomes a todo with exactly its arguments (D16)."""
+
+from __future__ import annotations
+
+from conversations.log import ConversationLog
+from conversations.models import WaitOutcome
+from conversations.models.event import EventType
+from conversations.waits import end_wait
+from todos.lifecycle import AGENT
+from todos.models import TodoSource, TodoStatus
+from todos.services import make_todo
+from tools.models import Effect
+from tools.presenters import effect_payload
+from tools.promises import give_time
+
+AWAITED = (
+    "A colleague has to approve it first ({tool}: “{quote}”). Say so if it matters now, and never that it was done."
+)
+
+
+def ask_for_approval(log: ConversationLog, effect: Effect) -> None:
+    """Leave a planned effect to the todo that carries it, one for each effect; whoever waits for it is told.
+
+    Under the conversation's lock. With the yes of a standing rule it runs at once, and is waited for as any other.
+    """
+    todo = make_todo(
+        log.conversation.project,
+        description=f"The agent said: “{effect.quote}”. With your yes {effect.tool} runs with exactly these arguments.",
+        source=TodoSource.TOOL,
+        actor=AGENT,
+        conversation_id=log.conversation.pk,
+        turn_id=effect.turn_id,
+        persona_id=log.conversation.persona_id,
+        promise=effect.promises.first(),
+        effect=effect,
+        quote=effect.quote,
+        tool=effect.tool,
+        arguments=effect.arguments,
+        source_key=f"effect:{effect.pk}",
+    )
+    if todo.status != TodoStatus.PENDING_REVIEW:
+        return
+    give_time(effect)
+    log.add_event("effect_awaits_approval", payload=effect_payload(effect), type=EventType.EFFECT)
+    end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=AWAITED.format(tool=effect.tool, quote=effect.quote))

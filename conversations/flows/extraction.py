@@ -1,0 +1,110 @@
+"""Looks through a conversation for what is left to be done, and makes todos of it (D16)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conversations.closing import is_of_the_end
+from conversations.flows.calls import as_failure
+from conversations.log import job_log
+from conversations.models import Turn
+from conversations.scene import Scene, scene_of
+from jobs.calls import call_rows
+from jobs.claimed import ClaimedJob
+from jobs.crash import crash_point
+from jobs.fence import job_tx, reading
+from jobs.model_client import model_client
+from jobs.models import ModelCall, State
+from llm.errors import LlmError
+from llm.types import CallRecord, ChatRequest
+from projects.model_choice import model_for
+from projects.threads import in_db
+from todos.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
+from todos.models import TodoType
+from todos.skills.extract import SKILL, ExtractContext, Findings, ToolAct, build_request, type_lines
+from tools.skills.arguments import KnownFact
+from tools.skills.exchange import TranscriptLine
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A conversation about to be looked through."""
+
+    source: Source
+    types: Sequence[TodoType]
+    request: ChatRequest
+
+
+async def run_extraction(job: ClaimedJob) -> None:
+    """Ask once, and keep what holds of the answer, in one commit."""
+    begun = await in_db(_begin, job)
+    if begun is None:
+        await in_db(_skip, job)
+        return
+    records: list[CallRecord] = []
+    try:
+        found = await model_client().structured(begun.request, output=Findings, record=records.append)
+    except LlmError as error:
+        await in_db(_keep_calls, job, begun, records)
+        raise as_failure(error) from error
+    crash_point("lane.llm_done_pre_commit")
+    await in_db(_commit, job, begun, found, records)
+    crash_point("lane.committed")
+
+
+def _begin(job: ClaimedJob) -> Begun | None:
+    with reading(job):
+        newest = Turn.objects.filter(conversation_id=job.subject_id).order_by("-seq").first()
+        if newest is None:
+            return None
+        scene = scene_of(job.subject_id, newest.seq)
+        types, todos = list(extracted_types(scene.project.pk)), todos_of(job.subject_id)
+        undecided = [" ".join(todo.quote.split()) for todo in todos if is_undecided(todo)]
+        if not types or not (undecided or is_of_the_end(job.key)):
+            return None
+        context = ExtractContext(
+            business_name=scene.config.business_name,
+            now=scene.status.clock,
+            types=type_lines(types),
+            known=[KnownFact(field=fact.field, value=fact.value) for fact in scene.facts],
+            acts=[ToolAct(name=act.name, state=act.state, note=act.note) for act in scene.actions],
+            noted=noted_lines(todos),
+            undecided=undecided,
+            summary=scene.summary,
+            messages=[TranscriptLine(role=line.role, content=line.content) for line in scene.lines],
+        )
+        request = build_request(context, model=model_for(scene.project, scene.config, SKILL))
+        return Begun(source=_source(scene), types=types, request=request)
+
+
+def _source(scene: Scene) -> Source:
+    conversation = scene.conversation
+    words = "\n".join([scene.summary, *(line.content for line in scene.lines)])
+    return Source(
+        project=scene.project, conversation_id=conversation.pk, persona_id=conversation.persona_id, words=words
+    )
+
+
+def _skip(job: ClaimedJob) -> None:
+    with job_tx(job, finish=State.SKIPPED, error="There is nothing to look for."):
+        pass
+
+
+def _keep_calls(job: ClaimedJob, begun: Begun, records: Sequence[CallRecord]) -> None:
+    with job_tx(job):
+        _add_calls(job, begun, records)
+
+
+def _add_calls(job: ClaimedJob, begun: Begun, records: Sequence[CallRecord]) -> None:
+    rows = call_rows(
+        records, project_id=begun.source.project.pk, job_id=job.id, subject_id=job.subject_id, turn_id=None
+    )
+    ModelCall.objects.bulk_create(rows)
+
+
+def _commit(job: ClaimedJob, begun: Begun, found: Findings, records: Sequence[CallRecord]) -> None:
+    with job_log(job, job.subject_id, finish=State.DONE) as log:
+        _add_calls(job, begun, records)
+        kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=is_of_the_end(job.key))
+        log.add_event("todos_extracted", payload={"todos": [str(todo.pk) for todo in kept]})

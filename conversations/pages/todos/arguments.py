@@ -1,0 +1,28 @@
+"""What a tool takes, in the order in which it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from tools.catalogue import CompiledTool
+from tools.execution.schemas import MalformedTool, wanted_arguments
+
+
+def properties_of(tool: CompiledTool) -> Mapping[str, Any]:
+    """The JSON Schema of each argument that the tool takes, by its name."""
+    try:
+        wanted = wanted_arguments(tool.name, tool.definition)
+    except MalformedTool:
+        return {}
+    if isinstance(wanted, type) and issubclass(wanted, BaseModel):
+        wanted = wanted.model_json_schema()
+    return wanted.get("properties", {}) if isinstance(wanted, dict) else {}
+
+
+def in_order(arguments: Mapping[str, Any], tool: CompiledTool | None) -> dict[str, Any]:
+    """The arguments as the tool names them: what is kept as JSON has lost its order."""
+    known = [name for name in (properties_of(tool) if tool else ()) if name in arguments]
+    return {name: arguments[name] for name in dict.fromkeys([*known, *arguments])}

@@ -1,0 +1,133 @@
+"""Todos as the board and the list show them: what it is, whom it reaches, and what is to be known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Max
+
+from conversations.pages.effect_words import Standing, shortened
+from conversations.pages.moments import Moment, moment_of
+from conversations.pages.todos.contacts import contacts_of, name_of
+from conversations.pages.todos.hidden import Piece, revealed
+from conversations.pages.todos.words import CHANGED, HALF_APPROVED, LETTERS, SOURCES, STANDINGS, icon_of, title_of_tool
+from todos.content import tools_of
+from todos.models import Approval, Todo, TodoStatus, TodoStep
+from todos.models.step import MOST_STEPS
+from tools.catalogue import CompiledTool
+from tools.execution.handler import Contact
+
+LONGEST_TITLE = 110
+NO_ADDRESS = {"email": "No e-mail address", "sms": "No phone number"}
+# States of which the reason is worth a line.
+REASONED = frozenset({TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.REJECTED, TodoStatus.CANCELLED})
+
+
+@dataclass(frozen=True)
+class Card:
+    """One todo in brief. `remark` is a state that differs from its column's, `reason` why it stands there."""
+
+    id: UUID
+    title: str
+    pieces: list[Piece]
+    to: str
+    to_icon: str
+    type: str
+    customer: str
+    standing: Standing
+    remark: Standing | None
+    reason: str
+    source: str
+    steps: int
+    version: int
+    at: Moment
+
+    @property
+    def most_steps(self) -> int:
+        return MOST_STEPS
+
+
+def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: str) -> list[Card]:
+    """A card for each, in four queries however many they are. The todos have their types with them."""
+    contacts = contacts_of({todo.persona_id for todo in todos})
+    half = _half_approved(todos)
+    steps = _steps(todos)
+    return [
+        _card(
+            todo,
+            contacts.get(todo.persona_id) if todo.persona_id else None,
+            tools,
+            zone,
+            is_half=(todo.pk, todo.version) in half,
+            steps=steps.get(todo.pk, 0),
+        )
+        for todo in todos
+    ]
+
+
+def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, CompiledTool]) -> tuple[str, str]:
+    """Whom it reaches, and a sign for how: an address where one stands, else the tool or the customer."""
+    names = tools_of(todo)
+    kinds = {tools[name].kind for name in names if name in tools}
+    if todo.recipients:
+        more = len(todo.recipients) - 1
+        return f"{todo.recipients[0]}{f' and {more} more' if more else ''}", "mail"
+    if kinds and kinds <= {*LETTERS}:
+        kind = min(kinds)
+        known = {"email": contact.email, "sms": contact.phone} if contact else {}
+        return known.get(kind) or NO_ADDRESS[kind], icon_of(kind)
+    if todo.tool:
+        return title_of_tool(todo.tool), icon_of(next(iter(kinds), ""))
+    if not names:
+        return (name_of(contact) if contact else "No tool yet"), ("user" if contact else "hand-grab")
+    return ", ".join(title_of_tool(name) for name in names[:3]), "tool"
+
+
+def _card(
+    todo: Todo,
+    contact: Contact | None,
+    tools: Mapping[str, CompiledTool],
+    zone: str,
+    *,
+    is_half: bool,
+    steps: int,
+) -> Card:
+    to, icon = recipient_of(todo, contact, tools)
+    title = shortened(todo.description.strip(), longest=LONGEST_TITLE)
+    is_pending = todo.status == TodoStatus.PENDING_REVIEW
+    return Card(
+        id=todo.pk,
+        title=title,
+        pieces=revealed(title),
+        to=to,
+        to_icon=icon,
+        type=todo.type.name if todo.type else "",
+        customer=name_of(contact),
+        standing=STANDINGS[todo.status],
+        remark=(HALF_APPROVED if is_half else CHANGED if todo.version > 1 else None) if is_pending else None,
+        reason=todo.reason if todo.status in REASONED else "",
+        source=SOURCES[todo.source],
+        steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
+        version=todo.version,
+        at=moment_of(todo.status_at, zone=zone),
+    )
+
+
+def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
+    """The (todo, version) that one person said yes to, and that a second one has to."""
+    pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW]
+    waiting = Approval.objects.filter(
+        todo_id__in=pending, needs_second=True, second_by__isnull=True, ended_at__isnull=True
+    )
+    return set(waiting.values_list("todo_id", "version")) if pending else set()
+
+
+def _steps(todos: Sequence[Todo]) -> dict[UUID, int]:
+    """How many steps each running one has begun, within its newest approval."""
+    running = [todo.pk for todo in todos if todo.status == TodoStatus.IN_PROGRESS]
+    if not running:
+        return {}
+    rows = TodoStep.objects.filter(todo_id__in=running, approval__ended_at__isnull=True).order_by()
+    return {row["todo_id"]: row["last"] for row in rows.values("todo_id").annotate(last=Max("number"))}

@@ -1,0 +1,25 @@
+"""Whether anything changed since a page was made: a short text that stays the same while nothing happens."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db.models import Count, Max
+
+from todos.models import TodoCall, TodoEvent, TodoStep
+from tools.models import Effect
+
+
+def stamp_of(todo_id: UUID | None) -> str:
+    """Of the tenant's todos as the board shows them, and of one in full. Each part is one row of an index."""
+    event = TodoEvent.objects.order_by("-id").values_list("id", flat=True).first()
+    step = TodoStep.objects.order_by("-id").values_list("id", flat=True).first()
+    return "-".join(str(part) for part in (event, step, *(_inside(todo_id) if todo_id else ())))
+
+
+def _inside(todo_id: UUID) -> tuple[object, ...]:
+    """The calls of a todo, and the states of what they did."""
+    calls = TodoCall.objects.filter(step__todo_id=todo_id)
+    counted = calls.aggregate(made=Count("id"), ended=Count("finished_at"), last=Max("step__finished_at"))
+    effects = Effect.objects.filter(todo_calls__step__todo_id=todo_id).order_by("id").values_list("state", flat=True)
+    return (counted["made"], counted["ended"], counted["last"] and counted["last"].timestamp(), *effects)

@@ -1,0 +1,64 @@
+"""The history of a todo, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conversations.pages.moments import Moment, moment_of
+from conversations.pages.todos.words import STANDINGS
+from todos.models import Todo, TodoEvent
+
+WORDS = {
+    "made": "Made",
+    "edited": "Edited",
+    "approved_first": "Approved by the first of two",
+    "approved": "Approved",
+    "approval_void": "Approval ended",
+    "rejected": "Rejected",
+    "cancelled": "Cancelled",
+    "expired": "Expired",
+    "started": "Begun",
+    "completed": "Completed",
+    "failed": "Failed",
+    "needs_attention": "Needs attention",
+    "reviewed_again": "Brought back to review",
+    "put_back": "Brought back to review",
+}
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One entry: what, by whom, when, and why."""
+
+    tone: str
+    icon: str
+    words: str
+    by: str
+    reason: str
+    version: int
+    at: Moment
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one sentence or two."""
+        by = f" by {self.by}" if self.by else ""
+        return f"{self.words}{by} on {self.at.date}.{f' {self.reason}' if self.reason else ''}"
+
+
+def story_of(todo: Todo, *, zone: str) -> list[Happening]:
+    """Everything that ever happened to the todo, the oldest first."""
+    return [happening_of(event, zone) for event in TodoEvent.objects.filter(todo=todo).order_by("at", "id")]
+
+
+def happening_of(event: TodoEvent, zone: str) -> Happening:
+    """One entry in words."""
+    standing = STANDINGS.get(event.to_status)
+    return Happening(
+        tone=standing.tone if standing else "mute",
+        icon=standing.icon if standing else "pencil",
+        words=WORDS.get(event.what) or event.what.replace("_", " ").capitalize(),
+        by=event.actor,
+        reason=str(event.detail.get("reason", "")),
+        version=event.version,
+        at=moment_of(event.at, zone=zone),
+    )

@@ -1,0 +1,63 @@
+"""Todos in words: where one stands, where it came from, and what happened to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conversations.pages.effect_words import Standing
+from projects.models import Role
+from todos.models import TodoSource, TodoStatus
+
+S = TodoStatus
+STANDINGS: Mapping[str, Standing] = {
+    S.PENDING_REVIEW: Standing("warn", "hourglass", "To review"),
+    S.APPROVED: Standing("act", "circle-check", "Approved"),
+    S.IN_PROGRESS: Standing("act", "loader-2", "In progress"),
+    S.NEEDS_ATTENTION: Standing("bad", "alert-circle", "Needs attention"),
+    S.FAILED: Standing("bad", "alert-triangle", "Failed"),
+    S.COMPLETED: Standing("ok", "circle-check", "Completed"),
+    S.REJECTED: Standing("mute", "circle-x", "Rejected"),
+    S.EXPIRED: Standing("mute", "clock-off", "Expired"),
+    S.CANCELLED: Standing("mute", "circle-minus", "Cancelled"),
+}
+CHANGED = Standing("warn", "hourglass", "Changed, approve again")
+HALF_APPROVED = Standing("warn", "users", "Waits for a second person")
+SOURCES: Mapping[str, str] = {
+    TodoSource.EXTRACTION: "from a conversation",
+    TodoSource.TOOL: "from a tool that asks first",
+    TodoSource.PROMISE: "from a promise that no tool keeps",
+    TodoSource.MAKE_GOOD: "from a broken promise",
+    TodoSource.PERSON: "made by a person",
+    TodoSource.API: "made by the API",
+}
+TOOL_ICONS = {
+    "email": "mail",
+    "sms": "device-mobile-message",
+    "webhook": "webhook",
+    "booking": "calendar-time",
+    "booking_cancel": "calendar-x",
+    "booking_search": "calendar-search",
+    "availability": "calendar-search",
+    "meeting": "calendar-time",
+    "transfer": "phone",
+}
+SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
+# What went out by these is read by somebody.
+LETTERS = ("email", "sms")
+
+
+def icon_of(kind: str) -> str:
+    """The sign of what a kind of tool does."""
+    return TOOL_ICONS.get(kind, "tool")
+
+
+def title_of_tool(name: str) -> str:
+    """A tool's name as people say it: "Send e-mail to caller"."""
+    words = name.removesuffix("_tool").split("_")
+    title = " ".join(SPELLED.get(word, word) for word in words)
+    return title[:1].upper() + title[1:]
+
+
+def approvers_of(role: str) -> str:
+    """Who has at least this role."""
+    return {Role.OPERATOR: "an operator, admin or owner", Role.ADMIN: "an admin or owner"}.get(Role(role), "an owner")

@@ -1,0 +1,33 @@
+"""Promises that no tool can keep: each becomes a todo for people at once, in the commit that finds it (D16)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conversations.closing import queue_decision
+from conversations.log import ConversationLog
+from todos.lifecycle import AGENT
+from todos.models import TodoSource
+from todos.services import make_todo
+from tools.models import Promise
+
+DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
+
+
+def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
+    """One todo for each promise. Which type it is of, and what exactly is to be done, the extraction decides soon after."""
+    for promise in promises:
+        make_todo(
+            log.conversation.project,
+            description=DESCRIPTION.format(quote=promise.quote),
+            source=TodoSource.PROMISE,
+            actor=AGENT,
+            conversation_id=log.conversation.pk,
+            turn_id=promise.turn_id,
+            persona_id=log.conversation.persona_id,
+            promise=promise,
+            quote=promise.quote,
+            source_key=f"promise:{promise.pk}",
+        )
+    if promises:
+        queue_decision(log, turn_id=promises[0].turn_id)

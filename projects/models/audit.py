@@ -1,0 +1,49 @@
+"""Who changed an organization's people, keys and connections."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantModel
+
+
+class AuditAction(models.TextChoices):
+    """What was done. Its label stands between the name of who did it and what it was done to, if that is another."""
+
+    INVITED = "invitation.sent", "invited"
+    INVITED_AGAIN = "invitation.renewed", "invited again"
+    UNINVITED = "invitation.revoked", "took back the invitation of"
+    JOINED = "member.joined", "joined"
+    ADDED = "member.added", "added"
+    ROLE_CHANGED = "member.role", "gave another role to"
+    REMOVED = "member.removed", "removed"
+    LEFT = "member.left", "left"
+    KEY_MADE = "key.made", "made the key"
+    KEY_CHANGED = "key.changed", "changed the key"
+    KEY_REVOKED = "key.revoked", "revoked the key"
+    CONNECTED = "integration.connected", "connected"
+    CONNECTION_CHANGED = "integration.changed", "changed the connection of"
+    DISCONNECTED = "integration.disconnected", "disconnected"
+
+
+class AuditEntry(TenantModel):
+    """One change, with what was before and after; no secret stands in either. Never changed.
+
+    Names are kept as they were, so that an entry can be read when the person, the key or the project is gone.
+    """
+
+    action = models.CharField(max_length=40, choices=AuditAction.choices)
+    actor = models.CharField(max_length=400, help_text="who did it: name and e-mail as they were")
+    actor_id = models.BigIntegerField(null=True, help_text="the user who did it; none for a command of the server's")
+    subject = models.CharField(max_length=400, help_text="what it was done to, in words")
+    project_name = models.CharField(max_length=120, blank=True, help_text="empty for what concerns them all")
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "audit entries"
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.get_action_display()} {self.subject}"

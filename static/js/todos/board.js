@@ -1,0 +1,151 @@
+// The board: todos that open beside it, deciding by keyboard, and what changes while one looks.
+import { h, icon } from "../dom.js";
+import { Keys } from "../keys.js";
+import { toaster } from "../toast.js";
+import { Live } from "./live.js";
+import { parsed, swap, swapBoard } from "./swap.js";
+
+const MOVE_MS = 140;
+const PENDING = "pending_review";
+const root = document.getElementById("todos");
+const toast = toaster(document.getElementById("toasts"));
+const find = (selector) => root.querySelector(selector);
+const panel = () => document.getElementById("panel");
+const isPhone = () => matchMedia("(max-width: 767px)").matches;
+
+/** Fetches a page of ours and shows it; a form's answer too. */
+async function visit(url, { body, how = "pushState" } = {}) {
+  clearTimeout(moving);
+  root.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(url, { method: body ? "POST" : "GET", body, credentials: "same-origin" });
+    const page = parsed(await response.text());
+    if (!page.getElementById(root.id)) return location.assign(response.url);
+    swap(root, page);
+    history[how]({}, "", response.url);
+    tellBriefly();
+    if (body) find(".sel")?.focus({ preventScroll: true });
+  } catch {
+    toast("The server can’t be reached. Look at your connection, then try again.");
+  } finally {
+    root.removeAttribute("aria-busy");
+  }
+}
+
+/** What went well is said and goes by itself; what was refused stays until the next step. */
+function tellBriefly() {
+  for (const note of root.querySelectorAll("#panel-told > .mg-note[role][data-s=ok], .td-told > .mg-note[data-s=ok]")) {
+    toast(note.textContent.trim());
+    note.remove();
+  }
+}
+
+/** The page as it is now. What is being read for approval is not changed under the reader's eyes. */
+async function refresh() {
+  if (root.hasAttribute("aria-busy") || document.querySelector("dialog[open]")) return;
+  const shown = location.href;
+  const response = await fetch(shown, { credentials: "same-origin" }).catch(() => null);
+  if (!response?.ok || root.hasAttribute("aria-busy") || shown !== location.href) return;
+  const page = parsed(await response.text());
+  if (isTicking()) swapBoard(root, page);
+  else if (isOtherVersion(page)) offerVersion(page);
+  else swapKeepingRefusals(page);
+}
+
+const isTicking = () => Boolean(find("[name=repeat]:checked"));
+
+function isOtherVersion(page) {
+  const [now, fresh] = [panel(), page.getElementById("panel")];
+  return now && fresh && now.dataset.status === PENDING && fresh.dataset.status === PENDING && now.dataset.hash !== fresh.dataset.hash;
+}
+
+function offerVersion(page) {
+  swapBoard(root, page);
+  if (find(".td-news")) return;
+  find("[data-key=a]").disabled = true;
+  const show = h("button", { type: "button", class: "btn btn-quiet btn-sm ml", onclick: () => visit(location.href, { how: "replaceState" }) }, "Show it as it is now");
+  find("#panel-told").prepend(
+    h("div", { class: "mg-note td-news", "data-s": "warn", role: "alert" }, icon("refresh"), h("b", { class: "tb" }, "It changed while you were reading it."), show),
+  );
+}
+
+function swapKeepingRefusals(page) {
+  const refused = [...root.querySelectorAll("#panel-told > .mg-note[role][data-s=warn]:not(.td-news)")];
+  const status = panel()?.dataset.status;
+  swap(root, page);
+  if (panel()?.dataset.status === status) find("#panel-told")?.prepend(...refused);
+}
+
+// Moving: the next card has the focus, and shows beside the board when one is open there already.
+let moving;
+
+function move(by) {
+  const rows = [...root.querySelectorAll("[data-row]")];
+  const at = rows.indexOf(document.activeElement.closest?.("[data-row]") ?? find(".sel"));
+  const next = rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))];
+  if (!next) return;
+  next.focus();
+  next.scrollIntoView({ block: "nearest", inline: "nearest" });
+  clearTimeout(moving);
+  if (panel()) moving = setTimeout(() => visit(next.href, { how: "replaceState" }), MOVE_MS);
+}
+
+/** A key acts on what is shown, never on what is on its way. */
+function press(key) {
+  if (root.hasAttribute("aria-busy")) return;
+  const shown = panel() && (!moving || location.href === find(".sel")?.href);
+  if (shown) find(`[data-key="${key}"]:not(:disabled)`)?.click();
+}
+
+function ask(kind) {
+  const dialog = document.getElementById("ask");
+  for (const part of dialog.querySelectorAll(`[data-${kind}]`)) part.textContent = part.dataset[kind];
+  dialog.querySelector("[name=do]").value = kind;
+  dialog.showModal();
+  dialog.querySelector("[name=reason]").focus();
+}
+
+root.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const asking = event.target.closest("[data-asks]");
+  const link = event.target.closest(".td-card, #close");
+  if (!asking && !link) {
+    if (event.target.closest("[data-close]")) document.getElementById("ask").close();
+    return;
+  }
+  event.preventDefault();
+  if (asking) return ask(asking.dataset.asks);
+  visit(link.href).then(() => isPhone() && panel()?.focus());
+});
+
+root.addEventListener("submit", (event) => {
+  const form = event.target.closest("[data-act]");
+  if (!form) return;
+  event.preventDefault();
+  if (root.hasAttribute("aria-busy")) return;
+  const body = new FormData(form, event.submitter);
+  form.closest("dialog")?.close();
+  visit(location.href, { body });
+});
+
+addEventListener("popstate", () => visit(location.href, { how: "replaceState" }));
+
+new Keys({
+  dialog: document.getElementById("keys"),
+  opener: document.querySelector("[data-keys-open]"),
+  bindings: {
+    j: () => move(1),
+    k: () => move(-1),
+    a: () => press("a"),
+    r: () => press("r"),
+    e: () => press("e"),
+    y: () => find('[data-key="y"]')?.click(),
+    d: () => find('[data-key="d"]')?.click(),
+    n: () => document.getElementById("new")?.click(),
+    escape: () => find("#close")?.click(),
+  },
+});
+
+new Live({ address: () => root.dataset.news, stamp: () => root.dataset.stamp, refresh });
+tellBriefly();
+root.dataset.ready = "yes";

@@ -1,0 +1,19 @@
+// A form of todos: ⌘S saves, Esc leaves, and a choice that changes the form is applied at once.
+const form = document.getElementById("form");
+const TYPING = "input, textarea, select";
+
+for (const select of form.querySelectorAll("[data-chooses]")) {
+  const button = form.querySelector("[data-choose]");
+  button.hidden = true;
+  select.addEventListener("change", () => form.requestSubmit(button));
+}
+
+for (const select of form.querySelectorAll("[data-kind]"))
+  select.addEventListener("change", () => form.requestSubmit(form.querySelector("[value=look]")));
+
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() === "s" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    form.requestSubmit(form.querySelector(".td-sure .btn-primary:not(:disabled)"));
+  } else if (event.key === "Escape" && !event.target.matches(TYPING)) document.getElementById("back").click();
+});

@@ -1,0 +1,51 @@
+"""What people say of a promise, in the API: the service of the page, with the same rules."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+
+from tests.api.conftest import error_of
+from tests.conftest import Tenant
+from tests.pages.conftest import add_effect, add_promise, talk
+from tools.models import EffectState, Promise, PromiseState
+
+
+def answer(api: Client, promise_id: UUID, **body: Any) -> Any:
+    return api.post(f"/api/v1/promises/{promise_id}/answer", body, content_type="application/json")
+
+
+def test_a_key_says_that_a_broken_promise_was_kept(api: Client, tenant: Tenant) -> None:
+    promise = add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN)
+    said = answer(api, promise.pk, answer="kept").json()
+    assert (said["id"], said["state"], said["reason"]) == (str(promise.pk), "kept", "the key test did it.")
+    assert said["closed_at"]
+
+
+def test_an_open_promise_is_withdrawn_once(api: Client, tenant: Tenant) -> None:
+    promise = add_promise(tenant, talk(tenant, "Hi"))
+    assert answer(api, promise.pk, answer="withdrawn").json()["state"] == "withdrawn"
+    error = error_of(answer(api, promise.pk, answer="kept"), status=409)
+    assert error["message"] == "This promise is withdrawn already."
+
+
+def test_an_effect_under_way_decides_by_itself(api: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    promise = add_promise(tenant, row, effect=add_effect(tenant, row, state=EffectState.SENDING))
+    error = error_of(answer(api, promise.pk, answer="kept"), status=409)
+    assert error["message"] == "Its effect is not over yet, and decides what becomes of the promise."
+    with tenant.tx():
+        assert Promise.objects.get(pk=promise.pk).state == PromiseState.OPEN
+
+
+@pytest.mark.parametrize("body", [{}, {"answer": "broken"}, {"answer": "kept", "by": "me"}])
+def test_another_answer_is_refused(body: dict[str, str], api: Client, tenant: Tenant) -> None:
+    promise = add_promise(tenant, talk(tenant, "Hi"))
+    assert answer(api, promise.pk, **body).status_code == 400
+
+
+def test_a_promise_of_none_is_not_found(api: Client, tenant: Tenant) -> None:
+    error_of(answer(api, uuid4(), answer="kept"), status=404)

@@ -1,0 +1,92 @@
+"""From what the agent said to an e-mail that a person approved: the board of todos in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from projects.source_kinds import KINDS
+from projects.sources import SourceEdit, connect_source
+from tests.browser.conftest import App, open_page, settle
+from tests.browser.talk import converse
+from tests.integrations.mail_server import MailServer
+from todos.lifecycle import Actor
+from todos.models import Todo, TodoSource, TodoType
+from todos.services import edit_todo, make_todo
+from todos.types import save_type
+
+pytestmark = pytest.mark.browser
+
+TOOL = "send_email_to_caller"
+PROMISE = "The chef writes it down, and I'll e-mail you the allergen list tomorrow morning."
+MARTA = {"name": "Marta Riva", "email": "marta@example.com"}
+
+
+@pytest.fixture
+def mail(settings: Any) -> Iterator[MailServer]:
+    """A real mail server on this machine, which the operator lets through."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    with MailServer() as server:
+        yield server
+
+
+def connect(app: App, mail: MailServer) -> None:
+    """The tenant's e-mails go out by this server."""
+    document = {"host": "127.0.0.1", "port": mail.port, "security": "none", "from_address": "hello@nello.example"}
+    with app.tenant.tx():
+        connect_source(app.tenant.project, KINDS["smtp"], SourceEdit(document, ""), by=app.tenant.owner)
+
+
+def give_type(app: App) -> None:
+    """The one type of todo: an e-mail to whoever was promised one."""
+    fields = {"name": "E-mail to the guest", "description": "An e-mail that the guest was promised.", "tools": [TOOL]}
+    with app.tenant.tx():
+        TodoType.objects.filter(project=app.tenant.project).update(is_removed=True)
+        save_type(app.tenant.project, fields)
+
+
+def make(app: App, **details: Any) -> Todo:
+    with app.tenant.tx():
+        return make_todo(
+            app.tenant.project, description="Send Marta the menu", source=TodoSource.API, actor=Actor("API"), **details
+        )
+
+
+def test_what_was_promised_is_approved_runs_and_is_sent_exactly_once(page: Page, app: App, mail: MailServer) -> None:
+    """L10, L13: found when the conversation ends, approved with one key, sent by the real server once."""
+    connect(app, mail)
+    give_type(app)
+    app.model.script("reply", text=PROMISE)
+    converse(app, "Could you send me the allergen list?", "Thank you, goodbye", **MARTA)
+    open_page(page, app, "todos")
+    card = page.locator("#column-review [data-row]")
+    expect(card).to_contain_text(MARTA["email"])
+    expect(page.get_by_role("link", name="Todos")).to_contain_text("1")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    panel = page.locator("#panel")
+    expect(panel).to_contain_text("I'll e-mail you the allergen list tomorrow morning")
+    expect(panel.locator(".td-mail")).to_contain_text("from the contact")
+    page.keyboard.press("a")
+    expect(panel.locator("header .mg-st")).to_have_text("Completed")
+    expect(panel.locator("[data-step='1']")).to_contain_text(TOOL)
+    expect(page.locator(".td-rail")).to_contain_text("1")
+    settle()
+    [letter] = mail.post.letters
+    assert letter.recipients == [MARTA["email"]]
+
+
+def test_what_changes_under_the_readers_eyes_is_not_approved_by_a_key(page: Page, app: App) -> None:
+    """T1, T2: the newer version is offered, not put in the place of the one that is being read."""
+    todo = make(app, tool=TOOL, arguments={"subject": "The menu", "body": "Dear Marta."})
+    open_page(page, app, f"todos/{todo.pk}")
+    with app.tenant.tx():
+        edit_todo(todo.pk, {"arguments": {"subject": "The menu", "body": "Dear Eve."}}, actor=Actor("Eve"), version=1)
+    expect(page.get_by_text("It changed while you were reading it.")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve version 1")).to_be_disabled()
+    page.get_by_role("button", name="Show it as it is now").click()
+    expect(page.get_by_role("button", name="Approve version 2")).to_be_enabled()
+    expect(page.locator(".td-mail ins")).to_have_text("Eve")

@@ -1,0 +1,649 @@
+"""The board of todos, one todo beside it, the list, the forms, standing rules and types: what they show, and what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.models import Channel
+from conversations.pages.todos.hidden import revealed
+from conversations.services import start_conversation
+from projects.models import Member, Role, User
+from tests.conftest import Tenant
+from tests.pages.conftest import add_effect, add_promise, browser, talk
+from todos import services, types
+from todos.content import content_of, hash_of
+from todos.lifecycle import Actor
+from todos.models import (
+    Approval,
+    SecondApprover,
+    StandingRule,
+    Todo,
+    TodoCall,
+    TodoSource,
+    TodoStatus,
+    TodoStep,
+    TodoType,
+)
+from tools.models import EffectState, PromiseState
+
+MAIL, SMS = "send_email_to_caller", "send_sms_tool"
+LETTER = {"subject": "The allergens", "body": "Dear Marta, here is the list."}
+Make = Callable[..., Todo]
+COLUMNS = {
+    "pending_review": "review",
+    "approved": "motion",
+    "in_progress": "motion",
+    "needs_attention": "attention",
+    "failed": "attention",
+    "completed": "done",
+    "rejected": "done",
+    "expired": "done",
+    "cancelled": "done",
+}
+
+
+@pytest.fixture
+def make(tenant: Tenant) -> Make:
+    """A todo to be reviewed: an e-mail to Marta with frozen words, unless it is told otherwise."""
+
+    def make(description: str = "Send Marta the allergen list", **details: Any) -> Todo:
+        with tenant.tx():
+            guest = start_conversation(
+                tenant.project,
+                channel=Channel.CHAT,
+                external_id="marta",
+                known={"name": "Marta Riva", "email": "marta@example.com", "phone": "+39 347 555 0142"},
+                metadata={},
+            )
+            standard = {"source": TodoSource.PERSON, "actor": Actor("Ada"), "tool": MAIL, "arguments": LETTER}
+            known = {"persona_id": guest.persona_id}
+            return services.make_todo(tenant.project, description=description, **{**standard, **known, **details})
+
+    return make
+
+
+def seen(tenant: Tenant, todo: Todo) -> dict[str, Any]:
+    """What the panel's form sends of a todo as it stands."""
+    with tenant.tx():
+        row = Todo.objects.get(pk=todo.pk)
+        return {"version": row.version, "hash": hash_of(content_of(row))}
+
+
+def choice(tenant: Tenant, todo: Todo) -> str:
+    shown = seen(tenant, todo)
+    return f"{todo.pk}:{shown['version']}:{shown['hash']}"
+
+
+def approve(tenant: Tenant, todo: Todo) -> Approval:
+    shown = seen(tenant, todo)
+    with tenant.tx():
+        member = Member.objects.select_related("user").get(user=tenant.owner)
+        return services.approve_todo(
+            todo.pk,
+            version=shown["version"],
+            content_hash=shown["hash"],
+            actor=Actor(member.user.name, id=member.pk),
+            member=member,
+        )
+
+
+def state(tenant: Tenant, todo: Todo) -> str:
+    with tenant.tx():
+        return Todo.objects.get(pk=todo.pk).status
+
+
+def put(tenant: Tenant, todo: Todo, status: TodoStatus, **fields: Any) -> None:
+    with tenant.tx():
+        Todo.objects.filter(pk=todo.pk).update(status=status, **fields)
+
+
+def url_of(tenant: Tenant, todo: Todo | None = None, name: str = "todo") -> str:
+    if todo is None:
+        return reverse("todos", args=[tenant.project.slug])
+    return reverse(name, args=[tenant.project.slug, todo.pk])
+
+
+def page(client: Client, tenant: Tenant, todo: Todo | None = None, query: str = "") -> str:
+    response = client.get(url_of(tenant, todo) + query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def column(text: str, name: str) -> str:
+    return text.partition(f'id="column-{name}"')[2].partition('<div class="td-col"')[0]
+
+
+# The board
+
+
+def test_no_todo_yet_says_how_the_first_one_comes(owner: Client, tenant: Tenant) -> None:
+    text = page(owner, tenant)
+    assert "Todos appear here" in text
+    assert "Set up types of todos" in text
+
+
+def test_every_state_has_its_column(owner: Client, tenant: Tenant, make: Make) -> None:
+    """D15"""
+    for status in TodoStatus:
+        put(tenant, make(f"It is {status}."), status)
+    text = page(owner, tenant)
+    for word, name in COLUMNS.items():
+        assert f"It is {word}." in column(text, name)
+        assert text.count(f"It is {word}.") == 1
+
+
+def test_a_card_says_whom_it_reaches_and_where_it_comes_from(owner: Client, tenant: Tenant, make: Make) -> None:
+    make(source=TodoSource.MAKE_GOOD)
+    card = column(page(owner, tenant), "review")
+    assert "marta@example.com" in card
+    assert "from a broken promise" in card
+
+
+def test_what_waits_for_a_person_is_counted_beside_the_link(owner: Client, tenant: Tenant, make: Make) -> None:
+    make()
+    put(tenant, make(), TodoStatus.NEEDS_ATTENTION)
+    put(tenant, make(), TodoStatus.COMPLETED)
+    assert ">2</b>" in page(owner, tenant).partition("<span>Todos</span>")[2].partition("</a>")[0]
+
+
+def test_the_dashboard_says_what_waits(owner: Client, tenant: Tenant, make: Make) -> None:
+    todo = make()
+    address = reverse("dashboard", args=[tenant.project.slug])
+    text = owner.get(address).content.decode()
+    assert "A todo waits for a yes: Send Marta the allergen list" in text
+    assert url_of(tenant, todo) in text
+    make()
+    assert "2 todos wait for a person" in owner.get(address).content.decode()
+
+
+def test_another_tenants_todos_are_nowhere(owner: Client, tenant: Tenant, stranger: Tenant, make: Make) -> None:
+    todo = make()
+    theirs = browser(stranger.owner)
+    assert "Send Marta" not in page(theirs, stranger)
+    assert theirs.get(reverse("todo", args=[stranger.project.slug, todo.pk])).status_code == 404
+
+
+# One todo, and approving it
+
+
+def test_the_panel_shows_exactly_what_would_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
+    """L10: the recipient is the contact's own address, and stands there before anyone approves."""
+    todo = make()
+    text = page(owner, tenant, todo)
+    for words in ("This will be sent", "marta@example.com", "from the contact", *LETTER.values(), MAIL):
+        assert words in text
+    assert f'version 1, <code title="{seen(tenant, todo)["hash"]}">' in text
+    assert "No hidden characters." in text
+
+
+def test_addresses_that_a_todo_may_write_to_are_shown_before_approval(
+    owner: Client, tenant: Tenant, make: Make
+) -> None:
+    """L11, D23"""
+    with tenant.tx():
+        kind = types.save_type(tenant.project, {"name": "Letter", "description": "A letter", "tools": ["send_email"]})
+    todo = make(type=kind, tool="", arguments=None, recipients=["office@bianchi.example"])
+    text = page(owner, tenant, todo)
+    assert "office@bianchi.example" in text
+    assert "only these addresses" in text
+
+
+def test_hidden_and_lookalike_characters_are_marked(owner: Client, tenant: Tenant, make: Make) -> None:
+    """Threat row 11: what staff reads is what is sent."""
+    todo = make(arguments={"subject": "Invo\u200bice", "body": "P\u0430y \u202enow\u202c"})
+    text = page(owner, tenant, todo)
+    for sign in ("U+200B ZERO WIDTH SPACE", "U+202E RIGHT-TO-LEFT OVERRIDE", "U+0430 CYRILLIC SMALL LETTER A"):
+        assert f'title="{sign}"' in text
+    assert "4 hidden or lookalike characters" in text
+    assert "\u202e" not in text
+    assert "\u200b" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "signs"),
+    [
+        ("Dear Åsa, naïve café, 10 €", []),
+        ("Привет, Мария", []),
+        ("日本語 and English", []),
+        ("👨\u200d👩\u200d👧 ❤\ufe0f", []),
+        ("see\u2066hidden\u2069", ["U+2066 LEFT-TO-RIGHT ISOLATE", "U+2069 POP DIRECTIONAL ISOLATE"]),
+        ("\u3164", ["U+3164 HANGUL FILLER"]),
+        ("a\ue0001b", ["U+E000 without a name"]),
+        ("bank.\u0441\u043em is here", ["U+0441 CYRILLIC SMALL LETTER ES", "U+043E CYRILLIC SMALL LETTER O"]),
+        ("\U0001d407ello", ["U+1D407 MATHEMATICAL BOLD CAPITAL H"]),
+        ("a\u0007", ["U+0007 without a name"]),
+    ],
+)
+def test_only_what_hides_something_is_marked(text: str, signs: list[str]) -> None:
+    """Threat row 11"""
+    assert [piece.hidden for piece in revealed(text) if piece.hidden] == signs
+
+
+def test_approving_is_bound_to_what_was_shown(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T1: an edit between the look and the yes is told, and nothing is approved."""
+    todo = make()
+    shown = seen(tenant, todo)
+    with tenant.tx():
+        services.edit_todo(todo.pk, {"arguments": {**LETTER, "body": "Send money."}}, actor=Actor("Eve"), version=None)
+    response = owner.post(url_of(tenant, todo), {"do": "approve", **shown}, follow=True)
+    assert "This todo changed since you opened it" in response.content.decode()
+    assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
+
+
+def test_the_hash_alone_is_enough_to_refuse(owner: Client, tenant: Tenant, make: Make) -> None:
+    todo = make()
+    owner.post(url_of(tenant, todo), {"do": "approve", "version": 1, "hash": "0" * 64})
+    assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
+
+
+def test_after_a_yes_the_next_one_is_shown(owner: Client, tenant: Tenant, make: Make) -> None:
+    older, newer = make("Older"), make("Newer")
+    response = owner.post(url_of(tenant, newer), {"do": "approve", **seen(tenant, newer)})
+    assert response.headers["Location"] == url_of(tenant, older)
+    assert state(tenant, newer) == TodoStatus.APPROVED
+
+
+def test_a_rejection_keeps_its_reason(owner: Client, tenant: Tenant, make: Make) -> None:
+    todo = make()
+    owner.post(url_of(tenant, todo), {"do": "reject", "version": 1, "reason": "We don’t do this."})
+    assert state(tenant, todo) == TodoStatus.REJECTED
+    assert "We don’t do this." in page(owner, tenant, todo)
+
+
+def test_what_is_approved_can_be_cancelled(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T10"""
+    todo = make()
+    approve(tenant, todo)
+    owner.post(url_of(tenant, todo), {"do": "cancel"})
+    assert state(tenant, todo) == TodoStatus.CANCELLED
+
+
+def test_an_edit_shows_what_differs_from_what_was_approved(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T2"""
+    todo = make(arguments={**LETTER, "body": "The tiramisù has no nuts."})
+    approve(tenant, todo)
+    form = {"description": todo.description, "tool": MAIL, "arguments.subject": LETTER["subject"], "version": 1}
+    response = owner.post(
+        url_of(tenant, todo, "edit_todo"), {**form, "arguments.body": "The tiramisù has hazelnuts."}, follow=True
+    )
+    text = response.content.decode()
+    assert "It changed after it was approved." in text
+    assert "<del>no nuts</del><ins>hazelnuts</ins>" in text
+    assert "Approve version 2" in text
+
+
+def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(
+    owner: Client, tenant: Tenant, make: Make
+) -> None:
+    with tenant.tx():
+        kind = types.save_type(
+            tenant.project,
+            {"name": "Refund", "description": "Money", "tools": [MAIL], "second_approver": SecondApprover.ALWAYS},
+        )
+        colleague = User.objects.create_user("grace@nello.example", "correct horse battery")
+        Member.objects.create(user=colleague, role=Role.OPERATOR)
+    todo = make(type=kind)
+    assert "Two people have to approve this." in page(owner, tenant, todo)
+    owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
+    text = page(owner, tenant, todo)
+    assert "Nothing happens before a second person does." in text
+    assert 'data-key="a" disabled' in text
+    assert "Waits for a second person" in column(text, "review")
+    browser(colleague).post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
+    assert state(tenant, todo) == TodoStatus.APPROVED
+
+
+def test_who_may_not_approve_is_told_who_may(owner: Client, tenant: Tenant, make: Make) -> None:
+    with tenant.tx():
+        kind = types.save_type(
+            tenant.project, {"name": "Big", "description": "x", "tools": [MAIL], "approver_role": Role.ADMIN}
+        )
+        operator = User.objects.create_user("op@nello.example", "correct horse battery")
+        Member.objects.create(user=operator, role=Role.OPERATOR)
+    todo = make(type=kind)
+    theirs = browser(operator)
+    text = page(theirs, tenant, todo)
+    assert "Waits for an admin or owner" in text
+    assert 'data-key="a" disabled' in text
+    response = theirs.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)}, follow=True)
+    assert "at least an admin" in response.content.decode()
+    assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
+
+
+def test_a_viewer_sees_everything_and_is_offered_nothing(tenant: Tenant, make: Make) -> None:
+    with tenant.tx():
+        viewer = User.objects.create_user("eye@nello.example", "correct horse battery")
+        Member.objects.create(user=viewer, role=Role.VIEWER)
+    text = page(browser(viewer), tenant, make())
+    assert "marta@example.com" in text
+    assert 'value="approve"' not in text
+
+
+def test_a_todo_whose_tool_is_gone_says_so_and_can_not_be_approved(owner: Client, tenant: Tenant, make: Make) -> None:
+    todo = make()
+    with tenant.tx():
+        Todo.objects.filter(pk=todo.pk).update(tool="vanished_tool")
+    text = page(owner, tenant, todo)
+    assert "Tool vanished_tool no longer exists." in text
+    assert 'data-key="a" disabled' in text
+
+
+# The run
+
+
+def run(tenant: Tenant, todo: Todo, *results: str, is_error: bool = False, **step: Any) -> TodoStep:
+    """Steps of the executor, each with one call that came back with a result; an empty one has not come back."""
+    approval = approve(tenant, todo)
+    with tenant.tx():
+        Todo.objects.filter(pk=todo.pk).update(status=TodoStatus.IN_PROGRESS)
+        for number, result in enumerate(results, 1):
+            ended = timezone.now() if result else None
+            row = TodoStep.objects.create(
+                todo=todo,
+                approval=approval,
+                number=number,
+                **{"model": "gpt-5", "cost": "0.0021", "finished_at": ended, **step},
+            )
+            TodoCall.objects.create(
+                step=row,
+                index=0,
+                call_id="c",
+                name=MAIL,
+                arguments_text="{}",
+                arguments=LETTER,
+                result=result,
+                is_error=is_error,
+                finished_at=ended,
+            )
+        return row
+
+
+def test_steps_are_shown_as_they_happen_with_calls_results_and_cost(owner: Client, tenant: Tenant, make: Make) -> None:
+    """L12, L14: of ten steps two are used; what the agent decided and what came back is there to be read."""
+    todo = make()
+    run(tenant, todo, "Sent to marta@example.com.", "")
+    text = page(owner, tenant, todo)
+    for words in ("2 of 10 steps, $0.0042", "Sent to marta@example.com.", "not answered yet", 'data-step="2"'):
+        assert words in text
+    assert "step 2 of 10" in column(text, "motion")
+
+
+def test_an_error_that_the_agent_was_told_stands_in_its_step(owner: Client, tenant: Tenant, make: Make) -> None:
+    """L19"""
+    todo = make()
+    run(tenant, todo, "The customer has no e-mail address.", is_error=True)
+    step = page(owner, tenant, todo).partition('data-step="1"')[2].partition("</li>")[0]
+    assert 'data-s="warn"' in step
+    assert "The customer has no e-mail address." in step
+
+
+def test_an_unknown_outcome_asks_whether_it_happened_and_offers_a_repeat(
+    owner: Client, tenant: Tenant, make: Make
+) -> None:
+    """T9, T11"""
+    todo = make()
+    step = run(tenant, todo, "Whether it happened isn't known.", is_error=True)
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email")
+    with tenant.tx():
+        TodoCall.objects.filter(step=step).update(effect=effect)
+    put(tenant, todo, TodoStatus.NEEDS_ATTENTION, reason="Whether the e-mail left isn’t known.")
+    text = page(owner, tenant, todo)
+    assert "Did this happen?" in text
+    assert "Whether the e-mail left isn’t known." in text
+    assert f'name="repeat" value="{effect.pk}"' in text
+    owner.post(url_of(tenant, todo), {"do": "review_again", "repeat": str(effect.pk)})
+    assert "Once more" in page(owner, tenant, todo)
+    assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
+
+
+def test_a_todo_leads_to_its_conversation_its_turn_and_its_promise(owner: Client, tenant: Tenant, make: Make) -> None:
+    row = talk(tenant, "Could you e-mail me the list?", channel=Channel.PHONE)
+    promise = add_promise(tenant, row, "I’ll e-mail you the list.", state=PromiseState.BROKEN)
+    todo = make(conversation_id=row.pk, turn_id=promise.turn_id, promise=promise, quote=promise.quote)
+    text = page(owner, tenant, todo)
+    assert reverse("conversation", args=[tenant.project.slug, row.pk]) in text
+    assert f"turn={promise.turn_id}" in text
+    assert f"#promise-{promise.pk}" in text
+    assert "“I’ll e-mail you the list.”" in text
+
+
+def test_the_stamp_changes_with_every_event_and_every_call(owner: Client, tenant: Tenant, make: Make) -> None:
+    """What is shown is brought up to date when its stamp differs."""
+    todo = make()
+    address = reverse("todo_news", args=[tenant.project.slug]) + f"?todo={todo.pk}"
+    stamps = [owner.get(address).content]
+    step = run(tenant, todo, "")
+    stamps.append(owner.get(address).content)
+    with tenant.tx():
+        TodoCall.objects.filter(step=step).update(finished_at=timezone.now(), result="Sent.")
+    stamps.append(owner.get(address).content)
+    assert len(set(stamps)) == 3
+    assert owner.get(address).content == stamps[-1]
+    assert stamps[-1].decode() in page(owner, tenant, todo)
+
+
+# The list, and many at once
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", {"one", "two", "three"}),
+        ("&state=failed", {"two"}),
+        ("&source=api", {"three"}),
+        ("&state=failed&source=api", set()),
+        ("&state=nonsense&type=x&before=y", {"one", "two", "three"}),
+    ],
+)
+def test_filters_narrow_the_list(query: str, found: set[str], owner: Client, tenant: Tenant, make: Make) -> None:
+    make("one")
+    put(tenant, make("two"), TodoStatus.FAILED)
+    make("three", source=TodoSource.API)
+    text = page(owner, tenant, query=f"?view=list{query}")
+    assert {name for name in ("one", "two", "three") if f">{name}</b>" in text.replace("\n", "")} == found
+
+
+def test_the_list_goes_on_where_it_ended(owner: Client, tenant: Tenant, make: Make) -> None:
+    first = make("the oldest")
+    with tenant.tx():
+        Todo.objects.filter(pk=first.pk).update(created_at=timezone.now() - timedelta(days=1))
+        Todo.objects.bulk_create(
+            Todo(project=tenant.project, description="many", source=TodoSource.API, expires_at=timezone.now())
+            for _ in range(51)
+        )
+    response = owner.get(url_of(tenant) + "?view=list")
+    assert "the oldest" not in response.content.decode()
+    assert "the oldest" in owner.get(url_of(tenant) + response.context["next"]).content.decode()
+
+
+def test_several_are_approved_each_as_it_was_shown(owner: Client, tenant: Tenant, make: Make) -> None:
+    """One that changed meanwhile is left out and named; the others are approved."""
+    todos = [make(f"todo {number}") for number in range(3)]
+    choices = [choice(tenant, todo) for todo in todos]
+    with tenant.tx():
+        services.edit_todo(todos[1].pk, {"description": "something else"}, actor=Actor("Eve"), version=None)
+    response = owner.post(url_of(tenant), {"choice": choices}, follow=True)
+    assert [state(tenant, todo) for todo in todos] == ["approved", "pending_review", "approved"]
+    text = response.content.decode()
+    assert "2 todos approved." in text
+    assert "1 not approved: This todo changed" in text
+
+
+def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T12"""
+    todos = [make(f"todo {number}") for number in range(21)]
+    choices = [choice(tenant, todo) for todo in todos]
+    response = owner.post(url_of(tenant), {"choice": choices})
+    text = response.content.decode()
+    assert response.status_code == 409
+    assert "You are about to approve 21 todos at once." in text
+    assert all(f'value="{one}"' in text for one in choices)
+    assert state(tenant, todos[0]) == TodoStatus.PENDING_REVIEW
+    owner.post(url_of(tenant), {"choice": choices, "confirmed": "yes"})
+    assert {state(tenant, todo) for todo in todos} == {TodoStatus.APPROVED}
+
+
+# Forms
+
+
+def test_a_person_makes_a_todo_with_a_tool_and_its_arguments(owner: Client, tenant: Tenant, make: Make) -> None:
+    persona = make().persona_id
+    form = {"description": "Write to Marta", "tool": MAIL, "persona": str(persona), "arguments.subject": "Hello"}
+    response = owner.post(reverse("new_todo", args=[tenant.project.slug]), {**form, "arguments.body": "Dear Marta."})
+    with tenant.tx():
+        made = Todo.objects.get(description="Write to Marta")
+    assert response.headers["Location"] == url_of(tenant, made)
+    assert made.arguments == {"subject": "Hello", "body": "Dear Marta."}
+    assert (made.persona_id, made.source, made.status) == (persona, TodoSource.PERSON, TodoStatus.PENDING_REVIEW)
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ({"description": ""}, "Say what is to be done."),
+        ({"description": "x", "recipients": "nobody"}, "is no e-mail address"),
+        ({"description": "x", "tool": "no_such_tool"}, "no longer exists"),
+        ({"description": "x", "tool": MAIL}, "arguments"),
+    ],
+)
+def test_what_is_wrong_with_a_new_todo_stands_in_the_form(
+    form: dict[str, str], sentence: str, owner: Client, tenant: Tenant
+) -> None:
+    response = owner.post(reverse("new_todo", args=[tenant.project.slug]), form)
+    assert response.status_code == 422
+    assert sentence in response.content.decode()
+    with tenant.tx():
+        assert not Todo.objects.exists()
+
+
+def test_two_who_edit_the_same_todo_see_what_differs(owner: Client, tenant: Tenant, make: Make) -> None:
+    todo = make()
+    with tenant.tx():
+        services.edit_todo(todo.pk, {"description": "Send Marta the menu"}, actor=Actor("Eve"), version=1)
+    form = {"description": "Send Marta flowers", "tool": MAIL, **{f"arguments.{k}": v for k, v in LETTER.items()}}
+    response = owner.post(url_of(tenant, todo, "edit_todo"), {**form, "version": 1})
+    text = response.content.decode()
+    assert response.status_code == 422
+    assert "Somebody changed it while you were writing." in text
+    assert "Send Marta flowers" in text
+    assert '<input type="hidden" name="version" value="2">' in text
+
+
+# Standing rules
+
+
+def rule_form(**changes: str) -> dict[str, str]:
+    return {"kind.text": "anything", "most_per_day": "5", "do": "make", **changes}
+
+
+def test_a_rule_first_shows_what_it_would_have_let_through(owner: Client, tenant: Tenant, make: Make) -> None:
+    make("text one", tool=SMS, arguments={"text": "Via Dante 12."})
+    todo = make("text two", tool=SMS, arguments={"text": "Via Dante 14."})
+    address = url_of(tenant, todo, "allow_todo")
+    exactly = owner.get(address).content.decode()
+    assert "1 of 2 todos with this tool in the last 30 days" in exactly
+    response = owner.post(address, rule_form())
+    assert "2 of 2 todos with this tool" in response.content.decode()
+    with tenant.tx():
+        assert not StandingRule.objects.exists()
+    owner.post(address, rule_form(seen=response.context["fingerprint"]))
+    with tenant.tx():
+        rule = StandingRule.objects.get()
+    assert (rule.tool, rule.allowed, rule.most_per_day) == (SMS, {"text": {"anything": True}}, 5)
+
+
+def test_a_rule_ends_in_the_settings(owner: Client, tenant: Tenant, make: Make) -> None:
+    todo = make(tool=SMS, arguments={"text": "Via Dante 12."})
+    address = url_of(tenant, todo, "allow_todo")
+    owner.post(address, {**rule_form(seen=owner.post(address, rule_form()).context["fingerprint"])})
+    settings = reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "todos"})
+    assert "at most 5" in owner.get(settings).content.decode()
+    with tenant.tx():
+        rule = StandingRule.objects.get()
+    owner.post(settings, {"do": "end", "id": str(rule.pk)})
+    with tenant.tx():
+        rule.refresh_from_db()
+    assert rule.ended_at is not None
+
+
+# Types
+
+
+def type_form(**changes: Any) -> dict[str, Any]:
+    return {
+        "do": "save",
+        "name": "Letter",
+        "description": "A letter is promised.",
+        "tools": [MAIL],
+        "approver_role": "operator",
+        "second_approver": "above",
+        "limit_argument": "amount",
+        "limit_value": "99,5",
+        "expires_after_hours": "48",
+        "is_extracted": "yes",
+        **changes,
+    }
+
+
+def settings_of(tenant: Tenant) -> str:
+    return reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "todos"})
+
+
+def test_a_type_is_made_changed_and_removed_in_the_settings(owner: Client, tenant: Tenant) -> None:
+    """L09"""
+    owner.post(settings_of(tenant), type_form())
+    with tenant.tx():
+        kind = TodoType.objects.get(name="Letter")
+    assert (kind.tools, str(kind.limit_value), kind.expires_after_hours) == ([MAIL], "99.50", 48)
+    owner.post(settings_of(tenant), type_form(id=str(kind.pk), name="E-mail", is_extracted=""))
+    with tenant.tx():
+        kind.refresh_from_db()
+    assert (kind.name, kind.is_extracted) == ("E-mail", False)
+    owner.post(settings_of(tenant), {"do": "remove", "id": str(kind.pk)})
+    with tenant.tx():
+        kind.refresh_from_db()
+    assert kind.is_removed
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"name": ""}, "name is empty."),
+        ({"tools": ["send_emial_to_caller"]}, "Did you mean send_email_to_caller?"),
+        ({"expires_after_hours": "soon"}, "expires_after_hours must be between"),
+        ({"limit_value": "much"}, "limit_value must be a number"),
+    ],
+)
+def test_what_is_wrong_with_a_type_stands_beside_it(
+    changes: dict[str, Any], sentence: str, owner: Client, tenant: Tenant
+) -> None:
+    response = owner.post(settings_of(tenant), type_form(**changes))
+    assert response.status_code == 422
+    assert sentence in response.content.decode()
+    with tenant.tx():
+        assert not TodoType.objects.filter(description=type_form()["description"]).exists()
+
+
+def test_a_tool_that_was_deleted_is_named_in_its_type(owner: Client, tenant: Tenant) -> None:
+    with tenant.tx():
+        TodoType.objects.create(project=tenant.project, name="Old", description="x", tools=["gone_tool"])
+    assert "Tool gone_tool no longer exists." in owner.get(settings_of(tenant)).content.decode()
+
+
+def test_the_offer_of_a_rule_comes_after_many_unchanged_approvals(owner: Client, tenant: Tenant, make: Make) -> None:
+    newest: UUID | None = None
+    for _ in range(10):
+        todo = make(tool=SMS, arguments={"text": "Via Dante 12."})
+        approve(tenant, todo)
+        newest = todo.pk
+    text = page(owner, tenant)
+    assert "You approved 10 of 10 with “Send SMS”, all unchanged." in text
+    assert reverse("allow_todo", args=[tenant.project.slug, newest]) in text

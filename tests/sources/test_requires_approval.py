@@ -1,0 +1,197 @@
+"""D16: a tool marked `requires_approval` does nothing before somebody has said yes to exactly its arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conversations.models import Wait
+from conversations.services import give_fields
+from projects.attributes import set_attribute
+from projects.models import Member
+from tests.sources.conftest import LUCIA, PROMISE, SMS, Desk, events, todos, told
+from todos.content import content_of, hash_of
+from todos.lifecycle import Actor
+from todos.models import StandingRule, Todo, TodoSource, TodoStatus
+from todos.services import approve_todo, cancel_todo, expire_todo, reject_todo
+from tools.catalogue import approval_setting, compile_tools
+from tools.checking.problem import DefinitionRefused
+from tools.models import Effect, EffectState, PromiseState
+from tools.promises import UNSERVED_WITHIN
+
+CREW = "notify_crew_tool"
+BODY = {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}
+TEXT = {"text": "Your table is booked."}
+
+
+def arranged(desk: Desk) -> Todo:
+    """The todo of a text message that the agent promised, and that somebody has to approve."""
+    with desk.tenant.tx():
+        set_attribute(desk.tenant.project, approval_setting(SMS), True)
+    return promised(desk)
+
+
+def promised(desk: Desk) -> Todo:
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    desk.model.script("arguments", json=TEXT)
+    desk.run("effect")
+    [todo] = todos(desk)
+    return todo
+
+
+def approve(desk: Desk, todo: Todo) -> None:
+    with desk.tenant.tx():
+        owner = Member.objects.select_related("user").get(user=desk.tenant.owner)
+        seen = hash_of(content_of(Todo.objects.select_related("project", "type").get(pk=todo.pk)))
+        approve_todo(todo.pk, version=todo.version, content_hash=seen, actor=Actor("Nello", owner.pk), member=owner)
+
+
+def webhook_tool(desk: Desk, *, after_actions: Any = (), **options: Any) -> None:
+    options = {"url": "https://crew.example.com/notes", "body": BODY, **options}
+    action = {"type": "send_webhook", "options": options}
+    desk.tool(CREW, requires_approval=True, action=action, after_actions=list(after_actions))
+
+
+def test_its_effect_waits_as_a_todo_with_exactly_its_arguments(desk: Desk) -> None:
+    todo = arranged(desk)
+    [effect] = desk.effects()
+    assert (todo.source, todo.status) == (TodoSource.TOOL, TodoStatus.PENDING_REVIEW)
+    assert (todo.tool, todo.arguments, todo.effect_id) == (SMS, TEXT, effect.pk)
+    assert (todo.quote, todo.promise_id) == (PROMISE, desk.promises()[0].pk)
+    assert (effect.state, effect.attempts) == (EffectState.PLANNED, 0)
+
+
+def test_a_tool_that_asks_for_no_approval_makes_no_todo(desk: Desk) -> None:
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    desk.model.script("arguments", json=TEXT)
+    desk.run("effect")
+    assert todos(desk) == []
+
+
+def test_a_custom_tool_says_so_in_its_definition(desk: Desk) -> None:
+    webhook_tool(desk)
+    desk.reads(CREW)
+    desk.analyse(PROMISE)
+    desk.model.script("arguments", json={"body": {"note": "Two highchairs"}})
+    desk.run("effect")
+    [todo] = todos(desk)
+    assert (todo.tool, todo.arguments) == (CREW, {"body": {"note": "Two highchairs"}})
+
+
+def test_the_wait_for_it_ends_with_the_word_that_somebody_has_to_approve_it(desk: Desk) -> None:
+    webhook_tool(desk, wait_seconds=60)
+    desk.reads(CREW)
+    desk.analyse(PROMISE)
+    desk.model.script("arguments", json={"body": {"note": "Two highchairs"}})
+    desk.run("effect")
+    with desk.tenant.tx():
+        assert Wait.objects.get().ended_at is not None
+    [text] = told(desk)
+    assert "has to approve it first" in text
+
+
+def test_its_promise_is_due_as_what_people_do(desk: Desk) -> None:
+    arranged(desk)
+    [promise] = desk.promises()
+    assert promise.due_at - promise.created_at == UNSERVED_WITHIN
+
+
+def test_an_approved_one_is_carried_out_once_and_keeps_its_promise(desk: Desk) -> None:
+    """The outbox shows the one text that went out."""
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
+    todo = arranged(desk)
+    approve(desk, todo)
+    desk.run("todo", "todo_news", "effect")
+    [effect] = desk.effects()
+    assert (effect.state, effect.attempts) == (EffectState.DONE, 1)
+    assert [promise.state for promise in desk.promises()] == [PromiseState.KEPT]
+    assert [one.status for one in todos(desk)] == [TodoStatus.COMPLETED]
+    assert any(payload["state"] == "done" for payload in events(desk, "effect_done"))
+
+
+@pytest.mark.parametrize("verb", [reject_todo, cancel_todo])
+def test_one_that_was_refused_is_cancelled_withdrawn_and_told(desk: Desk, verb: Any) -> None:
+    todo = arranged(desk)
+    with desk.tenant.tx():
+        verb(todo.pk, actor=LUCIA, reason="The number is wrong.")
+    desk.run("todo_news")
+    [effect], [promise] = desk.effects(), desk.promises()
+    assert (effect.state, promise.state) == (EffectState.CANCELLED, PromiseState.WITHDRAWN)
+    assert "The number is wrong." in promise.reason
+    assert "The number is wrong." in told(desk)[0]
+
+
+def test_one_that_nobody_approved_in_time_breaks_its_promise(desk: Desk) -> None:
+    todo = arranged(desk)
+    with desk.tenant.tx():
+        expire_todo(todo)
+    [effect], [promise] = desk.effects(), desk.promises()
+    assert (effect.state, promise.state) == (EffectState.CANCELLED, PromiseState.BROKEN)
+    assert promise.reason == "Nobody approved it in time."
+
+
+def test_with_a_standing_rule_it_waits_for_nobody(desk: Desk) -> None:
+    with desk.tenant.tx():
+        set_attribute(desk.tenant.project, approval_setting(SMS), True)
+        owner = Member.objects.get(user=desk.tenant.owner)
+        allowed = {"text": {"anything": True}}
+        StandingRule.objects.create(project=desk.tenant.project, tool=SMS, allowed=allowed, created_by=owner.pk)
+    todo = promised(desk)
+    assert todo.status == TodoStatus.APPROVED
+    assert events(desk, "effect_awaits_approval") == []
+
+
+def test_a_repeat_is_held_before_anybody_is_asked(desk: Desk) -> None:
+    """E6"""
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
+    todo = arranged(desk)
+    with desk.tenant.tx():
+        first = Effect.objects.get(pk=todo.effect_id)
+        Effect.objects.filter(pk=first.pk).update(state=EffectState.DONE, started_at=first.created_at)
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    desk.model.script("arguments", json=TEXT)
+    desk.model.script("arguments", json={"quote": "", "asked_again": False})
+    desk.run("effect")
+    assert [one.state for one in desk.effects()] == [EffectState.DONE, EffectState.HELD]
+    assert len(todos(desk)) == 1
+
+
+def test_the_agent_reads_that_somebody_has_to_approve_it(desk: Desk) -> None:
+    arranged(desk)
+    desk.talk.say("Did you send it?")
+    desk.run("reply")
+    prompt = str(desk.model.requests("reply")[-1]["messages"])
+    assert f"{SMS}: being looked at by a colleague, who has to approve it first" in prompt
+
+
+@pytest.mark.parametrize("action", [{"type": "send_urgent_message"}, {"type": "send_event"}])
+def test_a_tool_that_works_at_once_can_not_wait_for_approval(desk: Desk, action: dict[str, str]) -> None:
+    with pytest.raises(DefinitionRefused, match="only a webhook can wait"):
+        desk.tool(CREW, requires_approval=True, action=action)
+
+
+def test_approval_is_asked_for_by_true_alone(desk: Desk) -> None:
+    with pytest.raises(DefinitionRefused, match="requires_approval must be true or false"):
+        desk.tool(CREW, requires_approval="yes")
+
+
+def test_what_only_a_conversation_can_obey_can_not_be_switched(desk: Desk) -> None:
+    with desk.tenant.tx():
+        set_attribute(desk.tenant.project, approval_setting("transfer_call_tool"), True)
+        compiled = {tool.name: tool for tool in compile_tools(desk.tenant.project, channel="phone")}
+    assert compiled["transfer_call_tool"].definition.requires_approval is False
+
+
+def test_the_switch_is_the_projects_own(desk: Desk, stranger: Any) -> None:
+    with desk.tenant.tx():
+        set_attribute(desk.tenant.project, approval_setting(SMS), True)
+    for tenant, wanted in ((desk.tenant, True), (stranger, False)):
+        with tenant.tx():
+            compiled = {tool.name: tool for tool in compile_tools(tenant.project, channel="chat")}
+        assert compiled[SMS].definition.requires_approval is wanted

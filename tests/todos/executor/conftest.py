@@ -1,0 +1,150 @@
+"""Approved todos, carried out by the lane's own code in this process, with a scripted model and a target that keeps a log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from conversations.models import Conversation
+from jobs import claims
+from jobs.attempt import attempt
+from jobs.lanes import Lane, lane_of
+from jobs.model_client import model_client
+from jobs.models import Job, State
+from projects.models import Member
+from projects.threads import in_db
+from tests.effects.target import Target, target_server
+from tests.processes import ScriptedModel
+from tests.todos.conftest import Desk
+from todos.lifecycle import Actor
+from todos.models import Todo, TodoCall, TodoSource, TodoStep, TodoType
+from todos.services import make_todo
+from tools.custom import service as custom_tools
+from tools.models import Effect
+
+WRITE = "Write to the caller that the lost scarf was found."
+LETTER = {"subject": "Your scarf", "body": "We have found your scarf."}
+NOTIFY = "notify_crew"
+
+
+@pytest.fixture
+def target() -> Iterator[Target]:
+    with target_server() as server:
+        yield server
+
+
+def webhook(url: str, **options: Any) -> dict[str, Any]:
+    """A tool of the tenant's own that tells a crew something."""
+    body = {"type": "object", "properties": {"what": {"type": "string", "description": "What they are told"}}}
+    after_actions = options.pop("after_actions", [])
+    return {
+        "description": "Tells the crew something.",
+        "conditions": {"agentPromised": {"type": "boolean", "description": "The agent commits to tell the crew now."}},
+        "useConversationHistory": False,
+        "action": {"type": "send_webhook", "options": {"url": url, "body": body, **options}},
+        "after_actions": after_actions,
+    }
+
+
+@dataclass(frozen=True)
+class Runs(Desk):
+    """Todos of one customer's conversation, and their runs."""
+
+    conversation: Conversation
+    boss: Member
+    model: ScriptedModel
+
+    def kind(self, *tools: str, **fields: Any) -> TodoType:
+        return self.type(name="Follow-up", description="Something is to be told.", tools=list(tools), **fields)
+
+    def own_tool(self, url: str, *, name: str = NOTIFY, **options: Any) -> None:
+        with self.tenant.tx():
+            custom_tools.save(self.tenant.project, name=name, document=webhook(url, **options))
+
+    def todo(self, kind: TodoType | None = None, **details: Any) -> Todo:
+        """A todo about the conversation's customer."""
+        standard = {
+            "description": WRITE,
+            "source": TodoSource.PERSON,
+            "actor": Actor("Nello"),
+            "type": kind,
+            "conversation_id": self.conversation.pk,
+            "persona_id": self.conversation.persona_id,
+        }
+        return self.do(make_todo, self.tenant.project, **{**standard, **details})
+
+    def frozen(self, tool: str = "send_email_to_caller", arguments: dict[str, Any] = LETTER, **details: Any) -> Todo:
+        return self.todo(tool=tool, arguments=arguments, **details)
+
+    def approved(self, todo: Todo) -> Todo:
+        self.approve(todo, self.boss)
+        return self.now(todo)
+
+    def calls_tool(self, name: str, arguments: Any = LETTER, **more: Any) -> None:
+        """The model's next step calls a tool."""
+        self.model.script("execute", tool_calls=[{"name": name, "arguments": arguments}], **more)
+
+    def says(self, text: str = "That is done.") -> None:
+        """The model's next step calls nothing."""
+        self.model.script("execute", text=text)
+
+    def carry_out(self, todo: Todo, *, hurry: bool = True) -> Todo:
+        """Approve it, run it to where it ends or waits, and give it back as it stands."""
+        return self.run(self.approved(todo), hurry=hurry)
+
+    def run(self, todo: Todo, *, lane: str = "todo", hurry: bool = True) -> Todo:
+        """Run every job of the lane that is due; `hurry`: those that are to wait don't, but for callbacks."""
+        asyncio.run(self._run(lane_of(lane), hurry=hurry))
+        return self.now(todo)
+
+    async def _run(self, lane: Lane, *, hurry: bool) -> None:
+        while True:
+            if hurry:
+                await in_db(self._hurry)
+            jobs = await in_db(claims.claim, [lane], limit=32)
+            if not jobs:
+                break
+            await asyncio.gather(*(attempt(job, lane) for job in jobs))
+        await model_client().aclose()
+
+    def hurry_callbacks(self) -> None:
+        """An hour has gone by, and nobody has called back."""
+        with self.tenant.tx():
+            Job.objects.filter(key__contains=":callback:").update(run_after="2020-01-01T00:00:00Z")
+            Effect.objects.filter(state="sending").update(
+                accepted_at="2020-01-01T00:00:00Z", started_at="2020-01-01T00:00:00Z"
+            )
+
+    def _hurry(self) -> None:
+        with self.tenant.tx():
+            waiting = Job.objects.filter(lane="todo", state=State.QUEUED).exclude(key__contains=":callback:")
+            waiting.update(run_after="2020-01-01T00:00:00Z")
+
+    def steps(self, todo: Todo) -> list[TodoStep]:
+        with self.tenant.tx():
+            return list(
+                TodoStep.objects.filter(todo=todo).order_by("approval__version", "number").prefetch_related("calls")
+            )
+
+    def calls(self, todo: Todo) -> list[TodoCall]:
+        with self.tenant.tx():
+            rows = TodoCall.objects.filter(step__todo=todo).select_related("effect", "step")
+            return list(rows.order_by("step__approval__version", "step__number", "index"))
+
+    def effects(self, todo: Todo) -> list[Effect]:
+        return [call.effect for call in self.calls(todo) if call.effect is not None]
+
+    def result(self, todo: Todo) -> str:
+        """What the model was told of the last call."""
+        return self.calls(todo)[-1].result
+
+
+@pytest.fixture
+def runs(desk: Desk, conversation: Conversation, model: ScriptedModel, settings: Any) -> Runs:
+    settings.OPENAI_BASE_URL = model.base_url
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    return Runs(tenant=desk.tenant, conversation=conversation, boss=desk.owner, model=model)

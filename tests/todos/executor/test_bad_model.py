@@ -1,0 +1,147 @@
+"""Models that go astray, tools that break, and what is gone by the time it is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conversations.services import give_fields
+from tests.effects.target import Target
+from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.executor.planning import MOST_CALLS, storable
+from todos.lifecycle import Actor
+from todos.models import Todo
+from todos.services import cancel_todo
+from tools.custom import service as custom_tools
+
+CALLER = "send_email_to_caller"
+
+
+@pytest.mark.parametrize("text", ['{"subject": "Your sc', "", "[1]", '"text"', "null", "{" * 5000])
+def test_arguments_that_are_no_object_are_never_run(text: str, runs: Runs) -> None:
+    """T7, T8: cut JSON is an error for the model, which does it anew."""
+    runs.calls_tool(CALLER, text or "null")
+    runs.calls_tool(CALLER)
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    cut, whole = runs.calls(todo)
+    assert (cut.arguments, cut.effect, cut.is_error) == (None, None, True)
+    assert (whole.effect.state, todo.status) == ("done", "completed")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"subject": "Only a subject"},
+        {"subject": 7, "body": "x"},
+        {**LETTER, "subject": "s" * 201},
+        {**LETTER, "body": "\0"},
+    ],
+)
+def test_arguments_that_do_not_fit_are_an_error(arguments: dict[str, Any], runs: Runs) -> None:
+    """L19: with what is wrong, as a string."""
+    runs.calls_tool(CALLER, arguments)
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    assert runs.effects(todo) == []
+    assert runs.result(todo).startswith("Error: ")
+
+
+def test_fifty_calls_in_one_step_do_one_thing(runs: Runs) -> None:
+    """T8: each has its result; the same is done once, and what is too much not at all."""
+    runs.model.script("execute", tool_calls=[{"name": CALLER, "arguments": LETTER}] * 50)
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    states = [effect.state for effect in runs.effects(todo)]
+    assert states == ["done", *["held"] * (MOST_CALLS - 1)]
+    assert len(runs.calls(todo)) == 50
+    assert all(call.result and call.finished_at for call in runs.calls(todo))
+
+
+def test_a_tool_that_raises_ends_no_run(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """L19: nobody knows what it did, the model is told so, and staff is asked (T9)."""
+
+    async def broken(*_: Any) -> Any:
+        raise RuntimeError("the tool has a bug")
+
+    monkeypatch.setattr("tools.builtin.send_email_to_caller.send_email", broken)
+    runs.calls_tool(CALLER)
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    assert "isn't known" in runs.result(todo)
+    assert (todo.status, len(runs.steps(todo))) == ("needs_attention", 2)
+    assert any(
+        record.levelname == "ERROR" and "the tool has a bug" in str(record.exc_info) for record in caplog.records
+    )
+
+
+def test_a_tool_that_was_removed_returns_the_todo_to_review(runs: Runs, target: Target) -> None:
+    """T1: between the yes and the run."""
+    runs.own_tool(target.url)
+    todo = runs.approved(runs.todo(runs.kind(NOTIFY)))
+    with runs.tenant.tx():
+        custom_tools.remove(runs.tenant.project, NOTIFY)
+    todo = runs.run(todo)
+    assert (todo.status, target.log, runs.model.requests("execute")) == ("pending_review", [], [])
+    assert NOTIFY in todo.reason
+
+
+def test_a_tool_that_was_removed_in_the_middle_runs_no_more(runs: Runs, target: Target) -> None:
+    """T1: looked at again before every effect; what was planned is cancelled."""
+    runs.own_tool(target.url)
+
+    def remove(_: Any) -> None:
+        with runs.tenant.tx():
+            custom_tools.remove(runs.tenant.project, NOTIFY)
+
+    target.on_request = remove
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
+    assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
+    assert (todo.status, len(target.log)) == ("pending_review", 1)
+
+
+def test_a_contact_that_lost_its_address_returns_the_todo_to_review(runs: Runs) -> None:
+    """T1: it was approved for the address that was seen."""
+    todo = runs.approved(runs.frozen())
+    with runs.tenant.tx():
+        give_fields(runs.conversation.persona, {"email": "somebody.else@example.com"})
+    todo = runs.run(todo)
+    assert (todo.status, runs.effects(todo)) == ("pending_review", [])
+    assert "contact" in todo.reason
+
+
+def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
+    """T10: before the next effect."""
+    runs.own_tool(target.url)
+    todo = runs.approved(runs.todo(runs.kind(NOTIFY)))
+    target.on_request = lambda _: runs.do(cancel, todo)
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    todo = runs.run(todo)
+    assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
+    assert (todo.status, len(runs.steps(todo))) == ("cancelled", 1)
+
+
+def cancel(todo: Todo) -> None:
+    cancel_todo(todo.pk, actor=Actor("Nello"))
+
+
+def test_a_model_that_refuses_fails_the_todo(runs: Runs) -> None:
+    runs.model.script("execute", times=0, fault="content_filter")
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    assert (todo.status, runs.steps(todo)) == ("failed", [])
+    assert "filter" in todo.reason
+
+
+def test_an_answer_that_was_cut_is_no_step(runs: Runs) -> None:
+    runs.model.script("execute", times=0, fault="length", text="I will now")
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    assert (todo.status, runs.steps(todo)) == ("failed", [])
+
+
+def test_a_texts_halves_and_zeros_can_be_stored() -> None:
+    assert storable("a\0b\ud800c") == "ab?c"

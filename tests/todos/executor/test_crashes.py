@@ -1,0 +1,111 @@
+"""Workers die at each labelled point of a run, by a real SIGKILL, and another goes on (T4-T6, T8, T9, T13)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from jobs.models import Job, State
+from tests.crashes.invariants import settle
+from tests.effects.target import Answers, Target
+from tests.processes import Zygote, until
+from tests.todos.executor.conftest import Runs
+from todos.models import Todo, TodoStatus, TodoType
+from tools.models import Effect
+
+# Where a worker dies, and what is known of what is done once, when it was at that.
+POINTS = {
+    "todo.claimed": "done",
+    "todo.model_done_pre_commit": "done",
+    "todo.step_committed": "done",
+    "todo.between_effects": "done",
+    "todo.last_step_pre_final": "done",
+    "effect.sending_pre_bytes": "unknown",
+    "effect.bytes_out": "unknown",
+    "effect.response_pre_commit": "unknown",
+}
+ONCE, AGAIN = "tell_once", "tell_again"
+
+
+def prepare(runs: Runs, target: Target) -> TodoType:
+    """A kind of todos whose model calls two tools in one step, and is done when their results are there."""
+    target.answers(Answers(body='{"crew": "on its way"}'))
+    runs.own_tool(f"{target.url}/once", name=ONCE)
+    runs.own_tool(f"{target.url}/again", name=AGAIN, delivery="idempotent")
+    hello = {"body": {"what": "Hello"}}
+    runs.model.script("execute", times=0, match="on its way", text="That is done.")
+    runs.model.script("execute", times=0, tool_calls=[{"name": name, "arguments": hello} for name in (ONCE, AGAIN)])
+    return runs.kind(ONCE, AGAIN)
+
+
+def violations(runs: Runs, todos: list[Todo], target: Target) -> list[str]:
+    """Everything that is wrong with runs that have settled, in sentences."""
+    reached = Counter(target.keys())
+    effects = [effect for todo in todos for effect in runs.effects(todo)]
+    found = [
+        f"{key} reached the target and is no effect" for key in reached.keys() - {one.effect_key for one in effects}
+    ]
+    for effect in effects:
+        found += [f"{effect.tool} was sent {reached[effect.effect_key]} times"] * _is_too_often(effect, reached)
+        found += [f"{effect.tool} is {effect.state}"] * (effect.state in ("planned", "sending"))
+    for todo in todos:
+        found += [f"{todo} has {len(runs.steps(todo))} steps"] * (len(runs.steps(todo)) != 2)
+        found += [f"{call} has no result" for call in runs.calls(todo) if not call.result]
+        states = {effect.state for effect in runs.effects(todo)}
+        is_right = runs.now(todo).status == ("needs_attention" if states & {"unknown", "held"} else "completed")
+        found += [f"{runs.now(todo)} with {states}"] * (not is_right)
+    return found
+
+
+def _is_too_often(effect: Effect, reached: Counter[str]) -> bool:
+    times = reached[effect.effect_key]
+    return (times > 1 and effect.delivery == "once") or (times == 0 and effect.state == "done")
+
+
+def kill(processes: Zygote, label: str) -> None:
+    processes.worker(queues="work", crash_at=f"{label}:1").wait()
+
+
+@pytest.mark.short_leases
+@pytest.mark.parametrize(("label", "state"), POINTS.items())
+def test_two_kills_lose_nothing_and_double_nothing(
+    label: str, state: str, runs: Runs, target: Target, processes: Zygote
+) -> None:
+    """T4, T6, T8: the first kill hits one todo, the second another, or the same one further on."""
+    kind = prepare(runs, target)
+    todos = [runs.approved(runs.todo(kind)) for _ in range(2)]
+    for _ in todos:
+        kill(processes, label)
+    processes.worker(queues="work")
+    settle(runs.tenant)
+    assert violations(runs, todos, target) == []
+    assert {one.state for todo in todos for one in runs.effects(todo) if one.tool == ONCE} <= {"done", "held", state}
+
+
+@pytest.mark.slow
+@pytest.mark.short_leases
+@pytest.mark.parametrize("label", POINTS)
+def test_twenty_kills_lose_nothing_and_double_nothing(
+    label: str, runs: Runs, target: Target, processes: Zygote
+) -> None:
+    """T4-T6, T8: each kill hits another todo."""
+    kind, todos = prepare(runs, target), list[Todo]()
+    for _ in range(20):
+        todos.append(runs.approved(runs.todo(kind)))
+        kill(processes, label)
+        survivor = processes.worker(queues="work")
+        settle(runs.tenant)
+        survivor.kill()
+    assert violations(runs, todos, target) == []
+
+
+def test_an_approved_todo_is_picked_up_by_a_worker(runs: Runs, processes: Zygote) -> None:
+    """L13, T13: two workers, and one run."""
+    processes.worker(queues="work")
+    processes.worker(queues="work")
+    todo = runs.approved(runs.frozen())
+    until(lambda: runs.now(todo).status == TodoStatus.COMPLETED, what="the end of the todo")
+    with runs.tenant.tx():
+        assert [job.state for job in Job.objects.filter(lane="todo")] == [State.DONE]
+    assert len(runs.effects(todo)) == 1

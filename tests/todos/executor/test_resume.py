@@ -1,0 +1,192 @@
+"""A run goes on: after a pause, after a tool that answers later, and after what staff says."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.effects.decisions import release, resolve, take_result
+from conversations.models import PersonaField
+from conversations.services import give_fields
+from jobs.models import Job, State
+from tests.effects.target import Answers, Target
+from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.lifecycle import Actor
+from todos.models import Todo
+from todos.services import review_again
+from tools.execution.callback import callback_token
+from tools.execution.webhook import reply_of
+from tools.models import Effect
+
+CALLER = "send_email_to_caller"
+HELLO = {"body": {"what": "Hello"}}
+
+
+def answer(runs: Runs, effect: Effect, body: bytes = b'{"crew": "came"}') -> bool:
+    return runs.do(take_result, effect.pk, token=callback_token(effect.pk), reply=reply_of(body))
+
+
+def says(runs: Runs, effect: Effect, *, happened: bool) -> None:
+    runs.do(resolve, runs.tenant.project, effect.pk, happened=happened, by=runs.boss.pk)
+
+
+@pytest.fixture
+def unclear(runs: Runs, target: Target) -> Todo:
+    """A frozen todo whose request was cut: it may have happened."""
+    target.answers(Answers(drops=True), Answers())
+    runs.own_tool(target.url)
+    return runs.carry_out(runs.frozen(NOTIFY, HELLO))
+
+
+def test_what_was_not_sent_is_tried_again(runs: Runs, target: Target) -> None:
+    """E3: by another job, under the same key; the model is not asked in between."""
+    target.answers(Answers(status=503), Answers())
+    runs.own_tool(target.url, delivery="idempotent")
+    runs.calls_tool(NOTIFY, HELLO)
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)), hurry=False)
+    assert (todo.status, len(runs.model.requests("execute"))) == ("in_progress", 1)
+    todo = runs.run(todo)
+    assert (todo.status, len(set(target.keys())), len(target.log)) == ("completed", 1, 2)
+
+
+def test_another_job_makes_no_attempt_before_it_is_due(runs: Runs, target: Target) -> None:
+    target.answers(Answers(status=503), Answers())
+    runs.own_tool(target.url, delivery="idempotent")
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO), hurry=False)
+    with runs.tenant.tx():
+        Job.objects.filter(lane="todo", state=State.DONE).update(state=State.QUEUED)
+    runs.run(todo, hurry=False)
+    assert len(target.log) == 1
+
+
+def test_a_tool_that_answers_later_is_waited_for(runs: Runs, target: Target) -> None:
+    """W6: the todo stays in progress, its job ends; the answer queues another."""
+    target.answers(Answers(status=202))
+    runs.own_tool(target.url, callback=True)
+    runs.calls_tool(NOTIFY, HELLO)
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
+    [effect] = runs.effects(todo)
+    assert (todo.status, effect.state, len(runs.steps(todo))) == ("in_progress", "sending", 1)
+    assert answer(runs, effect)
+    todo = runs.run(todo)
+    assert (todo.status, runs.result(todo)) == ("completed", '{"crew": "came"}')
+    assert [len(target.log), len(runs.steps(todo))] == [1, 2]
+
+
+def test_a_second_answer_changes_nothing(runs: Runs, target: Target) -> None:
+    target.answers(Answers(status=202))
+    runs.own_tool(target.url, callback=True)
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
+    [effect] = runs.effects(todo)
+    answer(runs, effect)
+    answer(runs, effect, b'{"error": "never"}')
+    todo = runs.run(todo)
+    assert (todo.status, runs.effects(todo)[0].state) == ("completed", "done")
+
+
+def test_an_answer_that_never_comes_is_unknown(runs: Runs, target: Target) -> None:
+    """T9: and one that comes all the same completes the todo."""
+    target.answers(Answers(status=202))
+    runs.own_tool(target.url, callback=True)
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
+    runs.hurry_callbacks()
+    todo = runs.run(todo)
+    [effect] = runs.effects(todo)
+    assert (todo.status, effect.state) == ("needs_attention", "unknown")
+    answer(runs, effect)
+    assert runs.now(todo).status == "completed"
+
+
+def test_an_unknown_outcome_needs_attention(unclear: Todo, runs: Runs) -> None:
+    """T9, E4"""
+    assert (unclear.status, runs.effects(unclear)[0].state) == ("needs_attention", "unknown")
+    assert f"It isn't known whether {NOTIFY} happened" in unclear.reason
+
+
+def test_staff_says_that_it_happened(unclear: Todo, runs: Runs, target: Target) -> None:
+    """T9"""
+    says(runs, runs.effects(unclear)[0], happened=True)
+    assert (runs.now(unclear).status, len(target.log)) == ("completed", 1)
+
+
+def test_staff_says_that_it_did_not_happen(unclear: Todo, runs: Runs, target: Target) -> None:
+    """It is done once more, under the same key: that is staff's word for it."""
+    says(runs, runs.effects(unclear)[0], happened=False)
+    assert runs.now(unclear).status == "in_progress"
+    todo = runs.run(unclear)
+    assert (todo.status, len(target.log), len(set(target.keys()))) == ("completed", 2, 1)
+
+
+def test_what_staff_says_of_a_todo_that_is_over_starts_nothing(unclear: Todo, runs: Runs, target: Target) -> None:
+    """T11: another yes is another run."""
+    [effect] = runs.effects(unclear)
+    runs.do(review_again, unclear.pk, actor=Actor("Nello"))
+    says(runs, effect, happened=False)
+    runs.run(unclear)
+    assert (runs.effects(unclear)[0].state, len(target.log)) == ("failed", 1)
+
+
+def test_a_repeat_is_held_and_staff_may_release_it(runs: Runs) -> None:
+    """E6: two todos with the same words for the same customer."""
+    runs.carry_out(runs.frozen())
+    todo = runs.carry_out(runs.frozen())
+    [effect] = runs.effects(todo)
+    assert (todo.status, effect.state) == ("needs_attention", "held")
+    runs.do(release, runs.tenant.project, effect.pk, by=runs.boss.pk)
+    assert runs.run(todo).status == "completed"
+
+
+def test_two_letters_to_one_customer_are_no_repeat(runs: Runs) -> None:
+    """Each was approved with its own words."""
+    runs.carry_out(runs.frozen())
+    assert runs.carry_out(runs.frozen(arguments={**LETTER, "body": "Something else."})).status == "completed"
+
+
+@pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
+def test_what_an_earlier_run_did_is_repeated_if_it_is_ticked(ticked: bool, status: str, runs: Runs) -> None:
+    """T11: whatever the words are."""
+    runs.calls_tool(CALLER)
+    runs.calls_tool("nothing", {})
+    runs.model.script("execute", times=1, fault="content_filter")
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    assert todo.status == "failed"
+    done = [effect.pk for effect in runs.effects(todo)]
+    runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=done if ticked else [])
+    runs.calls_tool(CALLER, {**LETTER, "body": "The same in other words."})
+    runs.says()
+    assert runs.carry_out(runs.now(todo)).status == status
+
+
+def test_after_actions_change_the_conversation(runs: Runs, target: Target) -> None:
+    """N47, E8: by the conversation's own lane."""
+    seen = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path": "crew"}}
+    target.answers(Answers(body='{"crew": "red"}'))
+    runs.own_tool(target.url, after_actions=[seen])
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
+    runs.run(todo, lane="effect")
+    with runs.tenant.tx():
+        assert PersonaField.objects.get(persona_id=todo.persona_id, key="crew").value == "red"
+
+
+def test_after_actions_without_a_conversation_are_skipped(runs: Runs, target: Target) -> None:
+    seen = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path": "crew"}}
+    runs.own_tool(target.url, after_actions=[seen])
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None))
+    with runs.tenant.tx():
+        [row] = runs.effects(todo)[0].after_actions.all()
+    assert (todo.status, row.state) == ("completed", "skipped")
+
+
+def test_what_an_earlier_run_waits_for_holds_up_no_later_one(runs: Runs, target: Target) -> None:
+    """T13: the first run waits an hour for a callback; meanwhile its todo changed, and was approved again."""
+    target.answers(Answers(status=202))
+    runs.own_tool(target.url, callback=True)
+    target.on_request = lambda _: runs.do(give_fields, runs.conversation.persona, {"email": "ada@other.example"})
+    hello = {"name": NOTIFY, "arguments": HELLO}
+    runs.model.script("execute", tool_calls=[hello, {"name": CALLER, "arguments": LETTER}])
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY, CALLER)))
+    assert (todo.status, [one.state for one in runs.effects(todo)]) == ("pending_review", ["sending", "cancelled"])
+    runs.calls_tool(CALLER)
+    runs.says()
+    assert runs.carry_out(todo, hurry=False).status == "completed"

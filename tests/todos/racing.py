@@ -1,0 +1,156 @@
+"""Races over an approval: people who say yes, edit, cancel and swap at the same moment, while workers carry out what they find.
+
+The outside world's own log says what happened: how often money was paid back, and how much.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connections
+
+from jobs import claims
+from jobs.attempt import attempt
+from jobs.lanes import lane_of
+from jobs.models import LIVE, Job
+from projects.models import Member
+from projects.threads import in_db
+from tests.effects.target import Target
+from tests.processes import until
+from tests.todos.conftest import REFUND, Desk, refund_tool
+from tests.todos.races import together
+from todos import services
+from todos.lifecycle import Actor
+from todos.models import Approval, Todo, TodoStatus
+from tools.custom import service as custom_tools
+
+SEEN, SWAPPED = 82, 820
+# The first so many races are of approvers alone, so that some money is paid in any case.
+CALM = 10
+MOST_AT_ONCE = 5
+IDLE_SECONDS = 0.02
+
+Deed = Callable[[], Any]
+
+
+@dataclass
+class Races:
+    """A desk with people and a target; `refused` counts the sentences that losers were told."""
+
+    desk: Desk
+    target: Target
+    people: list[Member]
+    chance: random.Random
+    todos: list[Todo] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def save_tool(self) -> None:
+        """Money is paid back at the target from now on."""
+        document = refund_tool()
+        document["action"]["options"]["url"] = f"{self.target.url}/refunds"
+        with self.desk.tenant.tx():
+            custom_tools.save(self.desk.tenant.project, name=REFUND, document=document)
+
+    def run(self, count: int) -> None:
+        """So many races, each over a todo of its own, while two workers are at it; until nothing is left to do."""
+        with ThreadPoolExecutor(MOST_AT_ONCE) as pool, workers(2):
+            for _ in range(count):
+                self._race(pool)
+            until(self._is_quiet, what="every todo's job ended")
+
+    def findings(self) -> list[str]:
+        """What the outside world's log and the rows have against the promises T1, T3 and T4."""
+        paid = Counter(heard.document["order"] for heard in self.target.log)
+        wrong = [heard.document for heard in self.target.log if heard.document["amount"] != SEEN]
+        found = [f"{count} refunds of {order}" for order, count in paid.items() if count > 1]
+        found += [f"nobody has seen {document}" for document in wrong]
+        return found + [problem for todo in self.todos for problem in self._problems(todo, paid)]
+
+    def paid(self) -> set[str]:
+        """The orders that were paid back."""
+        return {heard.document["order"] for heard in self.target.log}
+
+    def _race(self, pool: ThreadPoolExecutor) -> None:
+        order = str(len(self.todos))
+        todo = self.desk.refund(arguments={"body": {"amount": SEEN, "order": order}})
+        self.todos.append(todo)
+        deeds = self._deeds(todo, order, is_calm=len(self.todos) <= CALM)
+        for answer in together(pool, deeds):
+            if isinstance(answer, Exception):
+                self.refused[f"{type(answer).__name__}: {answer}"[:60]] += 1
+
+    def _deeds(self, todo: Todo, order: str, *, is_calm: bool) -> list[Deed]:
+        seen = self.desk.seen(todo)
+        yeses: list[Deed] = [self._yes(todo, by, seen) for by in self.people]
+        if is_calm:
+            return yeses
+        swapped = {"body": {"amount": SWAPPED, "order": order}}
+        others: list[Deed] = [
+            lambda: self.desk.edit(todo, arguments=swapped),
+            lambda: self._swap(todo, swapped),
+            lambda: self.desk.do(services.reject_todo, todo.pk, actor=Actor("no")),
+            lambda: self.desk.do(services.cancel_todo, todo.pk, actor=Actor("stop")),
+            self.save_tool,
+        ]
+        rivals = self.chance.sample(others, self.chance.randint(1, MOST_AT_ONCE - len(yeses)))
+        return self.chance.sample([*yeses, *rivals], len(yeses) + len(rivals))
+
+    def _yes(self, todo: Todo, by: Member, seen: dict[str, Any]) -> Deed:
+        return lambda: self.desk.approve(todo, by, **seen)
+
+    def _swap(self, todo: Todo, arguments: dict[str, Any]) -> None:
+        """Behind everybody's back: no version, no history."""
+        with self.desk.tenant.tx():
+            Todo.objects.filter(pk=todo.pk).update(arguments=arguments)
+
+    def _is_quiet(self) -> bool:
+        with self.desk.tenant.tx():
+            return not Job.objects.filter(lane="todo", state__in=LIVE).exists()
+
+    def _problems(self, todo: Todo, paid: Counter[str]) -> Iterator[str]:
+        now, order = self.desk.now(todo), todo.arguments["body"]["order"]
+        with self.desk.tenant.tx():
+            given = list(Approval.objects.filter(todo=todo))
+        if len({approval.version for approval in given}) != len(given):
+            yield f"{order} was approved twice"
+        if any(approval.content["arguments"]["body"]["amount"] != SEEN for approval in given):
+            yield f"{order} was approved as nobody saw it"
+        if now.status == TodoStatus.COMPLETED and not paid[order]:
+            yield f"{order} is completed and was never paid"
+        if paid[order] and not given:
+            yield f"{order} was paid and never approved"
+
+
+@contextmanager
+def workers(count: int) -> Iterator[None]:
+    """So many workers that claim todos' jobs and carry them out, as the real ones do, each on a loop of its own."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=lambda: asyncio.run(_work(stop))) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+async def _work(stop: threading.Event) -> None:
+    lane = lane_of("todo")
+    try:
+        while not stop.is_set():
+            jobs = await in_db(claims.claim, [lane], limit=4)
+            await asyncio.gather(*(attempt(job, lane) for job in jobs))
+            if not jobs:
+                await asyncio.sleep(IDLE_SECONDS)
+    finally:
+        connections.close_all()

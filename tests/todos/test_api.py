@@ -1,0 +1,319 @@
+"""The API of todos: its contract, and the nastiest inputs (design section 6; row 23; threats 12 and 13)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.test import Client
+
+from conversations.models import Conversation
+from projects.models import Member, User
+from tests.api.conftest import error_of
+from tests.conftest import PASSWORD, Tenant
+from tests.todos.conftest import REFUND, Desk
+from todos.content import content_of, hash_of
+from todos.models import Todo, TodoEvent, TodoStatus
+from tools.custom import service as custom_tools
+
+TODOS = "/api/v1/todos"
+TYPES = "/api/v1/todo-types"
+RULES = "/api/v1/standing-rules"
+PLAN = {"tool": REFUND, "arguments": {"body": {"amount": 82}}}
+
+
+def send(client: Client, method: str, path: str, body: dict[str, Any] | None = None, **headers: str) -> Any:
+    data = b"" if body is None else json.dumps(body).encode()
+    return client.generic(method, path, data, content_type="application/json", headers=headers)
+
+
+def made(api: Client, **fields: Any) -> dict[str, Any]:
+    response = send(api, "POST", TODOS, {"description": "Pay Ada back", **PLAN, **fields})
+    assert response.status_code == 201, response.content
+    return response.json()  # type: ignore[no-any-return]
+
+
+def session(tenant: Tenant, user: User, *, csrf: bool = True) -> Client:
+    """A member's browser in the project."""
+    client = Client(enforce_csrf_checks=True, headers={"X-Project": tenant.project.slug})
+    client.force_login(user)
+    if csrf:
+        client.cookies["csrftoken"] = client.defaults["HTTP_X_CSRFTOKEN"] = "a" * 32
+    return client
+
+
+# The contract
+
+
+def test_a_todo_is_made_approved_and_read(desk: Desk, api: Client) -> None:
+    """Design section 6."""
+    todo = made(api)
+    assert (todo["status"], todo["tool"], todo["arguments"], todo["approval"]) == (
+        "pending_review",
+        *PLAN.values(),
+        None,
+    )
+    approved = send(api, "POST", f"{TODOS}/{todo['id']}/approve").json()
+    assert (approved["status"], approved["approval"]["approver"]) == ("approved", "the API key test")
+    read = api.get(f"{TODOS}/{todo['id']}").json()
+    assert [event["what"] for event in read["history"]] == ["made", "approved"]
+    assert (read["steps"], read["effects"]) == ([], [])
+
+
+def test_a_todo_tells_of_its_conversation(desk: Desk, api: Client, conversation: Conversation) -> None:
+    """The customer follows from it."""
+    todo = made(api, conversation=str(conversation.pk))
+    assert (todo["conversation"], todo["persona"]) == (str(conversation.pk), str(conversation.persona_id))
+    assert todo["content"]["contact"]["email"] == "ada@example.com"
+    assert [one["id"] for one in api.get(TODOS, {"conversation": conversation.pk}).json()["results"]] == [todo["id"]]
+
+
+def test_a_type_is_made_and_used_by_its_id_or_name(desk: Desk, api: Client) -> None:
+    """L09."""
+    body = {"name": "Refund", "description": "Money is paid back.", "tools": [REFUND], "model": "gpt-5"}
+    kind = send(api, "POST", TYPES, body).json()
+    assert {name: kind[name] for name in body} == body
+    todos = [send(api, "POST", TODOS, {"description": "x", "type": said}).json() for said in (kind["id"], "Refund")]
+    assert [todo["type"] for todo in todos] == [kind["id"], kind["id"]]
+    assert kind["id"] in [one["id"] for one in api.get(TYPES).json()["results"]]
+
+
+def test_an_edit_of_an_approved_todo_returns_it_to_review(desk: Desk, api: Client) -> None:
+    """T2."""
+    address = f"{TODOS}/{made(api)['id']}"
+    send(api, "POST", f"{address}/approve")
+    edited = send(api, "PATCH", address, {"arguments": {"body": {"amount": 820}}}).json()
+    assert (edited["status"], edited["version"], edited["arguments"]) == (
+        "pending_review",
+        2,
+        {"body": {"amount": 820}},
+    )
+    assert edited["approval"]["ended_at"] is not None
+
+
+def test_a_todo_is_rejected_and_cancelled_with_a_reason(desk: Desk, api: Client) -> None:
+    for verb, status in (("reject", "rejected"), ("cancel", "cancelled")):
+        answer = send(api, "POST", f"{TODOS}/{made(api)['id']}/{verb}", {"reason": "No longer wanted."}).json()
+        assert (answer["status"], answer["reason"]) == (status, "No longer wanted.")
+
+
+def test_a_todo_that_failed_is_reviewed_again(desk: Desk, api: Client) -> None:
+    """T11."""
+    todo = made(api)
+    with desk.tenant.tx():
+        Todo.objects.filter(pk=todo["id"]).update(status=TodoStatus.FAILED)
+    again = send(api, "POST", f"{TODOS}/{todo['id']}/review-again", {"repeats": []}).json()
+    assert (again["status"], again["version"]) == ("pending_review", 2)
+
+
+def test_the_list_is_filtered_by_state(desk: Desk, api: Client) -> None:
+    first, second = made(api), made(api)
+    send(api, "POST", f"{TODOS}/{second['id']}/reject")
+    assert [one["id"] for one in api.get(TODOS, {"status": "pending_review"}).json()["results"]] == [first["id"]]
+    assert error_of(api.get(TODOS, {"status": "done"}), status=400)["field"] == "status"
+
+
+def test_a_repeated_post_makes_one_todo(desk: Desk, api: Client) -> None:
+    body = {"description": "Pay Ada back", **PLAN}
+    ids = {send(api, "POST", TODOS, body, **{"Idempotency-Key": "k"}).json()["id"] for _ in range(2)}
+    assert len(ids) == 1
+
+
+def test_the_history_keeps_the_customers_address_to_itself(desk: Desk, api: Client) -> None:
+    """What a version began with is there to compare with, and not shown a second time."""
+    todo = made(api)
+    assert all("content" not in event["detail"] for event in todo["history"])
+    with desk.tenant.tx():
+        assert TodoEvent.objects.get(todo=todo["id"]).detail["content"] == todo["content"]
+
+
+def test_a_standing_rule_is_looked_at_made_and_ended(desk: Desk, api: Client) -> None:
+    made(api)
+    body = {"tool": REFUND, "allowed": {"body.amount": {"at_most": 100}}, "most_per_day": 5}
+    preview = send(api, "POST", f"{RULES}/preview", body).json()
+    assert (preview["considered"], len(preview["results"])) == (1, 1)
+    rule = send(api, "POST", RULES, body).json()
+    assert made(api)["approval"]["rule"] == rule["id"]
+    assert send(api, "DELETE", f"{RULES}/{rule['id']}").json()["ended_at"] is not None
+    assert made(api)["status"] == "pending_review"
+
+
+# Row 23
+
+
+def test_approving_by_get_is_405(desk: Desk, api: Client) -> None:
+    """Row 23, T12: no link approves."""
+    todo = made(api)
+    for path in (f"{TODOS}/{todo['id']}/approve", f"{TODOS}/approve"):
+        assert error_of(api.get(path), status=405)["code"] == "method_not_allowed"
+    assert desk.jobs() == []
+
+
+def test_approving_twice_is_200_and_says_by_whom(desk: Desk, api: Client, owner: Member) -> None:
+    """Row 23, T3."""
+    todo = made(api)
+    first = send(api, "POST", f"{TODOS}/{todo['id']}/approve").json()
+    second = send(session(desk.tenant, desk.tenant.owner), "POST", f"{TODOS}/{todo['id']}/approve")
+    assert (second.status_code, second.json()["approval"]["id"]) == (200, first["approval"]["id"])
+    assert first["message"].startswith("Approved by the API key test at ")
+    assert second.json()["message"].startswith("Already approved by the API key test at ")
+
+
+def test_approving_what_changed_in_another_tab_is_409_with_the_difference(desk: Desk, api: Client) -> None:
+    """Row 23, threat 12: $82 and $820."""
+    todo = made(api)
+    seen = {"version": todo["version"], "content_hash": todo["content_hash"]}
+    send(api, "PATCH", f"{TODOS}/{todo['id']}", {"arguments": {"body": {"amount": 820}}})
+    error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve", seen), status=409)
+    assert (error["code"], "82 → 820" in error["message"]) == ("changed", True)
+    assert error["message"].startswith("This todo changed since you opened it.")
+
+
+def test_approving_a_running_one_is_409(desk: Desk, api: Client) -> None:
+    """Row 23."""
+    todo = made(api)
+    send(api, "POST", f"{TODOS}/{todo['id']}/approve")
+    with desk.tenant.tx():
+        Todo.objects.filter(pk=todo["id"]).update(status=TodoStatus.IN_PROGRESS)
+    error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve"), status=409)
+    assert error["message"].startswith("This todo is in progress, approved by the API key test at ")
+
+
+def test_approving_with_a_tool_that_was_deleted_is_refused(desk: Desk, api: Client) -> None:
+    """Row 23."""
+    todo = made(api)
+    with desk.tenant.tx():
+        custom_tools.remove(desk.tenant.project, REFUND)
+    error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve"), status=409)
+    assert error["message"] == f"Tool {REFUND} no longer exists."
+
+
+def test_the_hash_that_is_shown_is_the_hash_that_is_approved(desk: Desk, api: Client) -> None:
+    """T1: whoever checks it can."""
+    todo = made(api)
+    assert hash_of(todo["content"]) == todo["content_hash"]
+    with desk.tenant.tx():
+        assert content_of(Todo.objects.get(pk=todo["id"])) == todo["content"]
+
+
+BAD_TODOS: list[tuple[dict[str, Any], str]] = [
+    ({"description": " "}, "description"),
+    ({"description": "x" * 8001}, "description"),
+    ({"description": None}, "description"),
+    ({"type": "No such type"}, "type"),
+    ({"type": str(uuid4())}, "type"),
+    ({"type": 7.5}, "type"),
+    ({"tool": "no_such_tool"}, "tool"),
+    ({"arguments": []}, "arguments"),
+    ({"arguments": {"body": {"amount": "82"}}}, "arguments.body.amount"),
+    ({"arguments": {}}, "arguments"),
+    ({"tool": None}, "arguments"),
+    ({"recipients": "ada@example.com"}, "recipients"),
+    ({"recipients": ["ada"]}, "recipients"),
+    ({"recipients": ["ada@example.com\r\nBcc: eve@example.com"]}, "recipients"),
+    ({"conversation": "1"}, "conversation"),
+    ({"conversation": str(uuid4())}, "conversation"),
+    ({"persona": str(uuid4())}, "persona"),
+    ({"status": "approved"}, "status"),
+    ({"approval": {}}, "approval"),
+    ({"version": 7}, "version"),
+    ({"organization": str(uuid4())}, "organization"),
+    ({"source": "extraction"}, "source"),
+]
+
+
+def test_what_cannot_be_a_todo_is_400_and_names_the_field(desk: Desk, api: Client) -> None:
+    """Row 11, threat 5: no client says that something is approved."""
+    for fields, field in BAD_TODOS:
+        error = error_of(send(api, "POST", TODOS, {"description": "Pay", **PLAN, **fields}), status=400)
+        assert error["field"] == field, (fields, error)
+    with desk.tenant.tx():
+        assert not Todo.objects.exists()
+
+
+def test_a_conversation_of_another_tenant_never_was(desk: Desk, stranger: Tenant, conversation: Conversation) -> None:
+    """Threat 1."""
+    theirs = Client(headers=stranger.headers)
+    answers = [
+        send(theirs, "POST", TODOS, {"description": "x", "conversation": str(one)}).json()["error"]["message"]
+        for one in (conversation.pk, uuid4())
+    ]
+    assert answers[0] == answers[1]
+
+
+BAD_APPROVALS = [
+    {"version": 0},
+    {"version": "one"},
+    {"content_hash": "x"},
+    {"content_hash": "A" * 64},
+    {"approved_by": str(uuid4())},
+    {"member": 1},
+]
+
+
+def test_what_cannot_be_a_yes_is_400(desk: Desk, api: Client) -> None:
+    todo = made(api)
+    for body in BAD_APPROVALS:
+        error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve", body), status=400)
+        assert error["field"] == next(iter(body))
+    assert desk.jobs() == []
+
+
+# Threat 13
+
+
+def test_a_post_without_the_csrf_token_approves_nothing(desk: Desk, api: Client) -> None:
+    """Threat 13, T12: another site's form can't."""
+    todo = made(api)
+    forged = session(desk.tenant, desk.tenant.owner, csrf=False)
+    for path, body in ((f"{TODOS}/{todo['id']}/approve", None), (f"{TODOS}/approve", {"todos": []})):
+        assert error_of(send(forged, "POST", path, body), status=403)["code"] == "csrf_failed"
+    assert desk.jobs() == []
+
+
+def test_the_session_travels_with_no_other_sites_post() -> None:
+    """Threat 13: SameSite, and out of scripts' reach."""
+    assert (settings.SESSION_COOKIE_SAMESITE, settings.SESSION_COOKIE_HTTPONLY) == ("Lax", True)
+
+
+def choices(desk: Desk, count: int) -> list[dict[str, Any]]:
+    return [{"todo": str(todo.pk), **desk.seen(todo)} for todo in (desk.refund(at + 1) for at in range(count))]
+
+
+def test_a_stolen_session_alone_approves_no_flood(desk: Desk) -> None:
+    """Threat 13, T12: more than 20 ask for a second confirmation and for the password."""
+    chosen, stolen = choices(desk, 21), session(desk.tenant, desk.tenant.owner)
+    body = {"todos": chosen, "confirmed": True}
+    assert error_of(send(stolen, "POST", f"{TODOS}/approve", body), status=403)["code"] == "sign_in_again"
+    assert desk.jobs() == []
+    stolen.post("/account/reauthenticate/", {"password": PASSWORD, "next": "/"})
+    unconfirmed = send(stolen, "POST", f"{TODOS}/approve", {"todos": chosen})
+    assert error_of(unconfirmed, status=409)["code"] == "confirmation_needed"
+    answers = send(stolen, "POST", f"{TODOS}/approve", body).json()["results"]
+    assert [answer["refused"] for answer in answers] == [None] * 21
+    assert len(desk.jobs()) == 21
+
+
+def test_twenty_are_approved_with_one_click(desk: Desk) -> None:
+    """T12."""
+    body = {"todos": choices(desk, 20)}
+    answers = send(session(desk.tenant, desk.tenant.owner), "POST", f"{TODOS}/approve", body).json()["results"]
+    assert all(answer["approval"]["is_complete"] for answer in answers)
+
+
+def test_a_todo_of_another_tenant_is_refused_among_ours(desk: Desk, api: Client, stranger: Tenant) -> None:
+    """Threat 1: as one that never was."""
+    [mine] = choices(desk, 1)
+    theirs = {**mine, "todo": str(Desk(stranger).refund(tool="", arguments=None).pk)}
+    answers = send(api, "POST", f"{TODOS}/approve", {"todos": [mine, theirs]}).json()["results"]
+    assert [answer["refused"] for answer in answers] == [None, "There is no such todo."]
+
+
+def test_a_viewers_session_decides_nothing(desk: Desk, viewer: User) -> None:
+    """T12."""
+    todo, looking = desk.refund(), session(desk.tenant, viewer)
+    for verb in ("approve", "reject", "cancel", "review-again"):
+        answer = send(looking, "POST", f"{TODOS}/{todo.pk}/{verb}")
+        assert error_of(answer, status=403)["code"] == "missing_scope"

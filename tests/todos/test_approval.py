@@ -1,0 +1,360 @@
+"""Saying yes to exactly what was seen, once, by who may (T1, T3, T10, T12)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.db.models.functions import Now
+from django.http import Http404
+
+from conversations.models import Conversation, PersonaField
+from jobs.errors import WrongState
+from projects.api.problem import Conflict
+from projects.models import ApiKey, Member, Role
+from projects.models.key import Scope
+from projects.services import create_key
+from tests.conftest import Tenant
+from tests.todos.conftest import REFUND, Desk, refund_tool
+from todos import approvals, services, types
+from todos.approvals import Void
+from todos.lifecycle import Actor
+from todos.models import Approval, Todo
+from todos.services import Changed
+from tools.custom import service as custom_tools
+
+AN_HOUR_AGO = Now() - timedelta(hours=1)
+
+
+def change(desk: Desk, todo: Todo, **fields: Any) -> None:
+    """Behind everybody's back: no service is asked."""
+    with desk.tenant.tx():
+        Todo.objects.filter(pk=todo.pk).update(**fields)
+
+
+def void(desk: Desk, todo: Todo) -> Void:
+    with pytest.raises(Void) as raised:
+        desk.do(approvals.check, todo)
+    return raised.value
+
+
+def test_an_approved_todo_has_one_job(desk: Desk, owner: Member) -> None:
+    """T4: the job is queued in the commit of the yes."""
+    todo = desk.refund()
+    approval = desk.approve(todo, owner)
+    assert desk.now(todo).status == "approved"
+    assert [job.key for job in desk.jobs()] == [f"todo:{approval.pk}"]
+
+
+def test_an_approval_keeps_what_was_seen(desk: Desk, owner: Member) -> None:
+    """T1: the content with its hash, who, and until when."""
+    todo = desk.refund()
+    seen = desk.seen(todo)
+    approval = desk.approve(todo, owner)
+    assert (approval.content_hash, approval.approved_by) == (seen["content_hash"], owner.pk)
+    assert approval.content["arguments"] == {"body": {"amount": 82}}
+    assert abs(approval.expires_at - approval.created_at - timedelta(days=7)) < timedelta(minutes=1)
+
+
+def test_the_approved_content_holds(desk: Desk, owner: Member) -> None:
+    """T1."""
+    todo = desk.refund()
+    approval = desk.approve(todo, owner)
+    assert desk.do(approvals.check, todo).pk == approval.pk
+
+
+def test_a_todo_that_nobody_approved_is_void(desk: Desk) -> None:
+    """T1."""
+    assert void(desk, desk.refund()).reason == "This todo is to review."
+
+
+# What was seen, and what it is now
+
+
+def test_82_that_became_820_is_void(desk: Desk, owner: Member) -> None:
+    """T1, threat 12: whoever changes the arguments, and however."""
+    todo = desk.refund(82)
+    desk.approve(todo, owner)
+    change(desk, todo, arguments={"body": {"amount": 820}})
+    found = void(desk, todo)
+    assert found.changed == ["arguments"]
+    assert found.reason == "It changed after it was approved: arguments."
+
+
+def test_every_part_of_the_content_is_bound(desk: Desk, owner: Member) -> None:
+    """T1."""
+    todo = desk.refund()
+    desk.approve(todo, owner)
+    change(desk, todo, description="Pay Ada and Bob back", recipients=["bob@example.com"], repeats=[str(uuid4())])
+    assert void(desk, todo).changed == ["description", "recipients", "repeats"]
+
+
+def test_a_tool_that_was_saved_anew_is_void(desk: Desk, owner: Member) -> None:
+    """T1: the approval is of the version that was seen."""
+    todo = desk.refund()
+    desk.approve(todo, owner)
+    desk.do(custom_tools.save, desk.tenant.project, name=REFUND, document=refund_tool(description="Pays twice."))
+    assert void(desk, todo).changed == ["tools"]
+
+
+def test_a_customer_who_moved_is_void(desk: Desk, owner: Member, conversation: Conversation) -> None:
+    """T1: the address that was seen is the one that is written to."""
+    todo = desk.refund(conversation_id=conversation.pk, persona_id=conversation.persona_id)
+    desk.approve(todo, owner)
+    with desk.tenant.tx():
+        PersonaField.objects.filter(persona_id=conversation.persona_id, key="email").update(value="eve@example.com")
+    assert void(desk, todo).changed == ["contact"]
+
+
+def test_a_type_with_another_tool_is_void(desk: Desk, owner: Member) -> None:
+    """T1, T7: of a todo whose tools come from its type."""
+    kind = desk.type()
+    todo = desk.refund(type=kind, tool="", arguments=None)
+    desk.approve(todo, owner)
+    desk.do(types.save_type, desk.tenant.project, {"tools": [REFUND, "send_email"]}, type_id=kind.pk)
+    assert void(desk, todo).changed == ["tools"]
+
+
+def test_a_yes_to_what_changed_meanwhile_is_refused_with_the_difference(desk: Desk, owner: Member) -> None:
+    """Row 23: edited in another tab."""
+    todo = desk.refund(82)
+    seen = desk.seen(todo)
+    desk.edit(todo, arguments={"body": {"amount": 820}})
+    with pytest.raises(Changed) as refused:
+        desk.approve(todo, owner, **seen)
+    [difference] = refused.value.changes
+    assert (difference.before, difference.after) == ("82", "820")
+    assert refused.value.message == "This todo changed since you opened it. Arguments, body, amount: 82 → 820."
+    assert desk.now(todo).status == "pending_review"
+
+
+def test_a_yes_names_the_hash_and_not_the_version_alone(desk: Desk, owner: Member, conversation: Conversation) -> None:
+    """T1: a customer's new address makes no new version, and is seen all the same."""
+    todo = desk.refund(conversation_id=conversation.pk, persona_id=conversation.persona_id)
+    seen = desk.seen(todo)
+    with desk.tenant.tx():
+        PersonaField.objects.filter(persona_id=conversation.persona_id, key="email").update(value="eve@example.com")
+    with pytest.raises(Changed, match=r"Contact, email: ada@example\.com → eve@example\.com"):
+        desk.approve(todo, owner, **seen)
+
+
+def test_a_version_that_never_was_is_refused(desk: Desk, owner: Member) -> None:
+    todo = desk.refund()
+    with pytest.raises(Changed, match="Look at it again"):
+        desk.approve(todo, owner, version=7, content_hash=None)
+
+
+# Two people
+
+
+def test_a_second_yes_finds_the_first(desk: Desk, owner: Member, clerk: Member) -> None:
+    """T3: one approval, whoever comes second."""
+    todo = desk.refund()
+    seen = desk.seen(todo)
+    first, second = desk.approve(todo, owner, **seen), desk.approve(todo, clerk, **seen)
+    assert (second.pk, second.approver) == (first.pk, "owner")
+    assert len(desk.jobs()) == 1
+
+
+def test_a_yes_after_a_no_is_refused(desk: Desk, owner: Member) -> None:
+    """T3: one wins, the other is told."""
+    todo = desk.refund()
+    seen = desk.seen(todo)
+    desk.do(services.reject_todo, todo.pk, actor=Actor("Nello"))
+    with pytest.raises(WrongState, match="This todo is rejected"):
+        desk.approve(todo, owner, **seen)
+
+
+def test_a_no_after_a_yes_is_refused(desk: Desk, owner: Member) -> None:
+    """T3."""
+    todo = desk.refund()
+    desk.approve(todo, owner)
+    with pytest.raises(WrongState, match="This todo is approved"):
+        desk.do(services.reject_todo, todo.pk, actor=Actor("Nello"))
+
+
+def test_where_two_are_needed_one_yes_runs_nothing(desk: Desk, owner: Member, clerk: Member) -> None:
+    """T3, T4: the second yes queues the job."""
+    todo = desk.refund(type=desk.type(second_approver="always"))
+    first = desk.approve(todo, owner)
+    assert (first.is_complete, desk.now(todo).status, desk.jobs()) == (False, "pending_review", [])
+    second = desk.approve(todo, clerk)
+    assert (second.pk, second.is_complete, second.second_by) == (first.pk, True, clerk.pk)
+    assert (desk.now(todo).status, len(desk.jobs())) == ("approved", 1)
+
+
+def test_the_same_person_twice_is_one_person(desk: Desk, owner: Member) -> None:
+    todo = desk.refund(type=desk.type(second_approver="always"))
+    desk.approve(todo, owner)
+    assert not desk.approve(todo, owner).is_complete
+    assert desk.now(todo).status == "pending_review"
+
+
+def test_above_the_limit_two_are_needed(desk: Desk, owner: Member) -> None:
+    kind = desk.type(second_approver="above", limit_argument="amount", limit_value=50)
+    enough = {amount: desk.approve(desk.refund(amount, type=kind), owner).is_complete for amount in (50, 50.01, 820)}
+    assert enough == {50: True, 50.01: False, 820: False}
+
+
+def test_what_cannot_be_compared_with_the_limit_needs_two(desk: Desk, owner: Member) -> None:
+    """No model's later choice slips under it."""
+    kind = desk.type(second_approver="above", limit_argument="amount", limit_value=50)
+    assert not desk.approve(desk.refund(type=kind, tool="", arguments=None), owner).is_complete
+
+
+def test_what_changed_between_two_yeses_begins_anew(desk: Desk, owner: Member, clerk: Member) -> None:
+    """T1: both say yes to the same."""
+    todo = desk.refund(type=desk.type(second_approver="always"))
+    first = desk.approve(todo, owner)
+    change(desk, todo, arguments={"body": {"amount": 820}})
+    second = desk.approve(todo, clerk)
+    assert (second.pk == first.pk, second.is_complete, second.approved_by) == (False, False, clerk.pk)
+    assert desk.jobs() == []
+
+
+def test_a_first_yes_of_somebody_who_left_does_not_count(desk: Desk, owner: Member, clerk: Member) -> None:
+    """T10."""
+    todo = desk.refund(type=desk.type(second_approver="always"))
+    desk.approve(todo, clerk)
+    desk.leave(clerk)
+    assert not desk.approve(todo, owner).is_complete
+
+
+def test_a_type_that_wants_two_from_now_on_is_void_with_one(desk: Desk, owner: Member) -> None:
+    """T10: what is allowed is read anew."""
+    kind = desk.type()
+    todo = desk.refund(type=kind)
+    desk.approve(todo, owner)
+    desk.do(types.save_type, desk.tenant.project, {"second_approver": "always"}, type_id=kind.pk)
+    assert void(desk, todo).reason == "A second person has to approve this."
+
+
+# Who may
+
+
+def test_a_viewer_may_not(desk: Desk) -> None:
+    with pytest.raises(PermissionDenied):
+        desk.approve(desk.refund(), desk.join(Role.VIEWER, "viewer"))
+
+
+def test_a_type_says_who_may(desk: Desk, clerk: Member) -> None:
+    todo = desk.refund(type=desk.type(approver_role="admin"))
+    with pytest.raises(PermissionDenied, match="at least an admin"):
+        desk.approve(todo, clerk)
+    assert desk.approve(todo, desk.join(Role.ADMIN, "admin")).is_complete
+
+
+def test_an_approver_who_lost_the_role_is_void(desk: Desk, clerk: Member) -> None:
+    """T10 (ASVS 8.3.2)."""
+    todo = desk.refund()
+    desk.approve(todo, clerk)
+    with desk.tenant.tx():
+        Member.objects.filter(pk=clerk.pk).update(role=Role.VIEWER)
+    assert void(desk, todo).reason == "clerk may not approve this any more."
+
+
+def test_an_approver_who_was_removed_is_void(desk: Desk, clerk: Member) -> None:
+    """T10."""
+    todo = desk.refund()
+    desk.approve(todo, clerk)
+    desk.leave(clerk)
+    assert "may not approve this any more" in void(desk, todo).reason
+
+
+def test_a_key_that_was_revoked_is_void(desk: Desk, tenant: Tenant) -> None:
+    """T10, threat 13: what a stolen key said yes to ends with it."""
+    todo = desk.refund()
+    with tenant.tx():
+        key = create_key(tenant.project, name="shop", scopes=[Scope.OPERATE]).key
+        services.approve_todo(todo.pk, version=None, content_hash=None, actor=Actor("the key"), member=None, key=key)
+        ApiKey.objects.filter(pk=key.pk).update(revoked_at=Now())
+    assert void(desk, todo).reason == "the key may not approve this any more."
+
+
+def test_a_key_is_no_person_where_two_are_needed(desk: Desk, tenant: Tenant) -> None:
+    todo = desk.refund(type=desk.type(second_approver="always"))
+    with tenant.tx(), pytest.raises(PermissionDenied, match="an API key is no person"):
+        key = create_key(tenant.project, name="shop", scopes=list(Scope)).key
+        services.approve_todo(todo.pk, version=None, content_hash=None, actor=Actor("a key"), member=None, key=key)
+
+
+def test_a_todo_of_another_tenant_never_was(desk: Desk, owner: Member, stranger: Tenant) -> None:
+    todo = desk.refund()
+    with stranger.tx(), pytest.raises(Http404):
+        services.approve_todo(todo.pk, version=None, content_hash=None, actor=Actor("x"), member=owner)
+
+
+# What can't be carried out
+
+
+def test_a_tool_that_is_gone_cannot_be_approved(desk: Desk, owner: Member) -> None:
+    """Row 23."""
+    todo = desk.refund(type=desk.type(), tool="", arguments=None)
+    desk.do(custom_tools.remove, desk.tenant.project, REFUND)
+    with pytest.raises(Conflict, match=f"Tool {REFUND} no longer exists."):
+        desk.approve(todo, owner)
+
+
+def test_a_tool_that_went_after_the_yes_is_void(desk: Desk, owner: Member) -> None:
+    """T1."""
+    todo = desk.refund()
+    desk.approve(todo, owner)
+    desk.do(custom_tools.disable, desk.tenant.project, REFUND)
+    assert void(desk, todo).reason == f"Tool {REFUND} is switched off."
+
+
+def test_a_todo_without_tools_cannot_be_approved(desk: Desk, owner: Member) -> None:
+    with pytest.raises(Conflict, match="No tool can carry this out"):
+        desk.approve(desk.refund(tool="", arguments=None), owner)
+
+
+def test_a_todo_whose_type_was_removed_cannot_be_approved(desk: Desk, owner: Member) -> None:
+    kind = desk.type()
+    todo = desk.refund(type=kind)
+    desk.do(types.remove_type, desk.tenant.project, kind.pk)
+    with pytest.raises(Conflict, match="The type Refund was removed"):
+        desk.approve(todo, owner)
+
+
+def test_an_approval_that_was_not_used_in_time_is_void(desk: Desk, owner: Member) -> None:
+    """T10."""
+    todo = desk.refund()
+    approval = desk.approve(todo, owner)
+    with desk.tenant.tx():
+        Approval.objects.filter(pk=approval.pk).update(expires_at=AN_HOUR_AGO)
+    assert void(desk, todo).is_expired
+
+
+# Many at once
+
+
+def choices(desk: Desk, todos: list[Todo]) -> list[services.Choice]:
+    return [services.Choice(todo.pk, **desk.seen(todo)) for todo in todos]
+
+
+def approve_many(desk: Desk, chosen: list[services.Choice], by: Member, *, confirmed: bool) -> list[services.Answer]:
+    actor = Actor(by.user.name, by.pk)
+    return desk.do(services.approve_many, chosen, actor=actor, member=by, confirmed=confirmed)  # type: ignore[no-any-return]
+
+
+def test_more_than_twenty_need_a_second_confirmation(desk: Desk, owner: Member) -> None:
+    """T12: approval fatigue."""
+    chosen = [services.Choice(uuid4(), 1, "0" * 64) for _ in range(21)]
+    with pytest.raises(Conflict, match="about to approve 21 todos"):
+        approve_many(desk, chosen, owner, confirmed=False)
+    assert len(approve_many(desk, chosen, owner, confirmed=True)) == 21
+    assert len(approve_many(desk, chosen[:20], owner, confirmed=False)) == 20
+
+
+def test_one_that_is_refused_hinders_no_other(desk: Desk, owner: Member) -> None:
+    """T12: each is seen by itself."""
+    todos = [desk.refund(amount) for amount in (1, 2, 3)]
+    chosen = choices(desk, todos)
+    desk.edit(todos[1], arguments={"body": {"amount": 820}})
+    answers = approve_many(desk, chosen, owner, confirmed=False)
+    assert [bool(answer.approval) for answer in answers] == [True, False, True]
+    assert "2 → 820" in answers[1].refused
+    assert [desk.now(todo).status for todo in todos] == ["approved", "pending_review", "approved"]

@@ -1,0 +1,65 @@
+"""Approval races with real threads, connections and requests: 0 double runs, 0 runs of what nobody approved (T1, T3, T4).
+
+The first hundred are here; tests/storms runs two thousand.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from projects.models import Member
+from tests.effects.target import target_server
+from tests.todos.conftest import Desk
+from tests.todos.racing import CALM, SWAPPED, Races
+from todos import approvals
+from todos.models import Todo
+
+
+@pytest.fixture
+def races(desk: Desk, owner: Member, clerk: Member, settings: Any) -> Iterator[Races]:
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    with target_server() as target:
+        races = Races(desk, target, [owner, clerk], random.Random(20261121))
+        races.save_tool()
+        yield races
+
+
+def test_a_hundred_races_pay_nothing_twice_and_nothing_unseen(races: Races) -> None:
+    """Threat 12, T3, T4: $82 was seen, and $820 is never paid, whoever is faster."""
+    races.run(100)
+    assert races.findings() == []
+    assert {str(order) for order in range(CALM)} <= races.paid()
+
+
+def test_82_that_becomes_820_after_the_yes_is_not_paid(races: Races, owner: Member) -> None:
+    """T1, threat 12: back to review instead, and somebody has to look."""
+    todo = approved_and_swapped(races, owner)
+    races.run(0)
+    now = races.desk.now(todo)
+    assert (races.target.log, now.status, now.version) == ([], "pending_review", 2)
+    assert now.reason == "It changed after it was approved: arguments."
+
+
+def test_the_checker_finds_a_run_of_what_nobody_saw(
+    races: Races, owner: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planted bug: without the comparison of hashes, the money is paid."""
+    monkeypatch.setattr(approvals, "_demand_same", lambda todo, approval: None)
+    approved_and_swapped(races, owner)
+    races.run(0)
+    [found] = races.findings()
+    assert (found.startswith("nobody has seen"), str(SWAPPED) in found) == (True, True)
+
+
+def approved_and_swapped(races: Races, owner: Member) -> Todo:
+    desk = races.desk
+    todo = desk.refund(arguments={"body": {"amount": 82, "order": "0"}})
+    races.todos.append(todo)
+    desk.approve(todo, owner)
+    with desk.tenant.tx():
+        Todo.objects.filter(pk=todo.pk).update(arguments={"body": {"amount": SWAPPED, "order": "0"}})
+    return todo

@@ -1,0 +1,161 @@
+"""Standing rules: what needs no person any more, and what they would have let through."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from projects.api.problem import ApiError
+from projects.models import Member, Role
+from tests.todos.conftest import REFUND, Desk
+from tests.todos.races import together
+from todos import approvals, rules
+from todos.approvals import Void
+from todos.models import StandingRule
+
+UP_TO_50 = {"body.amount": {"at_most": 50}}
+
+# What a rule allows, the arguments, and whether it lets them through.
+CASES: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
+    ({"amount": {"at_most": 50}}, {"amount": 50}, True),
+    ({"amount": {"at_most": 50}}, {"amount": 50.01}, False),
+    ({"amount": {"at_most": 50}}, {"amount": "50"}, False),
+    ({"amount": {"at_most": 50}}, {"amount": True}, False),
+    ({"amount": {"at_most": 50}}, {"amount": None}, False),
+    ({"amount": {"at_most": 50}}, {}, False),
+    ({"amount": {"at_most": 50}}, {"amount": 5, "to": "eve"}, False),
+    ({"amount": {"at_most": 50}, "to": {"anything": True}}, {"amount": 5, "to": "eve"}, True),
+    ({"amount": {"at_most": 50}, "to": {"anything": True}}, {"amount": 5}, True),
+    ({"to": {"equals": "ada"}}, {"to": "ada"}, True),
+    ({"to": {"equals": "ada"}}, {"to": "Ada"}, False),
+    ({"n": {"equals": 1}}, {"n": True}, False),
+    ({"n": {"equals": [1]}}, {"n": [True]}, False),
+    ({"to": {"one_of": ["ada", "bob"]}}, {"to": "bob"}, True),
+    ({"to": {"one_of": ["ada", "bob"]}}, {"to": ["bob"]}, False),
+    ({"body.amount": {"at_most": 50}}, {"body": {"amount": 5}}, True),
+    ({"body.amount": {"at_most": 50}}, {"body": {"amount": 5, "to": "eve"}}, False),
+    ({"body.amount": {"at_most": 50}}, {"body": {"amount": 5}, "query": {"to": "eve"}}, False),
+    ({"body": {"anything": True}}, {"body": {"amount": 820}}, True),
+    ({}, {}, True),
+    ({}, {"amount": 1}, False),
+    ({}, {"body": {}}, False),
+]
+
+
+@pytest.mark.parametrize(("allowed", "arguments", "lets_through"), CASES)
+def test_a_rule_lets_through_what_it_names_and_nothing_else(
+    allowed: dict[str, Any], arguments: dict[str, Any], lets_through: bool
+) -> None:
+    """An argument that isn't named forbids."""
+    assert rules.permits(allowed, arguments) is lets_through
+
+
+def rule(desk: Desk, maker: Member, allowed: dict[str, Any] | None = None, **details: Any) -> StandingRule:
+    with desk.tenant.tx():
+        project, limits = desk.tenant.project, allowed or UP_TO_50
+        return rules.keep_rule(rules.draft_rule(project, tool=REFUND, allowed=limits, created_by=maker.pk, **details))
+
+
+def test_a_rule_approves_at_once(desk: Desk, owner: Member) -> None:
+    standing = rule(desk, owner)
+    todo = desk.refund(50)
+    assert (desk.now(todo).status, len(desk.jobs())) == ("approved", 1)
+    approval = desk.do(approvals.check, todo)
+    assert (approval.rule_id, approval.approved_by, approval.approver) == (
+        standing.pk,
+        None,
+        "the rule for refund_tool",
+    )
+
+
+def test_what_is_beyond_the_rule_waits_for_a_person(desk: Desk, owner: Member) -> None:
+    rule(desk, owner)
+    assert desk.refund(82).status == "pending_review"
+
+
+def test_an_edit_is_looked_at_by_a_person(desk: Desk, owner: Member) -> None:
+    """T2: no rule says yes to it behind the editor's back."""
+    rule(desk, owner)
+    assert desk.edit(desk.refund(50), arguments={"body": {"amount": 49}}).status == "pending_review"
+
+
+def test_no_rule_speaks_for_a_model(desk: Desk, owner: Member) -> None:
+    """Only frozen arguments can be compared."""
+    rule(desk, owner, {"body": {"anything": True}})
+    assert desk.refund(type=desk.type(), tool="", arguments=None).status == "pending_review"
+
+
+def test_no_rule_stands_for_two_people(desk: Desk, owner: Member) -> None:
+    rule(desk, owner)
+    assert desk.refund(5, type=desk.type(second_approver="always")).status == "pending_review"
+
+
+def test_a_rule_of_one_type_speaks_for_no_other(desk: Desk, owner: Member) -> None:
+    kind = desk.type()
+    rule(desk, owner, type=kind)
+    assert [desk.refund(5, type=one).status for one in (kind, desk.type(name="Other"), None)] == [
+        "approved",
+        "pending_review",
+        "pending_review",
+    ]
+
+
+def test_a_rule_lets_through_so_many_a_day(desk: Desk, owner: Member) -> None:
+    rule(desk, owner, most_per_day=2)
+    assert [desk.refund(5).status for _ in range(3)] == ["approved", "approved", "pending_review"]
+
+
+def test_the_last_place_of_a_day_is_taken_once(desk: Desk, owner: Member) -> None:
+    """Real connections, all at once."""
+    rule(desk, owner, most_per_day=1)
+    with ThreadPoolExecutor(4) as pool:
+        todos = together(pool, [lambda: desk.refund(5)] * 4)
+    assert sorted(desk.now(todo).status for todo in todos) == ["approved"] + ["pending_review"] * 3
+
+
+def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
+    """T10: also for what it approved and nothing has begun."""
+    standing, todo = rule(desk, owner), desk.refund(5)
+    desk.do(rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
+    assert desk.refund(5).status == "pending_review"
+    with pytest.raises(Void, match="The rule that approved this doesn't hold any more"):
+        desk.do(approvals.check, todo)
+
+
+def test_a_rule_holds_while_its_maker_may_make_it(desk: Desk) -> None:
+    """T10, threat 13: what a stolen session set up ends with its member."""
+    maker = desk.join(Role.ADMIN, "admin")
+    rule(desk, maker)
+    desk.leave(maker)
+    assert desk.refund(5).status == "pending_review"
+
+
+def test_a_rule_shows_what_it_would_have_let_through(desk: Desk, owner: Member) -> None:
+    for amount in (5, 50, 82, 820):
+        desk.refund(amount)
+    with desk.tenant.tx():
+        draft = rules.draft_rule(desk.tenant.project, tool=REFUND, allowed=UP_TO_50, created_by=owner.pk)
+        past = rules.would_have(draft)
+    assert past.considered == 4
+    assert [todo.arguments for todo in past.let_through] == [{"body": {"amount": 50}}, {"body": {"amount": 5}}]
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"tool": "no_such_tool"}, "Tool no_such_tool no longer exists."),
+    ({"allowed": {"a": 1}}, "allowed.a must be an object with one of equals, one_of, at_most or anything."),
+    ({"allowed": {"a": {"at_most": "50"}}}, "allowed.a at_most must be a number."),
+    ({"allowed": {"a": {"one_of": []}}}, "allowed.a one_of must be a list of values."),
+    ({"allowed": {"a": {"anything": False}}}, "allowed.a anything must be true."),
+    ({"allowed": {"a": {"at_least": 1}}}, "allowed.a must hold one of equals, one_of, at_most or anything."),
+    ({"most_per_day": 0}, "most_per_day must be between 1 and 1,000."),
+]
+
+
+def test_a_rule_that_says_nothing_clear_is_refused(desk: Desk, owner: Member) -> None:
+    for fields, said in BAD:
+        standard: dict[str, Any] = {"tool": REFUND, "allowed": UP_TO_50, "created_by": owner.pk}
+        with pytest.raises(ApiError) as refused:
+            desk.do(rules.draft_rule, desk.tenant.project, **{**standard, **fields})
+        assert refused.value.message == said

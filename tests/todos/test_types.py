@@ -1,0 +1,86 @@
+"""Types of todos, and a sentence for each that can't be (L09)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.http import Http404
+
+from projects.api.problem import ApiError
+from projects.models import Project
+from projects.services import create_project
+from tests.conftest import Tenant
+from tests.todos.conftest import REFUND, Desk
+from todos import types
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"name": "  "}, "name is empty."),
+    ({"name": "x" * 81}, "name has 81 characters; the limit is 80."),
+    ({"description": "\u200b"}, "description is empty."),
+    ({"tools": ["refund_tol"]}, "tools names 'refund_tol', which is no tool. Did you mean refund_tool?"),
+    ({"tools": [REFUND, REFUND]}, "tools names refund_tool twice."),
+    ({"tools": ["transfer_call_tool"]}, "tools names transfer_call_tool, which works inside a conversation only."),
+    ({"approver_role": "viewer"}, "approver_role must be one of: operator, admin, owner."),
+    ({"expires_after_hours": 0}, "expires_after_hours must be between 1 and 8,760."),
+    ({"second_approver": "above"}, "limit_argument is required: name the argument that is compared with the limit."),
+    (
+        {"second_approver": "above", "limit_argument": "amount"},
+        "limit_value must be a number from 0 on: above it two people have to approve.",
+    ),
+    (
+        {"second_approver": "above", "limit_argument": "amount", "limit_value": float("nan")},
+        "limit_value must be a number from 0 on: above it two people have to approve.",
+    ),
+    ({"is_removed": True}, "is_removed cannot be set."),
+]
+
+
+def test_what_is_wrong_is_said(desk: Desk) -> None:
+    for fields, said in BAD:
+        with pytest.raises(ApiError) as refused:
+            desk.type(**fields)
+        assert refused.value.message == said
+
+
+def test_a_name_stands_once(desk: Desk) -> None:
+    desk.type()
+    with pytest.raises(ApiError, match="The project has a type named refund already"):
+        desk.type(name="refund")
+
+
+def test_a_removed_name_is_free_again(desk: Desk) -> None:
+    first = desk.type()
+    desk.do(types.remove_type, desk.tenant.project, first.pk)
+    assert desk.type().pk != first.pk
+    with pytest.raises(Http404):
+        desk.do(types.get_type, desk.tenant.project, first.pk)
+
+
+def test_a_type_is_changed_field_by_field(desk: Desk) -> None:
+    kind = desk.type()
+    changed = desk.do(types.save_type, desk.tenant.project, {"approver_role": "admin"}, type_id=kind.pk)
+    assert (changed.name, changed.tools, changed.approver_role) == ("Refund", [REFUND], "admin")
+
+
+def test_a_type_is_found_by_name_and_by_id(desk: Desk) -> None:
+    kind = desk.type()
+    with desk.tenant.tx():
+        assert {types.find_type(desk.tenant.project, wanted).pk for wanted in ("Refund", str(kind.pk))} == {kind.pk}
+        with pytest.raises(ApiError, match=r"there are: .*Refund"):
+            types.find_type(desk.tenant.project, "Refunds")
+
+
+def test_a_type_of_another_project_never_was(desk: Desk, tenant: Tenant) -> None:
+    kind = desk.type()
+    with tenant.tx():
+        other: Project = create_project("Other", config=tenant.project.agent_version.config)
+        with pytest.raises(Http404):
+            types.get_type(other, kind.pk)
+
+
+def test_the_tools_of_tasks_are_those_that_need_no_conversation(desk: Desk) -> None:
+    """L09, L21."""
+    offered = desk.do(types.task_tools, desk.tenant.project)
+    assert {REFUND, "send_email", "send_email_to_caller"} <= set(offered)
+    assert "transfer_call_tool" not in offered

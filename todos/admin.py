@@ -1,0 +1,75 @@
+"""Todos in the admin: what was wanted, who said yes, and what was done are facts."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from projects.tenant_admin import TenantAdmin
+from todos.models import Approval, ApproverNotice, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
+
+
+@admin.register(TodoType)
+class TodoTypeAdmin(TenantAdmin):
+    list_display = ("name", "project", "approver_role", "second_approver", "is_extracted", "is_removed", "updated_at")
+    list_filter = ("approver_role", "second_approver", "is_extracted", "is_removed")
+    list_select_related = ("project",)
+    search_fields = ("=id", "name", "description")
+
+
+@admin.register(Todo)
+class TodoAdmin(TenantAdmin):
+    list_display = ("description", "status", "type", "source", "version", "reason", "created_at", "status_at")
+    list_filter = ("status", "source")
+    list_select_related = ("type",)
+    search_fields = ("=id", "=conversation_id", "=turn_id", "=source_key", "=tool", "description")
+    date_hierarchy = "created_at"
+
+
+@admin.register(TodoEvent)
+class TodoEventAdmin(TenantAdmin):
+    list_display = ("todo", "what", "from_status", "to_status", "version", "actor", "at")
+    list_filter = ("to_status",)
+    list_select_related = ("todo",)
+    search_fields = ("=todo__id", "=what", "actor")
+    date_hierarchy = "at"
+
+
+@admin.register(Approval)
+class ApprovalAdmin(TenantAdmin):
+    list_display = ("todo", "version", "approver", "second_approver", "created_at", "expires_at", "ended_at")
+    list_filter = ("needs_second",)
+    list_select_related = ("todo",)
+    search_fields = ("=id", "=todo__id", "=content_hash", "approver")
+    date_hierarchy = "created_at"
+
+
+@admin.register(StandingRule)
+class StandingRuleAdmin(TenantAdmin):
+    list_display = ("tool", "type", "most_per_day", "project", "created_at", "ended_at")
+    list_select_related = ("type", "project")
+    search_fields = ("=id", "=tool")
+    date_hierarchy = "created_at"
+
+
+@admin.register(TodoStep)
+class TodoStepAdmin(TenantAdmin):
+    list_display = ("todo", "number", "model", "total_ms", "cost", "started_at", "finished_at")
+    list_select_related = ("todo",)
+    search_fields = ("=id", "=todo__id", "=approval__id", "content")
+    date_hierarchy = "started_at"
+
+
+@admin.register(TodoCall)
+class TodoCallAdmin(TenantAdmin):
+    list_display = ("name", "step", "index", "effect", "is_error", "result", "finished_at")
+    list_filter = ("is_error",)
+    list_select_related = ("step", "effect")
+    search_fields = ("=id", "=step__todo__id", "=effect__id", "=name")
+
+
+@admin.register(ApproverNotice)
+class ApproverNoticeAdmin(TenantAdmin):
+    list_display = ("member_id", "project", "sent_at")
+    list_select_related = ("project",)
+    search_fields = ("=id", "=member_id")
+    date_hierarchy = "sent_at"

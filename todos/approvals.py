@@ -1,0 +1,90 @@
+"""The one question before anything runs: does a complete, standing approval hold for exactly what would run now (T1, T10)?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models.functions import Now
+
+from todos.authority import lost_by, may_approve, needs_second
+from todos.content import compiled_tools, content_of, hash_of, tools_of
+from todos.models import Approval, Todo, TodoStatus
+from todos.plans import tool_problem
+from tools.catalogue import CompiledTool
+
+__all__ = ["Void", "check", "may_approve", "needs_second", "why_not_runnable"]
+
+RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+
+
+class Void(Exception):
+    """No approval holds. `reason` is a sentence for people; `changed` are the fields of the content that differ.
+
+    `is_expired` tells an approval that wasn't used in time, for which the todo ends, from one whose todo is reviewed again.
+    """
+
+    def __init__(self, reason: str, *, changed: Sequence[str] = (), is_expired: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.changed = list(changed)
+        self.is_expired = is_expired
+
+
+def check(todo: Todo) -> Approval:
+    """The approval that holds for the todo as it stands now. Reads everything anew, locks nothing; inside a transaction.
+
+    Raises Void when the content isn't the approved one, when the approval has expired, was ended or waits for a second person,
+    when whoever gave it may not any more, when a tool is gone, and when the todo is neither approved nor in progress.
+    """
+    fresh = Todo.objects.select_related("project", "type", "effect").get(pk=todo.pk)
+    if fresh.status not in RUNS:
+        raise Void(f"This todo is {TodoStatus(fresh.status).label.lower()}.")
+    approval = _standing(fresh)
+    _demand_same(fresh, approval)
+    if not approval.is_complete or (needs_second(fresh) and approval.second_by is None):
+        raise Void("A second person has to approve this.")
+    if reason := lost_by(fresh, approval):
+        raise Void(reason)
+    return approval
+
+
+def why_not_runnable(todo: Todo, *, tools: Mapping[str, CompiledTool] | None = None) -> str:
+    """Why nothing can carry the todo out as it stands, as a sentence; empty when something can.
+
+    `tools` are the project's compiled tools by name, where the caller has them already.
+    """
+    if todo.type is not None and todo.type.is_removed:
+        return f"The type {todo.type.name} was removed; give this todo another."
+    names = tools_of(todo)
+    if not names:
+        return "No tool can carry this out; give it a type that has tools."
+    known = tools if tools is not None else compiled_tools(todo.project)
+    return next((problem for name in names if (problem := tool_problem(known.get(name), name))), "")
+
+
+def _standing(todo: Todo) -> Approval:
+    is_late = ExpressionWrapper(Q(expires_at__lte=Now()), output_field=BooleanField())
+    rows = Approval.objects.select_related("rule").annotate(is_late=is_late)
+    approval = rows.filter(todo=todo, version=todo.version, ended_at=None).first()
+    if approval is None:
+        raise Void("Nobody has approved this as it stands.")
+    if approval.is_late:
+        raise Void("The approval wasn't used in time.", is_expired=True)
+    return approval
+
+
+def _demand_same(todo: Todo, approval: Approval) -> None:
+    tools = compiled_tools(todo.project)
+    content, gone = content_of(todo, tools=tools), why_not_runnable(todo, tools=tools)
+    if hash_of(content) != approval.content_hash:
+        changed = _changed_fields(approval.content, content)
+        reason = gone or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
+        raise Void(reason, changed=changed)
+    if gone:
+        raise Void(gone, changed=["tools"])
+
+
+def _changed_fields(approved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    return [name for name in dict.fromkeys([*now, *approved]) if approved.get(name) != now.get(name)]

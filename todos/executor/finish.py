@@ -1,0 +1,79 @@
+"""How a run ends: `completed` needs every effect done and the model's own stop; the model's word proves nothing (T5, T9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from todos.executor import endings
+from todos.executor.work import Work, read_work
+from todos.lifecycle import AGENT, Actor, move
+from todos.models import Todo, TodoStatus
+from todos.models.step import MOST_STEPS
+from todos.versions import end_approvals
+from tools.models import Effect, EffectState
+
+LIMIT = f"It was stopped after {MOST_STEPS} steps, the most that a todo may take, before the agent was done."
+NOT_KNOWN = "It isn't known whether {tools} happened: look into it, and say so."
+HELD = "{tools} was held back, because the same was done already."
+NOT_DONE = "{tool} was not done: {error}"
+NOTHING_DONE = "No tool was used, so nothing was done. The agent says: {said}"
+
+
+def finish(work: Work, *, actor: Actor = AGENT) -> None:
+    """Move the locked todo, whose run has nothing left to do, to where it ends."""
+    status, reason = verdict_on(work)
+    if status in (TodoStatus.COMPLETED, TodoStatus.FAILED):
+        end_approvals(work.todo)
+    move(work.todo, status, what=status.value, actor=actor, reason=reason)
+
+
+def give_up_run(todo: Todo, reason: str) -> None:
+    """The run's job has failed for good: open calls end, and the todo with them."""
+    if todo.status == TodoStatus.APPROVED:
+        move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
+    if todo.status != TodoStatus.IN_PROGRESS:
+        return
+    work = read_work(todo)
+    for call in work.open_calls if work else []:
+        endings.give_up(todo, call, reason)
+    left = read_work(todo)
+    is_unknown = left is not None and bool(_in_state(_effects(left), EffectState.UNKNOWN))
+    status = TodoStatus.NEEDS_ATTENTION if is_unknown else TodoStatus.FAILED
+    if status == TodoStatus.FAILED:
+        end_approvals(todo)
+    move(todo, status, what=status.value, actor=AGENT, reason=reason)
+
+
+def verdict_on(work: Work) -> tuple[TodoStatus, str]:
+    """Where a run ends that has nothing left to do, and why."""
+    effects = _effects(work)
+    reasons = [] if work.has_stopped else [LIMIT]
+    if unknown := _in_state(effects, EffectState.UNKNOWN):
+        return TodoStatus.NEEDS_ATTENTION, " ".join([*reasons, NOT_KNOWN.format(tools=_named(unknown))])
+    failed = _in_state(effects, EffectState.FAILED, EffectState.CANCELLED)
+    reasons += [NOT_DONE.format(tool=one.tool, error=one.error or one.told) for one in failed]
+    if reasons:
+        return TodoStatus.FAILED, " ".join(reasons)
+    if held := _in_state(effects, EffectState.HELD):
+        return TodoStatus.NEEDS_ATTENTION, HELD.format(tools=_named(held))
+    if not effects:
+        return _without_effects(work)
+    return TodoStatus.COMPLETED, ""
+
+
+def _without_effects(work: Work) -> tuple[TodoStatus, str]:
+    if work.is_frozen:
+        return TodoStatus.FAILED, work.calls[0].result
+    return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=work.steps[-1].content or "nothing.")
+
+
+def _effects(work: Work) -> list[Effect]:
+    return [call.effect for call in work.calls if call.effect is not None]
+
+
+def _in_state(effects: Sequence[Effect], *states: EffectState) -> list[Effect]:
+    return [effect for effect in effects if effect.state in states]
+
+
+def _named(effects: Sequence[Effect]) -> str:
+    return ", ".join(dict.fromkeys(effect.tool for effect in effects))

@@ -1,0 +1,26 @@
+"""What a model is offered for a todo, and the tools' specifications in the wire format of Chat Completions (L09)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tools.catalogue import CompiledTool
+from tools.execution.schemas import MalformedTool, wanted_arguments
+
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
+    """Each tool as a function, in the order given; one whose definition can't be carried out is left out."""
+    return [found for tool in tools if (found := _specification(tool)) is not None]
+
+
+def _specification(tool: CompiledTool) -> dict[str, Any] | None:
+    try:
+        wanted = wanted_arguments(tool.name, tool.definition)
+    except MalformedTool:
+        return None
+    parameters = wanted.model_json_schema() if isinstance(wanted, type) else wanted or NOTHING
+    function = {"name": tool.name, "description": tool.definition.description, "parameters": parameters}
+    return {"type": "function", "function": function}

@@ -1,0 +1,186 @@
+"""From what a model called, or staff froze, to calls with planned effects: decided and stored before anything happens (T6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+from pydantic import BaseModel
+
+from llm.structured import Misfit, parse, parse_object
+from llm.types import ToolCall
+from projects.api.parsers import check_value
+from projects.api.problem import ApiError
+from todos.executor.results import error_text
+from todos.executor.work import Work
+from todos.models import TodoCall, TodoStep
+from tools.catalogue import CompiledTool
+from tools.execution.caps import recipient_of
+from tools.execution.same import same_thing
+from tools.execution.schemas import MalformedTool, handler_of, wanted_arguments
+from tools.ledger import effect_key
+from tools.models import Effect, EffectOrigin
+
+# Of one step; a model that calls more has gone astray.
+MOST_CALLS = 10
+LONGEST_ARGUMENTS = 50_000
+NOT_OFFERED = "There is no tool {name} for this todo. Use one of: {names}."
+NO_OBJECT = "The arguments are no JSON object; they may have been cut. Call the tool again with the whole of them."
+TOO_MANY = f"At most {MOST_CALLS} calls are carried out in one step; this one wasn't."
+NOT_APPROVED = "{address} isn't one of the recipients that were approved. A colleague has to look at it."
+NOT_RUN = "Not carried out: the todo goes back to review."
+
+
+class Refused(Exception):
+    """A call that isn't carried out; the text goes back to the model."""
+
+
+class NotApproved(Refused):
+    """A call that would write to an address that nobody has approved (D23)."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A step's calls. `to_review` says why nothing of it is carried out and the todo goes back to review; else ""."""
+
+    calls: Sequence[TodoCall]
+    to_review: str = ""
+
+
+def plan_calls(work: Work, step: TodoStep, asked: Iterable[ToolCall]) -> Plan:
+    """The calls of a model's step. What can't be carried out has its result at once (L19)."""
+    calls, to_review = list[TodoCall](), ""
+    for index, one in enumerate(asked):
+        call = TodoCall(
+            step=step, index=index, name=storable(one.name)[:120], arguments_text=storable(one.arguments_json)
+        )
+        call.call_id = _call_id(one, index=index, taken={other.call_id for other in calls})
+        try:
+            call.arguments = _arguments(one)
+            _plan(work, call, tool=_demand_usable(work, call))
+        except Refused as refusal:
+            refuse(call, str(refusal))
+            to_review = to_review or (str(refusal) if isinstance(refusal, NotApproved) else "")
+        calls.append(call)
+    if to_review:
+        for call in calls:
+            call.effect = None
+            if call.finished_at is None:
+                refuse(call, NOT_RUN)
+    return Plan(calls, to_review)
+
+
+def plan_frozen(work: Work, step: TodoStep) -> Plan:
+    """The one call that was approved as it stands: the planned effect of a commitment, or a tool with its arguments."""
+    todo = work.todo
+    call = TodoCall(step=step, index=0, call_id="frozen", name=todo.tool, arguments=dict(todo.arguments or {}))
+    if todo.effect is not None:
+        call.name, call.arguments, call.effect = todo.effect.tool, dict(todo.effect.arguments), todo.effect
+    call.arguments_text = json.dumps(call.arguments, ensure_ascii=False)
+    if call.effect is None:
+        try:
+            _plan(work, call, tool=_demand_usable(work, call), is_frozen=True)
+        except Refused as refusal:
+            refuse(call, str(refusal))
+    return Plan([call])
+
+
+def store(plan: Plan) -> None:
+    """Put a plan down, in the running transaction, with the effects that are new in it."""
+    new = [call.effect for call in plan.calls if call.effect is not None and call.effect._state.adding]
+    Effect.objects.bulk_create(new)
+    TodoCall.objects.bulk_create(plan.calls)
+
+
+def refuse(call: TodoCall, reason: str) -> None:
+    """Give a call that isn't stored yet its result: it was not carried out, and why."""
+    call.result, call.is_error, call.finished_at = error_text(reason), True, timezone.now()
+
+
+def storable(text: str) -> str:
+    """A model's text as the database takes it: no NUL, no half of a character."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def _plan(work: Work, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = False) -> None:
+    """Give the call its planned effect. Raises Refused."""
+    call.arguments = _fitting(tool, call)
+    handler = handler_of(tool.name, tool.definition)
+    address = str(call.arguments.get(handler.addressee, "")).strip() if handler and handler.addressee else ""
+    if address and not is_frozen and not _is_approved(address, work.todo.recipients):
+        raise NotApproved(NOT_APPROVED.format(address=storable(address)[:254]))
+    effect = Effect(
+        project_id=work.todo.project_id,
+        conversation_id=work.todo.conversation_id,
+        origin=EffectOrigin.TODO,
+        effect_key=effect_key(origin=work.approval.pk, tool=tool.name, step=call.step.number, index=call.index),
+        tool=tool.name,
+        tool_origin=tool.origin,
+        tool_version=tool.version,
+        kind=tool.kind,
+        delivery=tool.delivery,
+        definition=tool.definition.model_dump(mode="json", by_alias=True),
+        quote=work.todo.quote,
+        arguments=call.arguments,
+        arranged_at=work.now,
+    )
+    occasion = work.occasion(effect)
+    effect.repeat_key = same_thing(effect, effect.arguments, occasion)
+    effect.recipient = (address.lower() or recipient_of(effect.kind, occasion.contact))[:254]
+    call.effect = effect
+
+
+def _demand_usable(work: Work, call: TodoCall) -> CompiledTool:
+    """The tool of a call, if it is one of this todo's (T7)."""
+    if call.index >= MOST_CALLS:
+        raise Refused(TOO_MANY)
+    tool = work.tools.get(call.name)
+    if tool is None:
+        raise Refused(NOT_OFFERED.format(name=call.name, names=", ".join(work.tools) or "none"))
+    return tool
+
+
+def _arguments(one: ToolCall) -> dict[str, Any]:
+    """What the model wrote, if it is a JSON object that can be stored. Raises Refused."""
+    if len(one.arguments_json) > LONGEST_ARGUMENTS:
+        raise Refused(f"The arguments are longer than {LONGEST_ARGUMENTS} characters.")
+    arguments = one.arguments()
+    if arguments is None:
+        raise Refused(NO_OBJECT)
+    try:
+        check_value(arguments)
+    except ApiError as error:
+        raise Refused(error.message) from error
+    return arguments
+
+
+def _fitting(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:
+    """The arguments as the tool takes them: what it doesn't know is left out of a built-in tool's (L10). Raises Refused."""
+    text = json.dumps(call.arguments, ensure_ascii=False)
+    try:
+        return _read(wanted_arguments(tool.name, tool.definition), text)
+    except MalformedTool as error:
+        raise Refused(str(error)) from error
+    except Misfit as misfit:
+        raise Refused(f"The arguments don't fit the tool:\n{misfit}") from misfit
+
+
+def _read(wanted: Mapping[str, Any] | type[BaseModel] | None, text: str) -> dict[str, Any]:
+    if wanted is None:
+        return {}
+    if isinstance(wanted, type):
+        return parse(text, output=wanted).model_dump(mode="json")
+    return parse_object(text, schema=dict(wanted))
+
+
+def _is_approved(address: str, recipients: Sequence[str]) -> bool:
+    return address.casefold() in {one.strip().casefold() for one in recipients}
+
+
+def _call_id(one: ToolCall, *, index: int, taken: set[str]) -> str:
+    """The model's own id, which its result has to name; made anew where two calls share one."""
+    given = storable(one.id)[:100]
+    return given if given and given not in taken else f"{given or 'call'}_{index}"

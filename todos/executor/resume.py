@@ -1,0 +1,127 @@
+"""What late results and staff decide about an effect of a todo, and how its run goes on (W6, E2, E6, T9)."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from jobs.errors import WrongState
+from todos.executor import endings
+from todos.executor.finish import finish, verdict_on
+from todos.executor.keys import queue_answered
+from todos.executor.results import reopen_call
+from todos.executor.work import lock_todo, read_work
+from todos.lifecycle import Actor, move
+from todos.models import Todo, TodoCall, TodoStatus
+from todos.signals import todo_changed
+from tools import ledger
+from tools.execution.outcome import Outcome
+from tools.models import Effect, EffectState
+
+COLLEAGUE = "a colleague"
+CHECKED = "A colleague has checked it: it was not done."
+GOES_ON = (TodoStatus.IN_PROGRESS, TodoStatus.NEEDS_ATTENTION)
+
+
+def is_of_todo(effect: Effect) -> bool:
+    """Whether a todo's run carries the effect out."""
+    return TodoCall.objects.filter(effect=effect).exists()
+
+
+def effect_ended(effect: Effect, outcome: Outcome) -> None:
+    """A tool that answers later has answered: its call ends, and the run goes on. A second answer changes nothing."""
+    todo, call = _locked(effect)
+    if effect_is_over(call):
+        return
+    endings.settle(todo, call.step.approval, call, outcome)
+    _go_on(todo, call, answer="called_back", by=None)
+
+
+def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
+    """Staff says whether an unknown effect happened. If not, it is done once more, unless its todo is over. Raises WrongState."""
+    todo, call = _locked(effect)
+    standing = endings.effect_of(call)
+    if happened:
+        ledger.confirm(standing, by=by)
+        endings.close(todo, call)
+        _go_on(todo, call, answer="resolved", by=by)
+    elif _is_running(todo, call):
+        ledger.send_again(standing, by=by)
+        _reopen(todo, call, answer="resolved", by=by)
+    else:
+        _demand_unknown(standing)
+        endings.end(todo, call, Outcome.failed(CHECKED), state=EffectState.FAILED)
+    return standing
+
+
+def release(effect: Effect, *, by: UUID | None) -> Effect:
+    """Staff lets a held repeat go out after all. Raises WrongState, also when its todo is over."""
+    todo, call = _locked(effect)
+    standing = endings.effect_of(call)
+    if not _is_running(todo, call):
+        raise WrongState(f"Its todo is {TodoStatus(todo.status).label.lower()}: review that again.")
+    ledger.release(standing, by=by)
+    _reopen(todo, call, answer="released", by=by)
+    return standing
+
+
+def effect_is_over(call: TodoCall) -> bool:
+    """Whether nothing that comes now changes how the call's effect ended."""
+    return endings.effect_of(call).state not in (*ledger.OPEN, EffectState.UNKNOWN)
+
+
+def _locked(effect: Effect) -> tuple[Todo, TodoCall]:
+    """The todo, locked, and the newest call of it that carries the effect."""
+    calls = TodoCall.objects.select_related("effect", "step__approval")
+    found = calls.filter(effect=effect).order_by("-step__approval__version")
+    todo = lock_todo(found[0].step.todo_id)
+    return todo, found.all()[0]
+
+
+def _is_running(todo: Todo, call: TodoCall) -> bool:
+    """Whether the run that the call is part of may go on."""
+    approval = call.step.approval
+    return todo.status in GOES_ON and todo.version == approval.version and approval.ended_at is None
+
+
+def _reopen(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
+    reopen_call(call)
+    endings.announce(todo, endings.effect_of(call))
+    _go_on(todo, call, answer=answer, by=by)
+
+
+def _go_on(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
+    """Let a run that isn't over look at what is left. One that needed attention may have nothing left, and ends."""
+    if not _is_running(todo, call):
+        return
+    work = read_work(todo)
+    if work is None:
+        return
+    if todo.status == TodoStatus.IN_PROGRESS or work.open_calls:
+        if todo.status == TodoStatus.NEEDS_ATTENTION:
+            move(todo, TodoStatus.IN_PROGRESS, what="resumed", actor=_actor(by))
+        queue_answered(todo, work.approval, endings.effect_of(call), answer=answer)
+        return
+    _conclude(todo, by=by)
+
+
+def _conclude(todo: Todo, *, by: UUID | None) -> None:
+    """Nothing is left of a run that needed attention: it is completed, or says why it still needs it."""
+    work = read_work(todo)
+    if work is None:
+        return
+    status, reason = verdict_on(work)
+    if status == TodoStatus.COMPLETED:
+        finish(work, actor=_actor(by))
+        return
+    Todo.objects.filter(pk=todo.pk).update(reason=reason[:500])
+    todo.refresh_from_db()
+    todo_changed.send(sender=Todo, todo=todo, what="needs_attention")
+
+
+def _actor(by: UUID | None) -> Actor:
+    return Actor(COLLEAGUE, by)
+
+
+def _demand_unknown(effect: Effect) -> None:
+    if effect.state != EffectState.UNKNOWN:
+        raise WrongState(f"This is for an effect that is unknown; this one is {EffectState(effect.state).value}.")

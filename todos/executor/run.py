@@ -1,0 +1,127 @@
+"""execute_todo: carries on one approved todo from wherever it stands (L12-L14, reliability 2.4).
+
+claim: approval checked, in progress → for each step: the model decides → one commit → each call: approval checked again and
+`sending` committed → carried out, outside of any transaction → its result committed → the next step; no call: the run ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from jobs.claimed import ClaimedJob
+from jobs.crash import crash_point
+from jobs.errors import WrongState
+from jobs.fence import prove
+from jobs.models import State
+from projects.threads import in_db
+from todos import approvals
+from todos.approvals import Void
+from todos.executor import endings
+from todos.executor.calls import carry_out_call
+from todos.executor.finish import finish, give_up_run
+from todos.executor.keys import approval_of, is_put_off
+from todos.executor.returning import catch_up, give_back, is_accepted, stop
+from todos.executor.steps import context_of, store_frozen_step, take_step
+from todos.executor.work import Work, lock_todo, read_work, todo_tx
+from todos.lifecycle import AGENT, move
+from todos.models import Todo, TodoCall, TodoStatus
+from todos.models.step import MOST_STEPS
+from todos.skills.execute import ExecuteContext
+
+
+@dataclass(frozen=True)
+class Move:
+    """What comes next: the calls that are due, or, where there are none, another step, which is asked for by `context`."""
+
+    work: Work
+    calls: Sequence[UUID] = ()
+    context: ExecuteContext | None = None
+
+
+async def run_todo(job: ClaimedJob) -> None:
+    """Go on until the todo has ended, is to be reviewed again, or waits for something. What was done is never done again."""
+    crash_point("todo.claimed")
+    while (ahead := await in_db(next_move, job)) is not None:
+        for call_id in ahead.calls:
+            await carry_out_call(job, call_id)
+        if ahead.context is not None:
+            await take_step(job, ahead.work, ahead.context)
+
+
+def give_up_todo(job: ClaimedJob, reason: str) -> None:
+    """The job has failed for good; the lane has locked the todo."""
+    give_up_run(lock_todo(job.subject_id), reason)
+
+
+def refuse_run(todo_id: UUID, ordinal: int) -> None:
+    """A run isn't repeated: its todo is reviewed and approved again (T11)."""
+    raise WrongState("Review the todo again, and approve what is to be done.")
+
+
+def lock_subject(todo_id: UUID) -> None:
+    """Lock a todo for what follows in the transaction."""
+    lock_todo(todo_id)
+
+
+def next_move(job: ClaimedJob) -> Move | None:
+    """Decide what comes next, in one transaction, which ends the job where nothing does: then None."""
+    with todo_tx(job) as todo:
+        work = _take_up(todo, approval_id=approval_of(job.key))
+        if work is None:
+            prove(job, finish=State.SKIPPED, error=f"This todo is {TodoStatus(todo.status).label.lower()}.")
+            return None
+        open_calls = _still_open(work)
+        due = [call.pk for call in open_calls if not _waits(work, call)]
+        if due:
+            return Move(work, due)
+        if not open_calls and not work.has_stopped and len(work.steps) < MOST_STEPS:
+            return Move(work, context=context_of(work))
+        if not open_calls:
+            crash_point("todo.last_step_pre_final")
+            finish(_again(todo))
+        prove(job, finish=State.DONE)
+        return None
+
+
+def _take_up(todo: Todo, *, approval_id: UUID) -> Work | None:
+    """The run that is at hand; None where nothing may run. The first time, its approval is checked (T1, T10)."""
+    work = read_work(todo)
+    if work is None or work.approval.pk != approval_id or todo.status not in approvals.RUNS:
+        stop(todo, approval_id=approval_id)
+        return None
+    if todo.status == TodoStatus.APPROVED:
+        try:
+            approvals.check(todo)
+        except Void as void:
+            give_back(todo, void)
+            return None
+        move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
+    if work.is_frozen and not work.steps:
+        store_frozen_step(work)
+        return _again(todo)
+    return work
+
+
+def _still_open(work: Work) -> list[TodoCall]:
+    """The calls without a result, after those were ended whose effect has ended meanwhile."""
+    for call in work.open_calls:
+        catch_up(work.todo, call)
+    return [call for call in work.open_calls if _is_open(call)]
+
+
+def _is_open(call: TodoCall) -> bool:
+    return TodoCall.objects.filter(pk=call.pk, finished_at=None).exists()
+
+
+def _waits(work: Work, call: TodoCall) -> bool:
+    return is_accepted(call) or is_put_off(work.approval, endings.effect_of(call))
+
+
+def _again(todo: Todo) -> Work:
+    """The work as it stands now. An approved todo has a standing approval."""
+    work = read_work(todo)
+    if work is None:
+        raise WrongState("This todo runs without an approval.")
+    return work

@@ -1,0 +1,130 @@
+"""One step of a run: what a model decides, stored before anything acts on it (L12, L14, T6)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from jobs.calls import call_rows
+from jobs.claimed import ClaimedJob
+from jobs.crash import crash_point
+from jobs.errors import GiveUp
+from jobs.model_client import model_client
+from jobs.models import Job, ModelCall
+from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
+from llm.types import CallRecord, Completion, FinishReason
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from todos.executor import planning
+from todos.executor.messages import as_messages
+from todos.executor.offer import specifications
+from todos.executor.planning import Plan, plan_calls, plan_frozen
+from todos.executor.work import Work, todo_tx
+from todos.lifecycle import AGENT
+from todos.models import Todo, TodoStatus, TodoStep
+from todos.services import put_back
+from todos.skills.execute import ExecuteContext, build_request
+from tools.execution.repeats import STANDING
+from tools.models import Effect
+from tools.skills.arguments import KnownFact
+
+log = logging.getLogger(__name__)
+
+# Asking again can't help; whatever else a model fails with may pass.
+HOPELESS = (Rejected, Refused, Blocked, LengthCut)
+MOST_EARLIER = 10
+
+
+async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> None:
+    """Ask for the next step, and commit it. Raises LlmError where it may be tried again, else GiveUp."""
+    records: list[CallRecord] = []
+    request = build_request(
+        context, said=as_messages(work.steps), tools=specifications(work.tools.values()), model=work.model
+    )
+    try:
+        completion = await model_client().complete(request, record=records.append)
+        if completion.finish is FinishReason.LENGTH:
+            raise LengthCut("The model's answer was cut, because it was too long.")
+    except LlmError as error:
+        await in_db(_keep_calls, job, work.todo, records)
+        raise (GiveUp(str(error)) if isinstance(error, HOPELESS) else error) from error
+    crash_point("todo.model_done_pre_commit")
+    await in_db(_commit, job, work, completion, records)
+    crash_point("todo.step_committed")
+
+
+def context_of(work: Work) -> ExecuteContext:
+    """What the model is told of the todo, read in the transaction that decides to ask it."""
+    todo, contact = work.todo, work.contact
+    facts = {name: getattr(contact, name) for name in ("name", "phone", "email", "language")} if contact else {}
+    return ExecuteContext(
+        business_name=work.config.business_name,
+        business_context=work.config.business_context,
+        now=work.now.astimezone(ZoneInfo(work.config.timezone)).strftime("%A %d %B %Y, %H:%M"),
+        kind=f"{todo.type.name}: {todo.type.description}" if todo.type else "",
+        description=todo.description,
+        quote=todo.quote,
+        contact=[KnownFact(field=name, value=value) for name, value in facts.items() if value],
+        recipients=list(todo.recipients),
+        earlier=_earlier(work),
+    )
+
+
+def store_frozen_step(work: Work) -> None:
+    """The one step of a todo that asks no model; inside the transaction that takes it up."""
+    step = TodoStep(todo=work.todo, approval=work.approval, number=1)
+    _store(work.todo, step, plan_frozen(work, step))
+
+
+def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequence[CallRecord]) -> None:
+    """One commit: the step, its calls, their planned effects. A todo that was cancelled meanwhile takes no step more."""
+    with todo_tx(job) as todo:
+        ModelCall.objects.bulk_create(_rows(job, todo, records))
+        if todo.status != TodoStatus.IN_PROGRESS or todo.version != work.todo.version:
+            return
+        step = TodoStep(
+            todo=todo,
+            approval=work.approval,
+            number=len(work.steps) + 1,
+            content=completion.text,
+            model=work.model.model,
+            cost=records[-1].cost_usd,
+            total_ms=completion.total_ms,
+        )
+        plan = plan_calls(work, step, completion.tool_calls)
+        _store(todo, step, plan)
+        if plan.to_review:
+            put_back(todo, reason=plan.to_review, actor=AGENT)
+
+
+def _store(todo: Todo, step: TodoStep, plan: Plan) -> None:
+    if all(call.finished_at is not None for call in plan.calls):
+        step.finished_at = timezone.now()
+    step.save()
+    planning.store(plan)
+    for call in plan.calls:
+        if call.is_error:
+            log.error("%s of todo %s: %s", call.name, todo.pk, call.result)
+
+
+def _earlier(work: Work) -> list[str]:
+    """What earlier runs of this todo did, or may have done (T11)."""
+    done = Effect.objects.filter(todo_calls__step__todo=work.todo, state__in=STANDING).exclude(
+        todo_calls__step__approval=work.approval
+    )
+    return [f"{one.tool}, {one.state}: {one.told or one.error}" for one in done.order_by("created_at")[:MOST_EARLIER]]
+
+
+def _keep_calls(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> None:
+    """Store the calls of a step that came to nothing, while no other worker has claimed the job since."""
+    with tenant_tx(job.organization_id):
+        if Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
+            ModelCall.objects.bulk_create(_rows(job, todo, records))
+
+
+def _rows(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> list[Any]:
+    return call_rows(records, project_id=todo.project_id, job_id=job.id, subject_id=todo.pk, turn_id=None)

@@ -1,0 +1,134 @@
+"""A todo at hand: the worker's transactions on it, and everything that carrying it out needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import cast
+from uuid import UUID
+
+from django.db.models import Prefetch
+from django.db.models.functions import Now
+
+from jobs.claimed import ClaimedJob
+from jobs.fence import prove
+from llm.types import ModelSpec
+from projects.agent import AgentConfig
+from projects.model_choice import model_for
+from projects.models import AgentVersion
+from projects.tenancy import tenant_tx
+from todos.content import CHANNEL, compiled_tools, tools_of
+from todos.models import Approval, Todo, TodoCall, TodoStep
+from todos.skills.execute import SKILL
+from todos.versions import standing_approval
+from tools.catalogue import CompiledTool, at_moment
+from tools.contacts import contact_of
+from tools.definition import Moment
+from tools.execution.handler import Contact, Occasion
+from tools.models import Effect
+
+
+@dataclass(frozen=True)
+class Work:
+    """A run of one approval. `tools` are those that may be used, in the order they are offered (L09); `now` is the database's
+    time; `steps` are what was decided so far, with their calls.
+    """
+
+    todo: Todo
+    approval: Approval
+    config: AgentConfig
+    model: ModelSpec
+    tools: Mapping[str, CompiledTool]
+    contact: Contact | None
+    steps: Sequence[TodoStep]
+    now: datetime
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether exactly one call was approved, and no model is asked."""
+        return bool(self.todo.tool) or self.todo.effect_id is not None
+
+    @property
+    def calls(self) -> list[TodoCall]:
+        return [call for step in self.steps for call in step.calls.all()]
+
+    @property
+    def open_calls(self) -> list[TodoCall]:
+        """Calls without a result yet; an unknown outcome is one (T8)."""
+        return [call for call in self.calls if call.finished_at is None]
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether nothing more will be decided: the frozen call stands, or the model called nothing any more."""
+        return bool(self.steps) and (self.is_frozen or not list(self.steps[-1].calls.all()))
+
+    def occasion(self, effect: Effect) -> Occasion:
+        """Where, when and for whom an effect of this run happens."""
+        return Occasion(
+            organization_id=cast(UUID, self.todo.organization_id),
+            project_id=self.todo.project_id,
+            effect_id=effect.pk,
+            key=effect.effect_key,
+            conversation_id=self.todo.conversation_id,
+            turn_id=effect.turn_id,
+            channel=CHANNEL,
+            timezone=self.config.timezone,
+            at=self.now,
+            contact=self.contact,
+            business=self.config.business_name,
+            quote=self.todo.quote,
+        )
+
+
+@contextmanager
+def todo_tx(job: ClaimedJob) -> Iterator[Todo]:
+    """One transaction of a worker on its todo, which is locked before the job proves itself (jobs.fence). Raises Zombie."""
+    with tenant_tx(job.organization_id):
+        todo = lock_todo(job.subject_id)
+        prove(job)
+        yield todo
+
+
+def lock_todo(todo_id: UUID) -> Todo:
+    """The todo, which nobody else changes before this transaction ends. Raises Todo.DoesNotExist."""
+    rows = Todo.objects.select_for_update(of=("self",), no_key=True).annotate(now=Now())
+    return rows.select_related("project__agent_version", "type", "effect").get(pk=todo_id)
+
+
+def read_work(todo: Todo) -> Work | None:
+    """What the locked todo's run is about; None when no approval of it stands."""
+    approval = standing_approval(todo)
+    if approval is None:
+        return None
+    config = cast(AgentVersion, todo.project.agent_version).config
+    model = model_for(todo.project, config, SKILL)
+    return Work(
+        todo=todo,
+        approval=approval,
+        config=config,
+        model=replace(model, model=todo.type.model) if todo.type and todo.type.model else model,
+        tools=_usable(todo),
+        contact=contact_of(todo.persona_id),
+        steps=steps_of(approval),
+        now=time_of(todo),
+    )
+
+
+def steps_of(approval: Approval) -> list[TodoStep]:
+    """The steps of an approval's run, with their calls and effects, in order."""
+    calls = TodoCall.objects.select_related("effect").order_by("index")
+    return list(
+        TodoStep.objects.filter(approval=approval).order_by("number").prefetch_related(Prefetch("calls", calls))
+    )
+
+
+def time_of(todo: Todo) -> datetime:
+    """The database's time at which a todo was locked."""
+    return cast(datetime, vars(todo)["now"])
+
+
+def _usable(todo: Todo) -> dict[str, CompiledTool]:
+    known = {tool.name: tool for tool in at_moment(compiled_tools(todo.project).values(), Moment.TASK)}
+    return {name: known[name] for name in tools_of(todo) if name in known and known[name].is_offered}

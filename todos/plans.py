@@ -1,0 +1,98 @@
+"""What may stand in a todo's plan: its one tool with frozen arguments, its type, and the addresses it may write to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from pydantic import BaseModel
+
+from llm.structured import Misfit, parse, parse_object
+from projects.api.problem import ApiError
+from projects.models import Project
+from todos.content import compiled_tools
+from todos.models import TodoType
+from tools.catalogue import SWITCHED_OFF, CompiledTool
+from tools.definition import Moment
+from tools.execution.schemas import MalformedTool, wanted_arguments
+
+LONGEST_DESCRIPTION = 8_000
+LARGEST_ARGUMENTS = 50_000
+MOST_RECIPIENTS = 20
+
+
+def checked_plan(
+    project: Project, *, tool: str, arguments: Mapping[str, Any] | None, type: TodoType | None
+) -> tuple[str, dict[str, Any] | None]:
+    """The tool and its arguments as they are kept. Raises ApiError that names the field."""
+    if not tool:
+        if arguments:
+            raise ApiError("invalid_arguments", "arguments: name the tool that they are for.", field="arguments")
+        return "", None
+    known = compiled_tools(project)
+    if problem := tool_problem(known.get(tool), tool):
+        raise ApiError("invalid_tool", problem, field="tool")
+    if type is not None and tool not in type.tools:
+        message = f"{tool} isn't one of the tools of {type.name}: {', '.join(type.tools) or 'it has none'}."
+        raise ApiError("invalid_tool", message, field="tool")
+    return tool, _checked_arguments(known[tool], dict(arguments or {}))
+
+
+def tool_problem(tool: CompiledTool | None, name: str) -> str:
+    """Why a tool can't carry a todo out, as a sentence; empty when it can."""
+    if tool is None:
+        return f"Tool {name} no longer exists."
+    if not tool.is_offered:
+        return f"Tool {name} is switched off{'' if tool.why_not == SWITCHED_OFF else f': {tool.why_not}'}."
+    if Moment.TASK not in tool.moments:
+        return f"Tool {name} works inside a conversation only."
+    return ""
+
+
+def checked_recipients(addresses: Sequence[Any]) -> list[str]:
+    """Addresses that a tool may write to, each once. Raises ApiError."""
+    if isinstance(addresses, str) or len(addresses) > MOST_RECIPIENTS:
+        message = f"recipients: a list of at most {MOST_RECIPIENTS} addresses."
+        raise ApiError("invalid_recipients", message, field="recipients")
+    return list(dict.fromkeys(_checked_address(address) for address in addresses))
+
+
+def _checked_address(address: Any) -> str:
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        message = f"recipients: {json.dumps(str(address)[:100], ensure_ascii=False)} is no e-mail address."
+        raise ApiError("invalid_recipients", message, field="recipients") from error
+    return str(address)
+
+
+def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[str, Any]:
+    text = json.dumps(arguments)
+    if len(text) > LARGEST_ARGUMENTS:
+        message = f"arguments have {len(text):,} characters; the limit is {LARGEST_ARGUMENTS:,}."
+        raise ApiError("invalid_arguments", message, field="arguments")
+    try:
+        wanted = wanted_arguments(tool.name, tool.definition)
+        _demand_fit(wanted, text, arguments)
+    except MalformedTool as error:
+        raise ApiError("invalid_tool", f"{tool.name} can't be carried out: {error}", field="tool") from error
+    except Misfit as error:
+        place, _, said = str(error).splitlines()[0].removeprefix("- ").partition(": ")
+        where = "arguments" if place == "the answer" else f"arguments.{place}"
+        raise ApiError("invalid_arguments", f"{where}: {said}", field=where) from error
+    return arguments
+
+
+def _demand_fit(wanted: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
+    """Raises Misfit for arguments that the tool doesn't take: a plan holds nothing that nobody reads."""
+    if isinstance(wanted, dict):
+        parse_object(text, schema=wanted)
+        return
+    known = wanted.model_fields if wanted is not None else {}
+    if extra := [name for name in arguments if name not in known]:
+        raise Misfit(f"- {extra[0]}: the tool doesn't take it")
+    if wanted is not None:
+        parse(text, output=wanted)

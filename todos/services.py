@@ -1,0 +1,253 @@
+"""What is done to todos: each verb once, for pages, API, executor and extraction. All inside the tenant's transaction.
+
+A todo is locked first, then what is about it; who comes second sees what the first did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.http import Http404
+
+from jobs.errors import WrongState
+from projects.api.problem import ApiError
+from projects.models import Project
+from todos.approving import Answer, Choice, approve, approve_many, approve_todo, hours_of
+from todos.authority import Approver
+from todos.content import content_of
+from todos.lifecycle import CLOCK, Actor, move, note
+from todos.models import Todo, TodoSource, TodoStatus, TodoType
+from todos.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
+from todos.rules import match
+from todos.versions import Changed, begin_version, changes_since, demand_seen, end_approvals, locked, standing_approval
+from tools.models import Effect, EffectState, Promise
+
+__all__ = [
+    "Answer",
+    "Changed",
+    "Choice",
+    "approve_many",
+    "approve_todo",
+    "cancel_todo",
+    "edit_todo",
+    "expire_todo",
+    "get_todo",
+    "make_todo",
+    "put_back",
+    "reject_todo",
+    "review_again",
+    "standing_approval",
+]
+
+EDITABLE = ("description", "type", "tool", "arguments", "recipients", "persona_id")
+S = TodoStatus
+
+
+def get_todo(project: Project, todo_id: UUID) -> Todo:
+    """One of the project's todos. Raises Http404."""
+    todo = Todo.objects.select_related("project", "type", "effect").filter(project=project, pk=todo_id).first()
+    if todo is None:
+        raise Http404
+    return todo
+
+
+def make_todo(
+    project: Project,
+    *,
+    description: str,
+    source: TodoSource,
+    actor: Actor,
+    type: TodoType | None = None,
+    conversation_id: UUID | None = None,
+    turn_id: UUID | None = None,
+    persona_id: UUID | None = None,
+    promise: Promise | None = None,
+    effect: Effect | None = None,
+    quote: str = "",
+    tool: str = "",
+    arguments: Mapping[str, Any] | None = None,
+    recipients: Sequence[str] = (),
+    source_key: str = "",
+    expires_at: datetime | None = None,
+) -> Todo:
+    """A todo to be reviewed, or the standing one when its `source_key` is known. A standing rule may approve it at once.
+
+    `expires_at` is until when a yes is waited for. With an `effect` its tool and arguments are the plan, unchecked: the flow
+    that planned it did that. Raises ApiError that names the field.
+    """
+    if source_key and (standing := Todo.objects.filter(source_key=source_key).first()):
+        return standing
+    tool, plan = _plan_of(project, effect=effect, tool=tool, arguments=arguments, type=type)
+    todo = Todo(
+        project=project,
+        type=type,
+        description=description[:LONGEST_DESCRIPTION],
+        source=source,
+        source_key=source_key,
+        conversation_id=conversation_id,
+        turn_id=turn_id,
+        persona_id=persona_id,
+        promise=promise,
+        effect=effect,
+        quote=quote,
+        tool=tool,
+        arguments=plan,
+        recipients=checked_recipients(recipients),
+        created_by=actor.id,
+    )
+    todo.expires_at = expires_at or Now() + hours_of(todo)
+    try:
+        with transaction.atomic():
+            todo.save(force_insert=True)
+    except IntegrityError:
+        # Somebody made a todo of the same cause at the same moment.
+        return Todo.objects.get(source_key=source_key)
+    todo.refresh_from_db()
+    note(todo, what="made", actor=actor, content=content_of(todo))
+    _ask_the_rules(todo)
+    return todo
+
+
+def edit_todo(todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None) -> Todo:
+    """Change description, type, tool, arguments, recipients or persona_id; the todo is to be reviewed again (T2).
+
+    What is the same already changes nothing. Raises Http404, Changed when `version` isn't the one that stands, WrongState
+    unless it is pending or approved, ApiError that names the field.
+    """
+    todo = locked(todo_id)
+    if todo.status not in (S.PENDING_REVIEW, S.APPROVED):
+        raise WrongState(f"This todo is {_state(todo)}; it can't be edited any more.")
+    if version not in (None, todo.version):
+        raise Changed(changes_since(todo, content_of(todo), version=version))
+    fields = _checked_changes(todo, changes)
+    if not fields:
+        return todo
+    for name, value in fields.items():
+        setattr(todo, name, value)
+    todo.expires_at = Now() + hours_of(todo)
+    todo.save(update_fields=[*fields, "expires_at"])
+    begin_version(todo, what="edited", actor=actor, fields=[name.removesuffix("_id") for name in fields])
+    return todo
+
+
+def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int | None = None) -> Todo:
+    """Say no to a pending todo. Raises Http404, WrongState, Changed."""
+    todo = locked(todo_id)
+    if todo.status == S.PENDING_REVIEW:
+        demand_seen(todo, content_of(todo), version=version, content_hash=None)
+    return _end(todo, S.REJECTED, what="rejected", actor=actor, reason=reason)
+
+
+def cancel_todo(todo_id: UUID, *, actor: Actor, reason: str = "") -> Todo:
+    """End a todo that isn't over. A running one stops before its next effect (T10). Raises Http404, WrongState."""
+    return _end(locked(todo_id), S.CANCELLED, what="cancelled", actor=actor, reason=reason)
+
+
+def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -> Todo:
+    """Bring a failed todo, or one that needs attention, back to review; `repeats` are effects to be done once more (T11).
+
+    Raises Http404, WrongState, ApiError for an effect that isn't one of the todo's.
+    """
+    todo = locked(todo_id)
+    if todo.status not in (S.FAILED, S.NEEDS_ATTENTION):
+        raise WrongState(f"This todo is {_state(todo)}; only one that failed or needs attention is reviewed again.")
+    known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
+    if strange := [effect_id for effect_id in repeats if effect_id not in known]:
+        raise ApiError("invalid_repeats", f"repeats: {strange[0]} is no effect of this todo.", field="repeats")
+    todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
+    todo.expires_at = Now() + hours_of(todo)
+    todo.save(update_fields=["repeats", "expires_at"])
+    begin_version(todo, what="reviewed_again", actor=actor, repeats=todo.repeats)
+    return todo
+
+
+def put_back(todo: Todo, *, reason: str, actor: Actor, recipients: Sequence[str] | None = None) -> None:
+    """Return an approved or running todo to review, because its content changed under the executor (T1, D23).
+
+    Its approval ends and its version grows. `recipients` are the addresses to be proposed from now on. Raises WrongState.
+    """
+    standing = locked(todo.pk)
+    if standing.status not in (S.APPROVED, S.IN_PROGRESS):
+        raise WrongState(f"This todo is {_state(standing)}.")
+    if recipients is not None:
+        standing.recipients = checked_recipients(recipients)
+    standing.expires_at = Now() + hours_of(standing)
+    standing.save(update_fields=["recipients", "expires_at"])
+    begin_version(standing, what="put_back", actor=actor, reason=reason)
+    todo.refresh_from_db()
+
+
+def expire_todo(todo: Todo) -> None:
+    """End a todo that nobody said yes to in time, or whose yes wasn't used in time. Raises WrongState."""
+    standing = locked(todo.pk)
+    waited_for = "Nobody approved it in time." if standing.status == S.PENDING_REVIEW else "It wasn't begun in time."
+    _end(standing, S.EXPIRED, what="expired", actor=CLOCK, reason=waited_for)
+    todo.refresh_from_db()
+
+
+def _plan_of(
+    project: Project,
+    *,
+    effect: Effect | None,
+    tool: str,
+    arguments: Mapping[str, Any] | None,
+    type: TodoType | None,
+) -> tuple[str, dict[str, Any] | None]:
+    if effect is not None:
+        return effect.tool, dict(effect.arguments)
+    return checked_plan(project, tool=tool, arguments=arguments, type=type)
+
+
+def _ask_the_rules(todo: Todo) -> None:
+    content = content_of(todo)
+    if (rule := match(todo, content)) is not None:
+        approve(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))
+
+
+def _end(todo: Todo, status: TodoStatus, *, what: str, actor: Actor, reason: str) -> Todo:
+    move(todo, status, what=what, actor=actor, reason=reason)
+    end_approvals(todo)
+    return todo
+
+
+def _checked_changes(todo: Todo, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that differ, as they are kept. Raises ApiError."""
+    if unknown := [name for name in changes if name not in EDITABLE]:
+        raise ApiError("forbidden_field", f"{unknown[0]} cannot be set.", field=unknown[0])
+    wanted = {name: changes.get(name, getattr(todo, name)) for name in EDITABLE}
+    if "recipients" in changes:
+        wanted["recipients"] = checked_recipients(changes["recipients"])
+    if wanted["tool"] != todo.tool and "arguments" not in changes:
+        # Another tool takes other arguments.
+        wanted["arguments"] = None
+    if {"tool", "arguments", "type"} & changes.keys():
+        wanted["tool"], wanted["arguments"] = _checked_plan(todo, wanted)
+    return {name: value for name, value in wanted.items() if value != getattr(todo, name)}
+
+
+def _checked_plan(todo: Todo, wanted: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
+    tool, arguments = checked_plan(
+        todo.project, tool=wanted["tool"], arguments=wanted["arguments"], type=wanted["type"]
+    )
+    if todo.effect is not None:
+        _replan(todo.effect, tool=tool, arguments=arguments or {})
+    return tool, arguments
+
+
+def _replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
+    """What was planned for the todo is done as the edit says. Raises ApiError for another tool, WrongState when it was begun."""
+    if tool != effect.tool:
+        message = f"tool: this carries out what the agent arranged with {effect.tool}; reject it and make another."
+        raise ApiError("invalid_tool", message, field="tool")
+    rows = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, attempts=0)
+    if rows.update(arguments=arguments) != 1:
+        raise WrongState("What was arranged was begun already; its arguments can't be changed any more.")
+
+
+def _state(todo: Todo) -> str:
+    return TodoStatus(todo.status).label.lower()

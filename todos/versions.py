@@ -1,0 +1,81 @@
+"""The versions of a todo: what each began with, so that whoever saw an older one is told what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+from django.db.models.functions import Now
+from django.http import Http404
+
+from projects.api.problem import Conflict
+from projects.differences import Change, differences
+from todos.content import content_of, hash_of
+from todos.lifecycle import Actor, move, note
+from todos.models import Approval, Todo, TodoEvent, TodoStatus
+
+LONGEST_VALUE = 120
+MOST_NAMED = 5
+
+
+class Changed(Conflict):
+    """It is no longer what was seen. `changes` lead from what was seen, as far as it is known, to what it is now."""
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        self.changes = list(changes)
+        named = "; ".join(f"{change.label}: {_shown(change)}" for change in self.changes[:MOST_NAMED])
+        more = len(self.changes) - MOST_NAMED
+        what = f" {named}{f', and {more} more' if more > 0 else ''}." if named else " Look at it again."
+        super().__init__(f"This todo changed since you opened it.{what}", code="changed")
+
+
+def locked(todo_id: UUID) -> Todo:
+    """The todo, which nobody else changes before this transaction ends. Raises Http404."""
+    rows = Todo.objects.select_for_update(of=("self",), no_key=True).select_related("project", "type", "effect")
+    todo = rows.filter(pk=todo_id).first()
+    if todo is None:
+        raise Http404
+    return todo
+
+
+def standing_approval(todo: Todo) -> Approval | None:
+    """The approval of the version that stands, complete or not; None when there is none, or it was ended."""
+    rows = Approval.objects.select_related("rule")
+    return rows.filter(todo=todo, version=todo.version, ended_at=None).first()
+
+
+def end_approvals(todo: Todo) -> None:
+    """No approval of the todo holds any more."""
+    Approval.objects.filter(todo=todo, ended_at=None).update(ended_at=Now())
+
+
+def demand_seen(todo: Todo, content: Mapping[str, Any], *, version: int | None, content_hash: str | None) -> None:
+    """Raise Changed unless the version and the hash are those of what stands now. None: the caller names none."""
+    if version in (None, todo.version) and content_hash in (None, hash_of(dict(content))):
+        return
+    raise Changed(changes_since(todo, content, version=version if version is not None else todo.version))
+
+
+def changes_since(todo: Todo, content: Mapping[str, Any], *, version: int) -> list[Change]:
+    """What differs between the content that a version began with and the one now; nothing for a version that never was."""
+    event = TodoEvent.objects.filter(todo=todo, version=version, detail__has_key="content").first()
+    return differences(event.detail["content"], content) if event else []
+
+
+def begin_version(todo: Todo, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:
+    """A locked todo, saved with something new in it, is to be reviewed as the next version; no approval holds any more."""
+    end_approvals(todo)
+    Todo.objects.filter(pk=todo.pk).update(version=F("version") + 1)
+    todo.refresh_from_db()
+    detail["content"] = content_of(todo)
+    if todo.status == TodoStatus.PENDING_REVIEW:
+        note(todo, what=what, actor=actor, **({"reason": reason} if reason else {}), **detail)
+    else:
+        move(todo, TodoStatus.PENDING_REVIEW, what=what, actor=actor, reason=reason, **detail)
+
+
+def _shown(change: Change) -> str:
+    before, after = (text[:LONGEST_VALUE] or "nothing" for text in (change.before, change.after))
+    return f"{before} → {after}"

@@ -1,0 +1,48 @@
+"""send_email: an e-mail to somebody that a model names, out of the addresses that were approved with the todo (L11, L21, D23)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.integrations.base import Email
+from tools.integrations.channels import deliver
+from tools.integrations.mail import WrittenEmail
+from tools.integrations.words import same_words
+
+
+class AddressedEmail(WrittenEmail):
+    """An e-mail with its recipient."""
+
+    to: str = Field(min_length=3, max_length=254, description="The recipient: one of the approved e-mail addresses.")
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """Whether the address may be written to was settled when the call was planned (D23)."""
+    letter = AddressedEmail.model_validate(arguments)
+    return await deliver(Email(to=letter.to.strip(), subject=letter.subject, body=letter.body), occasion)
+
+
+def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+    """The same words to the same address."""
+    to, subject, body = (str(arguments.get(name, "")) for name in ("to", "subject", "body"))
+    return f"{to.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"
+
+
+TOOL = BuiltinTool(
+    name="send_email",
+    kind="email",
+    delivery=Delivery.ONCE,
+    gate=always,
+    definition=define(
+        "Sends an e-mail to one of the recipients that were approved for the todo.",
+        conditions={"isApproved": "A colleague has approved the todo that this e-mail is for, with its recipients."},
+    ),
+    handler=Handler(carry_out=carry_out, arguments=AddressedEmail, repeat_of=repeat_of, addressee="to"),
+    moments=(Moment.TASK,),
+)

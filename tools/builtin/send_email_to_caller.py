@@ -1,0 +1,39 @@
+"""send_email_to_caller: a follow-up e-mail to the customer of an approved todo, at their own address (L10, L21)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.integrations.mail import WrittenEmail, email_repeat, send_email
+
+NO_ADDRESS = "The e-mail wasn't sent: no e-mail address of the caller is known."
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """The recipient is the contact of the todo: whatever a model adds to its arguments is no address (L10)."""
+    if occasion.contact is None or not occasion.contact.email:
+        return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
+    letter = WrittenEmail.model_validate(arguments)
+    return await send_email(letter.subject, letter.body, occasion)
+
+
+def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+    return email_repeat(str(arguments.get("subject", "")), str(arguments.get("body", "")), occasion)
+
+
+TOOL = BuiltinTool(
+    name="send_email_to_caller",
+    kind="email",
+    delivery=Delivery.ONCE,
+    gate=always,
+    definition=define(
+        "Sends a follow-up e-mail to the caller, at the address that is known of them.",
+        conditions={"isApproved": "A colleague has approved the todo that this e-mail is for."},
+    ),
+    handler=Handler(carry_out=carry_out, arguments=WrittenEmail, repeat_of=repeat_of),
+    moments=(Moment.TASK,),
+)
