@@ -10,11 +10,12 @@ from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.forms import SignupForm as DefaultSignupForm
+from allauth.account.internal.flows.reauthentication import suspend_request
 from allauth.account.models import EmailAddress
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from projects import crypto
@@ -107,6 +108,11 @@ def demand_recent_sign_in(request: HttpRequest) -> None:
     if not signed_in_of_late(request):
         message = "Enter your password again first: you signed in too long ago for this."
         raise ApiError("sign_in_again", message, status=403)
+
+
+def ask_for_password(request: HttpRequest) -> HttpResponse:
+    """To the page that asks for it; what the form was sent for is done after that."""
+    return suspend_request(request, reverse("account_reauthenticate"))  # type: ignore[no-any-return]
 
 
 def entrance_context(request: HttpRequest) -> dict[str, bool]:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import cast
+from uuid import UUID
 
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from jobs.errors import WrongState
+from projects.models import User
+from projects.tenancy import tenant_tx
 from projects.tenant_admin import TenantAdmin
+from todos.lifecycle import Actor
 from todos.models import Approval, ApproverNotice, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
+from todos.services import cancel_todo
 
 
 @admin.register(TodoType)
@@ -23,6 +33,16 @@ class TodoAdmin(TenantAdmin):
     list_select_related = ("type",)
     search_fields = ("=id", "=conversation_id", "=turn_id", "=source_key", "=tool", "description")
     date_hierarchy = "created_at"
+    actions = ("cancel",)
+
+    @admin.action(description="Cancel the selected todos: what runs stops before its next step")
+    def cancel(self, request: HttpRequest, todos: QuerySet[Todo]) -> None:
+        """Each in a transaction of its tenant: one that is over holds up none of the others."""
+        actor = Actor(cast(User, request.user).name)
+        refused = [reason for todo in todos if (reason := _refusal(todo, actor))]
+        messages.success(request, f"{len(todos) - len(refused)} of {len(todos)} todos cancelled.")
+        for reason in sorted(set(refused)):
+            messages.warning(request, f"{refused.count(reason)} not: {reason}")
 
 
 @admin.register(TodoEvent)
@@ -73,3 +93,13 @@ class ApproverNoticeAdmin(TenantAdmin):
     list_select_related = ("project",)
     search_fields = ("=id", "=member_id")
     date_hierarchy = "sent_at"
+
+
+def _refusal(todo: Todo, actor: Actor) -> str:
+    """Why the todo was not cancelled, or nothing."""
+    try:
+        with tenant_tx(cast(UUID, todo.organization_id)):
+            cancel_todo(todo.pk, actor=actor, reason="Cancelled in the administration.")
+    except WrongState as error:
+        return error.message
+    return ""

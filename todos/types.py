@@ -22,7 +22,7 @@ MOST_TYPES = 50
 LONGEST_NAME = 80
 LONGEST_DESCRIPTION = 4_000
 LONGEST_HOURS = 24 * 365
-HIGHEST_LIMIT = 10**12
+HIGHEST_LIMIT = 10**11
 APPROVERS = (Role.OPERATOR, Role.ADMIN, Role.OWNER)
 FIELDS = (
     "name",
@@ -147,8 +147,10 @@ def _check_second(kind: TodoType) -> None:
     if not kind.limit_argument:
         raise _wrong("limit_argument", "is required: name the argument that is compared with the limit.")
     limit = kind.limit_value
-    if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or not 0 <= limit < HIGHEST_LIMIT:
-        raise _wrong("limit_value", "must be a number from 0 on: above it two people have to approve.")
+    if limit is None:
+        raise _wrong("limit_value", "is required: above it two people have to approve.")
+    if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or not 0 <= limit <= HIGHEST_LIMIT:
+        raise _wrong("limit_value", f"must be a number from 0 to {HIGHEST_LIMIT:,}.")
 
 
 def _suggestion(name: Any, known: list[str]) -> str:

@@ -16,7 +16,7 @@ from conversations.models import Channel
 from conversations.pages.todos.hidden import revealed
 from conversations.services import start_conversation
 from projects.models import Member, Role, User
-from tests.conftest import Tenant
+from tests.conftest import PASSWORD, Tenant
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from todos import services, types
 from todos.content import content_of, hash_of
@@ -336,6 +336,16 @@ def test_a_todo_whose_tool_is_gone_says_so_and_can_not_be_approved(owner: Client
     assert 'data-key="a" disabled' in text
 
 
+def test_the_administration_cancels_what_is_not_over(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T10: one that is over holds up none of the others."""
+    open_one, over = make(), make()
+    put(tenant, over, TodoStatus.COMPLETED)
+    form = {"action": "cancel", "_selected_action": [str(open_one.pk), str(over.pk)]}
+    text = owner.post(reverse("admin:todos_todo_changelist"), form, follow=True).content.decode()
+    assert "1 of 2 todos cancelled." in text
+    assert [state(tenant, one) for one in (open_one, over)] == ["cancelled", "completed"]
+
+
 # The run
 
 
@@ -478,7 +488,7 @@ def test_several_are_approved_each_as_it_was_shown(owner: Client, tenant: Tenant
 
 
 def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T12"""
+    """T12; the password too: a stolen session alone approves no flood."""
     todos = [make(f"todo {number}") for number in range(21)]
     choices = [choice(tenant, todo) for todo in todos]
     response = owner.post(url_of(tenant), {"choice": choices})
@@ -487,7 +497,9 @@ def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenan
     assert "You are about to approve 21 todos at once." in text
     assert all(f'value="{one}"' in text for one in choices)
     assert state(tenant, todos[0]) == TodoStatus.PENDING_REVIEW
-    owner.post(url_of(tenant), {"choice": choices, "confirmed": "yes"})
+    asked = owner.post(url_of(tenant), {"choice": choices, "confirmed": "yes"})
+    assert state(tenant, todos[0]) == TodoStatus.PENDING_REVIEW
+    owner.post(asked.headers["Location"], {"password": PASSWORD})
     assert {state(tenant, todo) for todo in todos} == {TodoStatus.APPROVED}
 
 

@@ -29,6 +29,7 @@ __all__ = ["begin", "talk", "worker"]
 
 SMS, LINK = "send_sms_tool", "send_manage_booking_url_tool"
 PROMISE = "I'll send you an SMS with the reservation details."
+ASKS_UNSERVED = "`unserved` lists"
 GATES = ("sms_send_information", "booking_manage_url", "booking_check_availability", "transfer_call")
 
 
@@ -80,11 +81,21 @@ class Desk:
         asyncio.run(self._run([lane_of(name) for name in lanes]))
 
     def reads(self, *tools: str, times: int = 1, unserved: Any = (), **changes: Any) -> None:
-        """Script the next detection: these tools, each with every condition met, or as `changes` say."""
+        """Script the next detection: these tools, each with every condition met, or as `changes` say.
+
+        Two detections are asked at once; which one comes first is nobody's to say, so each step names the one that it is for.
+        With `times` 0 it is for all of them.
+        """
         with self.tenant.tx():
-            compiled = {tool.name: tool for tool in compile_tools(self.tenant.project, channel="phone")}
-        verdicts = [{**_reading(name, compiled[name].definition.conditions), **changes} for name in tools]
-        self.model.script("detect", times=times, json={"verdicts": verdicts, "unserved": list(unserved)})
+            compiled = {tool.name: tool.definition for tool in compile_tools(self.tenant.project, channel="phone")}
+        for history in (False, True):
+            names = [name for name in tools if compiled[name].use_conversation_history is history]
+            if not names and (history or (tools and not unserved)):
+                continue
+            verdicts = [{**_reading(name, compiled[name].conditions), **changes} for name in names]
+            told = {"verdicts": verdicts, "unserved": [] if history else list(unserved)}
+            match = f"## {names[0]}\n" if names else ASKS_UNSERVED
+            self.model.script("detect", times=times, match=match if times else "", json=told)
 
     def ranks(self, **relevance: int) -> None:
         """Script the next ranking."""

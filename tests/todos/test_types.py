@@ -26,11 +26,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"second_approver": "above"}, "limit_argument is required: name the argument that is compared with the limit."),
     (
         {"second_approver": "above", "limit_argument": "amount"},
-        "limit_value must be a number from 0 on: above it two people have to approve.",
+        "limit_value is required: above it two people have to approve.",
     ),
     (
         {"second_approver": "above", "limit_argument": "amount", "limit_value": float("nan")},
-        "limit_value must be a number from 0 on: above it two people have to approve.",
+        "limit_value must be a number from 0 to 100,000,000,000.",
     ),
     ({"is_removed": True}, "is_removed cannot be set."),
 ]

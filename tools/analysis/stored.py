@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tools.catalogue import CompiledTool
-from tools.definition import Delivery, ToolDefinition
+from tools.definition import Delivery, Moment, ToolDefinition
 from tools.judge import FIRES, Judgement
 
 
@@ -19,6 +19,7 @@ def compiled_object(tools: Iterable[CompiledTool]) -> dict[str, Any]:
             "why_not": tool.why_not,
             "kind": tool.kind,
             "delivery": tool.delivery.value,
+            "moments": [moment.value for moment in tool.moments],
             "definition": tool.definition.model_dump(mode="json", by_alias=True),
         }
         for tool in tools
@@ -35,6 +36,7 @@ def tool_of(name: str, compiled: Mapping[str, Any]) -> CompiledTool:
         kind=stored["kind"],
         delivery=Delivery(stored["delivery"]),
         definition=ToolDefinition.model_validate(stored["definition"]),
+        moments=tuple(Moment(moment) for moment in stored.get("moments", (Moment.AFTER_TURN,))),
         version=stored["version"],
     )
 

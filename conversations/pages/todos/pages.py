@@ -22,12 +22,14 @@ from conversations.pages.todos.offers import offer_of
 from conversations.pages.todos.panel import panel_of
 from conversations.pages.todos.stamp import stamp_of
 from conversations.pages.todos.verbs import act, approve_chosen, choices_of
+from projects.accounts import ask_for_password, signed_in_of_late
 from projects.api.problem import ApiError
 from projects.models import Project
 from projects.models.key import Scope
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
+from todos.approving import MOST_UNCONFIRMED
 from todos.content import compiled_tools
 from todos.models import Todo, TodoStatus
 from todos.services import Choice, get_todo
@@ -93,6 +95,8 @@ def _board(entry: Entry, *, with_done: bool, open_id: UUID | None = None) -> dic
 
 def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
     choices = choices_of(request.POST)
+    if "confirmed" in request.POST and len(choices) > MOST_UNCONFIRMED and not signed_in_of_late(request):
+        return ask_for_password(request)
     try:
         with tenant_tx(entry.project.organization.pk):
             approve_chosen(request, entry, choices)
