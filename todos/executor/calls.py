@@ -14,9 +14,10 @@ from todos.approvals import Void
 from todos.executor import endings
 from todos.executor.repeats import repeated_by
 from todos.executor.returning import give_back
-from todos.executor.work import Work, read_work, todo_tx
-from todos.models import TodoCall, TodoStatus
+from todos.executor.work import occasion_of, todo_tx
+from todos.models import Todo, TodoCall, TodoStatus
 from tools import ledger
+from tools.contacts import contact_of
 from tools.definition import ActionType, Delivery
 from tools.execution.callback import callback_token, digest_of
 from tools.execution.caps import cap_of
@@ -65,45 +66,44 @@ async def _attempt(begun: Begun) -> Outcome:
 def _begin(job: ClaimedJob, call_id: UUID) -> Begun | None:
     """The approval is looked at again, and `sending` committed, before anything leaves (T1, E1). None: not now, or never."""
     with todo_tx(job) as todo:
-        work, call = read_work(todo), _call(call_id)
-        if work is None or call.finished_at is not None or todo.status != TodoStatus.IN_PROGRESS:
+        call = _call(call_id)
+        if call.finished_at is not None or todo.status != TodoStatus.IN_PROGRESS:
             return None
         try:
-            approvals.check(todo)
+            approval = approvals.check(todo)
         except Void as void:
             give_back(todo, void)
             return None
-        if _is_kept_back(work, call):
+        if approval.pk != call.step.approval_id or _is_kept_back(todo, call):
             return None
-        return _go(work, call)
+        return _go(todo, endings.effect_of(call))
 
 
-def _is_kept_back(work: Work, call: TodoCall) -> bool:
+def _is_kept_back(todo: Todo, call: TodoCall) -> bool:
     """Whether the call has ended here: its worker died at it, it is a repeat, or too much."""
     effect = endings.effect_of(call)
     if effect.state == EffectState.SENDING:
         if effect.delivery != Delivery.ONCE and effect.attempts < MOST_ATTEMPTS:
             return False
-        endings.give_up(work.todo, call, DIED)
+        endings.give_up(todo, call, DIED)
         return True
-    earlier = repeated_by(work.todo, work.approval, effect)
+    earlier = repeated_by(todo, call.step.approval, effect)
     if earlier is not None:
-        endings.hold(work.todo, call, earlier)
+        endings.hold(todo, call, earlier)
     elif too_much := cap_of(effect):
-        endings.end(work.todo, call, Outcome.failed(too_much), state=EffectState.FAILED)
+        endings.end(todo, call, Outcome.failed(too_much), state=EffectState.FAILED)
     else:
         return False
     return True
 
 
-def _go(work: Work, call: TodoCall) -> Begun | None:
-    effect = endings.effect_of(call)
+def _go(todo: Todo, effect: Effect) -> Begun | None:
     action = definition_of(effect).action
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
         return None
-    endings.announce(work.todo, effect)
-    return Begun(effect, work.occasion(effect))
+    endings.announce(todo, effect)
+    return Begun(effect, occasion_of(todo, effect, contact=contact_of(todo.persona_id)))
 
 
 def _settle(job: ClaimedJob, call_id: UUID, outcome: Outcome) -> None:

@@ -44,10 +44,11 @@ async def run_todo(job: ClaimedJob) -> None:
     """Go on until the todo has ended, is to be reviewed again, or waits for something. What was done is never done again."""
     crash_point("todo.claimed")
     while (ahead := await in_db(next_move, job)) is not None:
-        for call_id in ahead.calls:
-            await carry_out_call(job, call_id)
+        calls = ahead.calls
         if ahead.context is not None:
-            await take_step(job, ahead.work, ahead.context)
+            calls = await take_step(job, ahead.work, ahead.context)
+        for call_id in calls:
+            await carry_out_call(job, call_id)
 
 
 def give_up_todo(job: ClaimedJob, reason: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
@@ -39,8 +40,11 @@ HOPELESS = (Rejected, Refused, Blocked, LengthCut)
 MOST_EARLIER = 10
 
 
-async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> None:
-    """Ask for the next step, and commit it. Raises LlmError where it may be tried again, else GiveUp."""
+async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> list[UUID]:
+    """Ask for the next step, and commit it; returns its calls that are to be carried out.
+
+    Raises LlmError where it may be tried again, else GiveUp.
+    """
     records: list[CallRecord] = []
     request = build_request(
         context, said=as_messages(work.steps), tools=specifications(work.tools.values()), model=work.model
@@ -53,8 +57,9 @@ async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> Non
         await in_db(_keep_calls, job, work.todo, records)
         raise (GiveUp(str(error)) if isinstance(error, HOPELESS) else error) from error
     crash_point("todo.model_done_pre_commit")
-    await in_db(_commit, job, work, completion, records)
+    plan = await in_db(_commit, job, work, completion, records)
     crash_point("todo.step_committed")
+    return [call.pk for call in plan.calls if call.finished_at is None]
 
 
 def context_of(work: Work) -> ExecuteContext:
@@ -80,12 +85,12 @@ def store_frozen_step(work: Work) -> None:
     _store(work.todo, step, plan_frozen(work, step))
 
 
-def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequence[CallRecord]) -> None:
+def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequence[CallRecord]) -> Plan:
     """One commit: the step, its calls, their planned effects. A todo that was cancelled meanwhile takes no step more."""
     with todo_tx(job) as todo:
         ModelCall.objects.bulk_create(_rows(job, todo, records))
         if todo.status != TodoStatus.IN_PROGRESS or todo.version != work.todo.version:
-            return
+            return Plan([])
         step = TodoStep(
             todo=todo,
             approval=work.approval,
@@ -99,6 +104,7 @@ def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequen
         _store(todo, step, plan)
         if plan.to_review:
             put_back(todo, reason=plan.to_review, actor=AGENT)
+        return plan
 
 
 def _store(todo: Todo, step: TodoStep, plan: Plan) -> None:

@@ -66,20 +66,7 @@ class Work:
 
     def occasion(self, effect: Effect) -> Occasion:
         """Where, when and for whom an effect of this run happens."""
-        return Occasion(
-            organization_id=cast(UUID, self.todo.organization_id),
-            project_id=self.todo.project_id,
-            effect_id=effect.pk,
-            key=effect.effect_key,
-            conversation_id=self.todo.conversation_id,
-            turn_id=effect.turn_id,
-            channel=CHANNEL,
-            timezone=self.config.timezone,
-            at=self.now,
-            contact=self.contact,
-            business=self.config.business_name,
-            quote=self.todo.quote,
-        )
+        return occasion_of(self.todo, effect, contact=self.contact)
 
 
 @contextmanager
@@ -102,7 +89,7 @@ def read_work(todo: Todo) -> Work | None:
     approval = standing_approval(todo)
     if approval is None:
         return None
-    config = cast(AgentVersion, todo.project.agent_version).config
+    config = config_of(todo)
     model = model_for(todo.project, config, SKILL)
     return Work(
         todo=todo,
@@ -114,6 +101,30 @@ def read_work(todo: Todo) -> Work | None:
         steps=steps_of(approval),
         now=time_of(todo),
     )
+
+
+def occasion_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> Occasion:
+    """Where, when and for whom an effect of a locked todo happens."""
+    config = config_of(todo)
+    return Occasion(
+        organization_id=cast(UUID, todo.organization_id),
+        project_id=todo.project_id,
+        effect_id=effect.pk,
+        key=effect.effect_key,
+        conversation_id=todo.conversation_id,
+        turn_id=effect.turn_id,
+        channel=CHANNEL,
+        timezone=config.timezone,
+        at=time_of(todo),
+        contact=contact,
+        business=config.business_name,
+        quote=todo.quote,
+    )
+
+
+def config_of(todo: Todo) -> AgentConfig:
+    """The settings of the todo's agent."""
+    return cast(AgentVersion, todo.project.agent_version).config
 
 
 def steps_of(approval: Approval) -> list[TodoStep]:
