@@ -16,14 +16,15 @@
     if (button) hold(event, button, () => button.click());
   }
 
-  /** Single keys and ⌘ S, ⌘ ↵. What is typed, and what moves the focus, needs no script. */
+  /** Single keys and ⌘ S, ⌘ ↵, and ↵ where it sends. What is typed, and what moves the focus, needs no script. */
   function pressed(event) {
     const { key, target } = event;
     const isShortcut =
       event.ctrlKey || event.metaKey
         ? ["s", "Enter"].includes(key)
         : key.length === 1 && key !== " " && !event.altKey && !target.closest(TYPING);
-    if (isShortcut) hold(event, key, () => target.dispatchEvent(new KeyboardEvent("keydown", event)));
+    const sends = key === "Enter" && !event.shiftKey && !event.isComposing && target.matches("[enterkeyhint=send]");
+    if (isShortcut || sends) hold(event, key, () => target.dispatchEvent(new KeyboardEvent("keydown", event)));
   }
 
   document.addEventListener("click", clicked, true);
