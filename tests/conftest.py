@@ -24,6 +24,7 @@ from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
 from tests.emptying import empty_tenants
+from tests.handlers import share_middleware
 from tests.processes import ScriptedModel, Zygote, offline_model
 from tests.services import services
 
@@ -32,6 +33,7 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # A loaded machine is no finding: speed is measured in bench/.
 hypothesis_settings.register_profile("makegood", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("makegood")
+share_middleware()
 
 RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "restaurant.json"
 PASSWORD = "correct horse battery"

@@ -6,7 +6,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -50,6 +50,13 @@ class House:
     tenant: Tenant
     people: dict[Role, User]
     ids: dict[str, Any]
+    sessions: dict[str, Client] = field(default_factory=dict)
+
+    def visitor(self, role: str) -> Client:
+        """The browser of one of our people, signed in once."""
+        if role not in self.sessions:
+            self.sessions[role] = browser(self.people[Role(role)])
+        return self.sessions[role]
 
     def restore(self) -> None:
         """What the last visitor used up is there again."""
@@ -124,7 +131,7 @@ def house(_schema: None) -> Iterator[House]:
         "turn_id": turn.pk,
         "persona_id": conversation.persona_id,
     }
-    yield House(
+    made = House(
         tenant,
         people,
         {
@@ -144,18 +151,35 @@ def house(_schema: None) -> Iterator[House]:
             "project_slug": tenant.project.slug,
         },
     )
+    made.restore()
+    yield made
     empty_database()
 
 
 @pytest.fixture(autouse=True)
-def _restored(house: House) -> None:
-    house.restore()
+def _restored(request: pytest.FixtureRequest, house: House) -> Iterator[None]:
+    yield
+    if _may_write(request):
+        house.restore()
 
 
 @pytest.fixture
-def stranger(house: House) -> Tenant:
-    """Someone new each time, who has written nothing yet."""
-    return make_tenant(f"Stranger{uuid.uuid4().hex[:8]}")
+def stranger(request: pytest.FixtureRequest, house: House, passer_by: Tenant) -> Tenant:
+    """Another tenant; where they write, someone new each time, who has written nothing yet."""
+    return make_tenant(f"Stranger{uuid.uuid4().hex[:8]}") if _may_write(request) else passer_by
+
+
+@pytest.fixture(scope="module")
+def passer_by(house: House) -> Tenant:
+    """One who only looks."""
+    return make_tenant("PasserBy")
+
+
+def _may_write(request: pytest.FixtureRequest) -> bool:
+    """Whether the test's visitors do more than look."""
+    asked = getattr(request.node, "callspec", None)
+    door, page = (asked.params.get(name) for name in ("door", "page")) if asked else (None, None)
+    return page in FORMS if page else not door or door.method != "GET"
 
 
 def call(client: Client, door: Door, ids: dict[str, Any], *, method: str = "", **headers: str) -> Any:
@@ -234,9 +258,10 @@ def test_nobody_enters_without_credentials(door: Door, house: House) -> None:
 @by_door
 def test_a_role_enters_where_its_verbs_allow(door: Door, house: House) -> None:
     for role, verbs in MAY.items():
-        house.restore()
-        response = call(browser(house.people[Role(role)]), door, house.ids, **{"X-Project": house.tenant.project.slug})
+        response = call(house.visitor(role), door, house.ids, **{"X-Project": house.tenant.project.slug})
         assert response.status_code == (door.status if door.scope in verbs else 403), role
+        if door.method != "GET":
+            house.restore()
 
 
 @by_door
@@ -349,7 +374,7 @@ def test_a_visitor_is_led_to_the_entrance(page: Page, house: House) -> None:
 def test_a_role_sees_the_page_where_its_verbs_allow(page: Page, house: House) -> None:
     for role, verbs in MAY.items():
         expected = page.status if page.scope is None or page.scope in verbs else 403
-        assert look(browser(house.people[Role(role)]), page, house.ids).status_code == expected, role
+        assert look(house.visitor(role), page, house.ids).status_code == expected, role
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "<" in page.route], ids=str)
@@ -366,7 +391,7 @@ def test_a_form_acts_for_nobody_without_its_verb(page: Page, house: House) -> No
     assert Client().post(url).headers["Location"].startswith(reverse("account_login"))
     for role, verbs in MAY.items():
         expected = page.status if page.scope in verbs else 403
-        assert browser(house.people[Role(role)]).post(url, {"role": "viewer"}).status_code == expected, role
+        assert house.visitor(role).post(url, {"role": "viewer"}).status_code == expected, role
 
 
 @by_form
