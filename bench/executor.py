@@ -1,7 +1,9 @@
 """What the executor adds to each step of a todo, beyond the model and the tool: `python -m bench.executor`.
 
-Todos of ten steps, one after another: the model answers at once, and each of its calls is refused, so that all time is ours
-but the model's, which every step has noted.
+Todos of ten steps, one after another; the model answers at once, and the time that each step has noted of it is left out. Of
+the first kind each call is refused. Of the second each writes to a customer, which begins and settles an effect; no service is
+connected, so a letter goes into the outbox, and what little that takes counts as ours. The third is the same out of a
+conversation, whose log the same process writes meanwhile.
 """
 
 from __future__ import annotations
@@ -12,34 +14,66 @@ import os
 import statistics
 import time
 import urllib.request
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from bench.product import Product, running_product
 
 MOST_MS = 20.0
+STEPS = 10
 CALLER = "send_email_to_caller"
+CUT: Any = "cut"
+
+_numbers = count(1)
 
 
-def measure(product: Product, *, todos: int) -> list[float]:
-    """Milliseconds per step beyond the model's, one figure for each todo."""
+def measure(product: Product, *, todos: int) -> dict[str, list[float]]:
+    """Milliseconds per step beyond the model's, one figure for each todo, by what becomes of the steps' calls."""
+    kind = _call(product, "/todo-types", {"name": "Bench", "description": "Ten steps.", "tools": [CALLER]})["id"]
+    plans: dict[str, Callable[[], dict[str, Any]]] = {
+        "a refused call": lambda: {"calls": [CUT] * STEPS, "persona": _customer(product)["persona"]["id"]},
+        "an effect": lambda: {"calls": _letters(), "persona": _customer(product)["persona"]["id"]},
+        "an effect in a conversation": lambda: {"calls": _letters(), "conversation": _customer(product)["id"]},
+    }
+    # The first of each is not counted: what it runs is loaded and prepared by it.
+    return {name: [_overhead(product, kind, **plan()) for _ in range(todos + 1)][1:] for name, plan in plans.items()}
+
+
+def _letters() -> list[dict[str, str]]:
+    """The arguments of a letter for each step; no two are the same, which would be held as a repeat."""
+    numbers = [next(_numbers) for _ in range(STEPS)]
+    return [{"subject": f"Your order {number}", "body": f"Order {number} is on its way."} for number in numbers]
+
+
+def _overhead(product: Product, kind: str, calls: Sequence[Any], **whose: str) -> float:
+    """Of one todo whose steps make these calls. `whose` names its persona or its conversation."""
     product.tell_model("/reset", {})
-    product.tell_model(
-        "/script", {"skill": "execute", "times": 0, "tool_calls": [{"name": CALLER, "arguments": "cut"}]}
-    )
-    kind = _call(product, "/todo-types", {"name": "Bench", "description": "Ten steps.", "tools": [CALLER]})
-    return [_overhead(product, kind["id"]) for _ in range(todos)]
-
-
-def _overhead(product: Product, kind: str) -> float:
-    made = _call(product, "/todos", {"type": kind, "description": "Take ten steps."})
+    steps = [{"skill": "execute", "tool_calls": [{"name": CALLER, "arguments": one}]} for one in calls]
+    product.tell_model("/script", steps)
+    made = _call(product, "/todos", {"type": kind, "description": "Take ten steps.", **whose})
     _call(product, f"/todos/{made['id']}/approve", {})
     while (todo := _call(product, f"/todos/{made['id']}"))["status"] in ("approved", "in_progress"):
         time.sleep(0.2)
+    _demand_ran(todo, is_refused=calls[0] == CUT)
     began = next(event["at"] for event in todo["history"] if event["what"] == "started")
     whole_ms = (datetime.fromisoformat(todo["status_at"]) - datetime.fromisoformat(began)).total_seconds() * 1000
-    steps = todo["steps"]
-    return float((whole_ms - sum(step["total_ms"] for step in steps)) / len(steps))
+    return float((whole_ms - sum(step["total_ms"] for step in todo["steps"])) / STEPS)
+
+
+def _customer(product: Product) -> dict[str, Any]:
+    """A new conversation with a customer of its own: nobody is written to too often."""
+    number = next(_numbers)
+    persona = {"external_id": f"bench-{number}", "email": f"customer-{number}@example.com"}
+    return _call(product, "/conversations", {"channel": "chat", "persona": persona})
+
+
+def _demand_ran(todo: dict[str, Any], *, is_refused: bool) -> None:
+    """Raises RuntimeError unless the todo took all its steps, and each ended as it was to end."""
+    ended = [call["is_error"] for step in todo["steps"] for call in step["calls"]]
+    if ended != [is_refused] * STEPS:
+        raise RuntimeError(f"The todo didn't run as it was to: {todo['reason']}")
 
 
 def _call(product: Product, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -53,14 +87,13 @@ def _call(product: Product, path: str, body: dict[str, Any] | None = None) -> di
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.executor", description=__doc__)
-    parser.add_argument("--todos", type=int, default=10)
+    parser.add_argument("--todos", type=int, default=10, help="of each kind")
     options = parser.parse_args()
     with running_product(ttft_ms=0) as product:
-        found = measure(product, todos=options.todos)
-    median, slowest = statistics.median(found), max(found)
-    print(
-        f"executor: {median:.1f} ms a step, slowest todo {slowest:.1f}, goal {MOST_MS:.0f}; load {os.getloadavg()[0]:.1f}"
-    )
+        measured = measure(product, todos=options.todos)
+    for kind, found in measured.items():
+        print(f"a step with {kind}: {statistics.median(found):.1f} ms, slowest todo {max(found):.1f}")
+    print(f"goal {MOST_MS:.0f} ms; load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -7,19 +7,23 @@ from uuid import UUID
 
 from conversations.models import Conversation, Persona, PersonaField
 from projects.api.problem import ApiError
+from projects.compiled import Compiled, together
 from projects.models import Project
 from tools.execution.handler import Contact
 
 FIELDS = ("name", "phone", "email", "language")
 
+PERSONAS = Compiled(lambda persona: Persona.objects.filter(pk=persona), kinds=(UUID,))
+FIELD_ROWS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
+
 
 def read_contact(persona_id: UUID) -> Contact | None:
     """The contact of a persona inside the tenant's transaction; None for a persona that is gone."""
-    if not Persona.objects.filter(pk=persona_id).exists():
+    with together():
+        found, fields = PERSONAS.ask(persona_id), FIELD_ROWS.ask(persona_id)
+    if not found():
         return None
-    return contact_with(
-        persona_id, dict(PersonaField.objects.filter(persona_id=persona_id).values_list("key", "value"))
-    )
+    return contact_with(persona_id, {row.key: row.value for row in fields()})
 
 
 def contact_with(persona_id: UUID, fields: Mapping[str, str]) -> Contact:

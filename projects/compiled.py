@@ -21,13 +21,13 @@ from projects.tenancy import current_organization_id, template_tenant
 
 M = TypeVar("M", bound=models.Model)
 
-Value = UUID | int | datetime
+Value = UUID | int | str | datetime
 
 _TENANT = UUID(int=0xFFFF_0000)
 
 
 class Compiled(Generic[M]):
-    """A read of `build(*values)`, values being UUIDs, integers or moments, each used in a filter.
+    """A read of `build(*values)`, values being UUIDs, integers, texts or moments, each used in a filter.
 
     `build` is called once, with stand-ins; it must not look at them. Runs on the default connection.
     """
@@ -93,4 +93,6 @@ def _stand_in(kind: type, index: int) -> Value:
     """A value that no row has, to be found again among the parameters of the query."""
     if kind is UUID:
         return UUID(int=0xFFFF_1000 + index)
+    if kind is str:
+        return f"stand-in {index}"
     return 1_987_654_000 + index if kind is int else datetime(9998, 1, 1 + index, tzinfo=UTC)

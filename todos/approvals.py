@@ -4,19 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
-from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
+from projects.compiled import Compiled, together
 from todos.authority import lost_by, may_approve, needs_second
 from todos.content import compiled_tools, content_of, hash_of, tools_of
 from todos.models import Approval, Todo, TodoStatus
-from todos.plans import tool_problem
+from todos.plans import names_addressee, tool_problem
 from tools.catalogue import CompiledTool
+from tools.execution.handler import Contact
 
 __all__ = ["Void", "check", "may_approve", "needs_second", "why_not_runnable"]
 
+NOBODY = "There is nobody to write to; edit it and name the addresses."
 RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+
+FRESH = Compiled(
+    lambda todo: Todo.objects.select_related("project", "type", "effect").filter(pk=todo),
+    kinds=(UUID,),
+)
+STANDING = Compiled(
+    lambda todo: (
+        Approval.objects.select_related("rule")
+        .annotate(is_late=ExpressionWrapper(Q(expires_at__lte=Now()), output_field=BooleanField()))
+        .filter(todo_id=todo, version=F("todo__version"), ended_at=None)
+    ),
+    kinds=(UUID,),
+)
 
 
 class Void(Exception):
@@ -32,17 +49,21 @@ class Void(Exception):
         self.is_expired = is_expired
 
 
-def check(todo: Todo) -> Approval:
+def check(todo: Todo, *, contacts: Mapping[UUID, Contact] | None = None) -> Approval:
     """The approval that holds for the todo as it stands now. Reads everything anew, locks nothing; inside a transaction.
+
+    `contacts` has the todo's customer, where the caller has just read who they are: what is then done is done to them.
 
     Raises Void when the content isn't the approved one, when the approval has expired, was ended or waits for a second person,
     when whoever gave it may not any more, when a tool is gone, and when the todo is neither approved nor in progress.
     """
-    fresh = Todo.objects.select_related("project", "type", "effect").get(pk=todo.pk)
+    with together():
+        todos, approvals = FRESH.ask(todo.pk), STANDING.ask(todo.pk)
+    [fresh] = todos()
     if fresh.status not in RUNS:
         raise Void(f"This todo is {TodoStatus(fresh.status).label.lower()}.")
-    approval = _standing(fresh)
-    _demand_same(fresh, approval)
+    approval = _in_time(approvals())
+    _demand_same(fresh, approval, contacts=contacts)
     if not approval.is_complete or (needs_second(fresh) and approval.second_by is None):
         raise Void("A second person has to approve this.")
     if reason := lost_by(fresh, approval):
@@ -61,23 +82,23 @@ def why_not_runnable(todo: Todo, *, tools: Mapping[str, CompiledTool] | None = N
     if not names:
         return "No tool can carry this out; give it a type that has tools."
     known = tools if tools is not None else compiled_tools(todo.project)
-    return next((problem for name in names if (problem := tool_problem(known.get(name), name))), "")
+    if problem := next((problem for name in names if (problem := tool_problem(known.get(name), name))), ""):
+        return problem
+    is_open = not todo.tool and not todo.effect_id and not todo.recipients
+    return NOBODY if is_open and all(names_addressee(known[name]) for name in names) else ""
 
 
-def _standing(todo: Todo) -> Approval:
-    is_late = ExpressionWrapper(Q(expires_at__lte=Now()), output_field=BooleanField())
-    rows = Approval.objects.select_related("rule").annotate(is_late=is_late)
-    approval = rows.filter(todo=todo, version=todo.version, ended_at=None).first()
-    if approval is None:
+def _in_time(standing: Sequence[Approval]) -> Approval:
+    if not standing:
         raise Void("Nobody has approved this as it stands.")
-    if approval.is_late:
+    if vars(standing[0])["is_late"]:
         raise Void("The approval wasn't used in time.", is_expired=True)
-    return approval
+    return standing[0]
 
 
-def _demand_same(todo: Todo, approval: Approval) -> None:
+def _demand_same(todo: Todo, approval: Approval, *, contacts: Mapping[UUID, Contact] | None) -> None:
     tools = compiled_tools(todo.project)
-    content, gone = content_of(todo, tools=tools), why_not_runnable(todo, tools=tools)
+    content, gone = content_of(todo, tools=tools, contacts=contacts), why_not_runnable(todo, tools=tools)
     if hash_of(content) != approval.content_hash:
         changed = _changed_fields(approval.content, content)
         reason = gone or f"It changed after it was approved: {', '.join(changed) or 'its content'}."

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 
+from projects.compiled import Compiled
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
 from projects.permissions import VERBS
@@ -19,6 +20,7 @@ from todos.models import Approval, SecondApprover, StandingRule, Todo
 RANKS = (Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.OWNER)
 # The scope that makes an API key as good as a role; nothing makes it an owner.
 SCOPES: Mapping[str, Scope] = {Role.OPERATOR: Scope.OPERATE, Role.ADMIN: Scope.CONFIGURE}
+MEMBERS = Compiled(lambda member: Member.objects.filter(pk=member), kinds=(UUID,))
 TWO_PEOPLE = "Two people have to approve this; an API key is no person."
 
 
@@ -58,8 +60,7 @@ def demand(todo: Todo, approver: Approver) -> None:
 
 def person_may(todo: Todo, member_id: UUID | None) -> bool:
     """Whether this member is one still, and may approve the todo."""
-    member = Member.objects.filter(pk=member_id).first() if member_id else None
-    return member is not None and may_approve(todo, member.role)
+    return any(may_approve(todo, member.role) for member in MEMBERS(member_id)) if member_id else False
 
 
 def lost_by(todo: Todo, approval: Approval) -> str:

@@ -73,7 +73,9 @@ def keep_findings(
         type, words = by_name.get(_plain(finding.type)), _plain(finding.quote)
         if type is None or len(words) < SHORTEST_QUOTE or words not in _plain(source.words):
             continue
-        same = next((todo for todo in standing if _overlap(_plain(todo.quote), words)), None)
+        alike = [todo for todo in standing if _overlap(_plain(todo.quote), words)]
+        # The same words may have been said twice: the promise that still waits for its type is meant.
+        same = next(filter(is_undecided, alike), alike[0] if alike else None)
         if same is not None and is_undecided(same):
             _decide(same, finding, type=type, source=source)
         elif same is None and is_over and not any(_overlap(quote, words) for quote in served):

@@ -17,7 +17,7 @@ from todos.content import compiled_tools
 from todos.models import TodoType
 from tools.catalogue import SWITCHED_OFF, CompiledTool
 from tools.definition import Moment
-from tools.execution.schemas import MalformedTool, wanted_arguments
+from tools.execution.schemas import MalformedTool, handler_of, wanted_arguments
 
 LONGEST_DESCRIPTION = 8_000
 LARGEST_ARGUMENTS = 50_000
@@ -50,6 +50,12 @@ def tool_problem(tool: CompiledTool | None, name: str) -> str:
     if Moment.TASK not in tool.moments:
         return f"Tool {name} works inside a conversation only."
     return ""
+
+
+def names_addressee(tool: CompiledTool) -> bool:
+    """Whether the model names whom the tool writes to, so that it writes to nobody but the todo's recipients (D23)."""
+    handler = handler_of(tool.name, tool.definition)
+    return handler is not None and bool(handler.addressee)
 
 
 def checked_recipients(addresses: Sequence[Any]) -> list[str]:

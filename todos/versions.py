@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.http import Http404
 
 from projects.api.problem import Conflict
+from projects.compiled import Compiled
 from projects.differences import Change, differences
 from todos.content import content_of, hash_of
 from todos.lifecycle import Actor, move, note
@@ -18,6 +19,11 @@ from todos.models import Approval, Todo, TodoEvent, TodoStatus
 
 LONGEST_VALUE = 120
 MOST_NAMED = 5
+
+STANDING = Compiled(
+    lambda todo, version: Approval.objects.select_related("rule").filter(todo_id=todo, version=version, ended_at=None),
+    kinds=(UUID, int),
+)
 
 
 class Changed(Conflict):
@@ -42,8 +48,7 @@ def locked(todo_id: UUID) -> Todo:
 
 def standing_approval(todo: Todo) -> Approval | None:
     """The approval of the version that stands, complete or not; None when there is none, or it was ended."""
-    rows = Approval.objects.select_related("rule")
-    return rows.filter(todo=todo, version=todo.version, ended_at=None).first()
+    return next(iter(STANDING(todo.pk, todo.version)), None)
 
 
 def end_approvals(todo: Todo) -> None:

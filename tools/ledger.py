@@ -14,11 +14,14 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
-from django.db.models.functions import Coalesce, Now
+from django.db import connection
+from django.db.models.functions import Now
+from psycopg.types.json import Jsonb
 
 from jobs.enqueue import JobRequest
 from jobs.errors import WrongState
+from projects.compiled import Compiled
+from projects.tenancy import current_organization_id
 from tools.execution.outcome import Outcome
 from tools.judge import Judgement
 from tools.models import Effect, EffectState, Verdict
@@ -28,6 +31,24 @@ TRIED_WITHIN = timedelta(minutes=15)
 # How long a tool that answers later may take before somebody has to look.
 CALLED_BACK_WITHIN = timedelta(hours=1)
 OPEN = (EffectState.PLANNED, EffectState.SENDING)
+
+ROWS = Compiled(lambda effect: Effect.objects.filter(pk=effect), kinds=(UUID,))
+
+_BEGIN = """
+update tools_effect
+set state = 'sending', attempts = attempts + 1, started_at = statement_timestamp(),
+    deadline_at = coalesce(deadline_at, statement_timestamp() + %(tried_within)s),
+    is_uncertain = %(is_uncertain)s, callback_hash = %(callback_hash)s
+where id = %(id)s and organization_id = %(organization)s and state in ('planned', 'sending')
+"""
+
+_STORE = """
+update tools_effect
+set state = %(state)s, result = %(result)s, told = %(told)s, error = %(error)s,
+    request = coalesce(%(request)s, request), http_status = %(http_status)s, excerpt = %(excerpt)s,
+    adapter = coalesce(%(adapter)s, adapter), finished_at = case when %(is_end)s then statement_timestamp() end
+where id = %(id)s and organization_id = %(organization)s and state in ('planned', 'sending', 'unknown')
+"""
 
 
 def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, turn_id: UUID) -> list[Verdict]:
@@ -106,17 +127,8 @@ def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:
 
     An attempt that another worker left behind counts as one whose outcome isn't known.
     """
-    is_again = effect.state == EffectState.SENDING
-    changed = Effect.objects.filter(pk=effect.pk, state__in=OPEN).update(
-        state=EffectState.SENDING,
-        attempts=F("attempts") + 1,
-        started_at=Now(),
-        deadline_at=Coalesce("deadline_at", Now() + TRIED_WITHIN),
-        is_uncertain=effect.is_uncertain or is_again,
-        callback_hash=callback_hash,
-    )
-    effect.refresh_from_db()
-    return changed == 1
+    is_uncertain = effect.is_uncertain or effect.state == EffectState.SENDING
+    return _changed(effect, _BEGIN, is_uncertain=is_uncertain, callback_hash=callback_hash, tried_within=TRIED_WITHIN)
 
 
 def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bool:
@@ -124,20 +136,19 @@ def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bo
 
     An unknown effect is over only when somebody or a late result says how it ended.
     """
-    is_end = state not in OPEN
-    changed = Effect.objects.filter(pk=effect.pk, state__in=(*OPEN, EffectState.UNKNOWN)).update(
-        state=state,
-        result=dict(outcome.result) or None,
+    return _changed(
+        effect,
+        _STORE,
+        state=state.value,
+        result=Jsonb(dict(outcome.result)) if outcome.result else None,
         told=outcome.told,
         error=outcome.error[:2000],
-        request=outcome.request if outcome.request is not None else F("request"),
+        request=Jsonb(dict(outcome.request)) if outcome.request is not None else None,
         http_status=outcome.http_status,
         excerpt=outcome.excerpt,
-        adapter=outcome.adapter or F("adapter"),
-        finished_at=Now() if is_end else None,
+        adapter=outcome.adapter or None,
+        is_end=state not in OPEN,
     )
-    effect.refresh_from_db()
-    return changed == 1
 
 
 def put_back(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
@@ -220,6 +231,17 @@ def _end(effect: Effect, **changes: Any) -> bool:
     changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED).update(finished_at=Now(), **changes)
     effect.refresh_from_db()
     return changed == 1
+
+
+def _changed(effect: Effect, statement: str, **values: Any) -> bool:
+    """Run a compare-and-set whose text is made once, and read the effect as it stands then."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"id": effect.pk, "organization": current_organization_id(), **values})
+        is_changed = bool(cursor.rowcount)
+    [stands] = ROWS(effect.pk)
+    for field in Effect._meta.concrete_fields:
+        setattr(effect, field.attname, getattr(stands, field.attname))
+    return is_changed
 
 
 def _already(earlier: Effect) -> str:

@@ -6,13 +6,14 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from django.db import connections
+from django.db import connection, connections
 from django.db.models import F, Value
 from django.db.models.functions import Concat, Left, Now
 
-from projects.tenancy import tenant_tx
+from projects.tenancy import current_organization_id, tenant_tx
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,11 @@ _ENDS = {
     EffectState.FAILED: PromiseState.BROKEN,
     EffectState.CANCELLED: PromiseState.WITHDRAWN,
 }
+_SETTLE = """
+update tools_promise
+set state = %(end)s, reason = case state when 'open' then %(reason)s else %(kept_late)s end, closed_at = statement_timestamp()
+where organization_id = %(organization)s and effect_id = %(effect)s and (state = 'open' or (%(is_kept)s and state = 'broken'))
+"""
 _OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"
 
 
@@ -107,10 +113,16 @@ def settle_promises(effect: Effect) -> None:
         effect = Effect.objects.get(pk=effect.repeats)
     if (end := _ENDS.get(EffectState(effect.state))) is None:
         return
-    rows = Promise.objects.filter(effect=effect)
-    rows.filter(state=PromiseState.OPEN).update(state=end, reason=effect.error[:300], closed_at=Now())
-    if end == PromiseState.KEPT:
-        rows.filter(state=PromiseState.BROKEN).update(state=end, reason=KEPT_LATE, closed_at=Now())
+    values: dict[str, Any] = {
+        "organization": current_organization_id(),
+        "effect": effect.pk,
+        "end": end.value,
+        "reason": effect.error[:300],
+        "kept_late": KEPT_LATE,
+        "is_kept": end == PromiseState.KEPT,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTLE, values)
 
 
 def break_overdue_promises() -> None:

@@ -48,6 +48,8 @@ def read_work(effect_id: UUID) -> Work:
     effect = Effect.objects.get(pk=effect_id)
     conversation = Conversation.objects.select_related("project__agent_version").get(pk=conversation_of(effect))
     config = conversation.project.agent_version.config
+    # Before the fields: an observer that ends between the two has written what is then read.
+    is_observed = not _observers(effect, conversation).exists()
     fields = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
     return Work(
         effect=effect,
@@ -56,7 +58,7 @@ def read_work(effect_id: UUID) -> Work:
         occasion=_occasion(effect, conversation, config, fields),
         surroundings=_surroundings(effect, conversation, config, fields),
         model=model_for(conversation.project, config, SKILL),
-        is_observed=not _observers(effect, conversation).exists(),
+        is_observed=is_observed,
     )
 
 

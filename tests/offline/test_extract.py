@@ -84,3 +84,10 @@ def test_what_is_noted_is_not_found_again() -> None:
 def test_an_undecided_promise_gets_its_type() -> None:
     said = ("Is there wine in it?", "I'll ask the chef about it.")
     assert findings(*said, undecided=["I'll ask the chef about it"]) == [("I'll ask the chef about it", TEAM)]
+
+
+def test_a_promise_made_twice_in_the_same_words_gets_its_type_twice() -> None:
+    words = "I'll pass it on to my colleagues today"
+    said = ("Could somebody call me back?", f"{words}.")
+    noted = [NotedLine(words, "Call back.")]
+    assert findings(*said, undecided=[words], noted=noted) == [(words, TEAM)]

@@ -311,6 +311,15 @@ def test_a_todo_without_tools_cannot_be_approved(desk: Desk, owner: Member) -> N
         desk.approve(desk.refund(tool="", arguments=None), owner)
 
 
+def test_a_todo_that_may_write_to_nobody_cannot_be_approved(desk: Desk, owner: Member) -> None:
+    """L11, D23: its only tool writes to the todo's recipients, and there are none."""
+    letter = desk.type(name="Letter", tools=["send_email"])
+    plan = {"type": letter, "tool": "", "arguments": None}
+    with pytest.raises(Conflict, match="nobody to write to"):
+        desk.approve(desk.refund(**plan), owner)
+    assert desk.approve(desk.refund(**plan, recipients=["crew@example.com"]), owner)
+
+
 def test_a_todo_whose_type_was_removed_cannot_be_approved(desk: Desk, owner: Member) -> None:
     kind = desk.type()
     todo = desk.refund(type=kind)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
+from projects.compiled import Compiled
 from projects.threads import in_db
 from todos import approvals
 from todos.approvals import Void
@@ -22,7 +23,7 @@ from tools.definition import ActionType, Delivery
 from tools.execution.callback import callback_token, digest_of
 from tools.execution.caps import cap_of
 from tools.execution.ending import MOST_ATTEMPTS
-from tools.execution.handler import Occasion
+from tools.execution.handler import Contact, Occasion
 from tools.execution.outcome import Outcome
 from tools.execution.run import carry_out, definition_of
 from tools.models import Effect, EffectState
@@ -69,14 +70,15 @@ def _begin(job: ClaimedJob, call_id: UUID) -> Begun | None:
         call = _call(call_id)
         if call.finished_at is not None or todo.status != TodoStatus.IN_PROGRESS:
             return None
+        contact = contact_of(todo.persona_id)
         try:
-            approval = approvals.check(todo)
+            approval = approvals.check(todo, contacts={contact.persona_id: contact} if contact else {})
         except Void as void:
             give_back(todo, void)
             return None
         if approval.pk != call.step.approval_id or _is_kept_back(todo, call):
             return None
-        return _go(todo, endings.effect_of(call))
+        return _go(todo, endings.effect_of(call), contact)
 
 
 def _is_kept_back(todo: Todo, call: TodoCall) -> bool:
@@ -97,13 +99,13 @@ def _is_kept_back(todo: Todo, call: TodoCall) -> bool:
     return True
 
 
-def _go(todo: Todo, effect: Effect) -> Begun | None:
+def _go(todo: Todo, effect: Effect, contact: Contact | None) -> Begun | None:
     action = definition_of(effect).action
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
         return None
     endings.announce(todo, effect)
-    return Begun(effect, occasion_of(todo, effect, contact=contact_of(todo.persona_id)))
+    return Begun(effect, occasion_of(todo, effect, contact=contact))
 
 
 def _settle(job: ClaimedJob, call_id: UUID, outcome: Outcome) -> None:
@@ -113,5 +115,11 @@ def _settle(job: ClaimedJob, call_id: UUID, outcome: Outcome) -> None:
         endings.settle(todo, call.step.approval, call, outcome)
 
 
+CALLS = Compiled(
+    lambda call: TodoCall.objects.select_related("effect", "step__approval").filter(pk=call), kinds=(UUID,)
+)
+
+
 def _call(call_id: UUID) -> TodoCall:
-    return TodoCall.objects.select_related("effect", "step__approval").get(pk=call_id)
+    [call] = CALLS(call_id)
+    return call

@@ -64,7 +64,7 @@ def verdict_on(work: Work) -> tuple[TodoStatus, str]:
 def _without_effects(work: Work) -> tuple[TodoStatus, str]:
     if work.is_frozen:
         return TodoStatus.FAILED, work.calls[0].result
-    return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=work.steps[-1].content or "nothing.")
+    return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=work.steps[-1].step.content or "nothing.")
 
 
 def _effects(work: Work) -> list[Effect]:

@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from llm.prompts import neutralise
-from todos.models import TodoCall, TodoStep
+from todos.executor.work import Taken
+from todos.models import TodoCall
 
 LONGEST_RESULT = 4_000
 NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def as_messages(steps: Sequence[TodoStep]) -> list[dict[str, Any]]:
+def as_messages(steps: Sequence[Taken]) -> list[dict[str, Any]]:
     """Messages in the wire format of Chat Completions."""
     return [message for step in steps for message in _of_step(step)]
 
 
-def _of_step(step: TodoStep) -> list[dict[str, Any]]:
-    calls = list(step.calls.all())
-    said: dict[str, Any] = {"role": "assistant", "content": step.content or None}
-    if calls:
-        said["tool_calls"] = [_as_called(call) for call in calls]
-    return [said, *(_result(call) for call in calls)]
+def _of_step(taken: Taken) -> list[dict[str, Any]]:
+    said: dict[str, Any] = {"role": "assistant", "content": taken.step.content or None}
+    if taken.calls:
+        said["tool_calls"] = [_as_called(call) for call in taken.calls]
+    return [said, *(_result(call) for call in taken.calls)]
 
 
 def _as_called(call: TodoCall) -> dict[str, Any]:

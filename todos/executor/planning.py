@@ -14,6 +14,7 @@ from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
 from projects.api.parsers import check_value
 from projects.api.problem import ApiError
+from projects.writes import Writes
 from todos.executor.results import error_text
 from todos.executor.work import Work
 from todos.models import TodoCall, TodoStep
@@ -88,11 +89,10 @@ def plan_frozen(work: Work, step: TodoStep) -> Plan:
     return Plan([call])
 
 
-def store(plan: Plan) -> None:
-    """Put a plan down, in the running transaction, with the effects that are new in it."""
-    new = [call.effect for call in plan.calls if call.effect is not None and call.effect._state.adding]
-    Effect.objects.bulk_create(new)
-    TodoCall.objects.bulk_create(plan.calls)
+def store(plan: Plan, writes: Writes) -> None:
+    """Let a plan be put down, with the effects that are new in it."""
+    writes.insert([call.effect for call in plan.calls if call.effect is not None and call.effect._state.adding])
+    writes.insert(plan.calls)
 
 
 def refuse(call: TodoCall, reason: str) -> None:

@@ -6,7 +6,7 @@ from django.db import connection
 from django.db.models import Q
 
 from todos.models import Approval, Todo
-from tools.execution.repeats import STANDING, find_repeated
+from tools.execution.repeats import STANDING, find_same
 from tools.models import Effect
 
 _ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
@@ -15,17 +15,20 @@ _ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
 def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
     """What was done already and isn't ticked to be done once more; inside the transaction that begins the effect.
 
-    Whatever an earlier run of the same todo did counts, however long ago; else the same thing within the window of its kind.
+    Whatever an earlier run of the same todo did counts, however long ago; else the same thing within the window of its kind:
+    two different texts to one customer, each of them approved, are no repeat.
     Of two todos that begin the same at once the second sees the first.
     """
     if effect.resolved_at is not None:
         return None
     _wait_for_others(effect)
-    earlier = _of_earlier_runs(todo, approval, effect) or _within_window(effect)
+    earlier = _of_earlier_runs(todo, approval, effect) or find_same(effect)
     return None if earlier is None or str(earlier.pk) in approval.repeats else earlier
 
 
 def _of_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
+    if approval.version == 1:
+        return None
     runs = Effect.objects.filter(todo_calls__step__todo=todo, state__in=STANDING).exclude(
         todo_calls__step__approval=approval
     )
@@ -33,12 +36,6 @@ def _of_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect |
     if effect.recipient:
         same |= Q(tool=effect.tool, recipient=effect.recipient)
     return runs.filter(same).exclude(pk=effect.pk).order_by("-started_at").first()
-
-
-def _within_window(effect: Effect) -> Effect | None:
-    """The same words or the same thing; two texts to one customer that were approved each are none."""
-    earlier = find_repeated(effect)
-    return earlier if earlier is not None and earlier.repeat_key == effect.repeat_key else None
 
 
 def _wait_for_others(effect: Effect) -> None:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
-from django.db.models import Exists, OuterRef
-from django.db.models.functions import Now
+from django.db import connection
 
+from projects.tenancy import current_organization_id
 from todos.models import Todo, TodoCall, TodoStep
 from tools.models import Effect, EffectState
+
+_END = """
+with ended as (
+    update todos_todocall set result = %(result)s, is_error = %(is_error)s, finished_at = statement_timestamp()
+    where organization_id = %(organization)s and id = %(call)s)
+update todos_todostep set finished_at = statement_timestamp()
+where organization_id = %(organization)s and id = %(step)s and not exists (
+    select 1 from todos_todocall c
+    where c.organization_id = %(organization)s and c.step_id = %(step)s and c.id <> %(call)s and c.finished_at is null)
+"""
 
 log = logging.getLogger(__name__)
 
@@ -41,9 +52,9 @@ def end_call(todo: Todo, call: TodoCall, effect: Effect) -> None:
 
 def put_result(call: TodoCall, result: str, *, is_error: bool) -> None:
     """End a stored call, and with the last of a step's calls the step."""
-    TodoCall.objects.filter(pk=call.pk).update(result=result, is_error=is_error, finished_at=Now())
-    left = TodoCall.objects.filter(step=OuterRef("pk"), finished_at=None)
-    TodoStep.objects.filter(~Exists(left), pk=call.step_id).update(finished_at=Now())
+    values: dict[str, Any] = {"call": call.pk, "step": call.step_id, "result": result, "is_error": is_error}
+    with connection.cursor() as cursor:
+        cursor.execute(_END, {"organization": current_organization_id(), **values})
 
 
 def reopen_call(call: TodoCall) -> None:

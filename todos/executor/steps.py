@@ -20,6 +20,7 @@ from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
 from llm.types import CallRecord, Completion, FinishReason
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
+from projects.writes import Writes
 from todos.executor import planning
 from todos.executor.messages import as_messages
 from todos.executor.offer import specifications
@@ -82,14 +83,16 @@ def context_of(work: Work) -> ExecuteContext:
 def store_frozen_step(work: Work) -> None:
     """The one step of a todo that asks no model; inside the transaction that takes it up."""
     step = TodoStep(todo=work.todo, approval=work.approval, number=1)
-    _store(work.todo, step, plan_frozen(work, step))
+    _store(work.todo, step, plan_frozen(work, step), Writes())
 
 
 def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequence[CallRecord]) -> Plan:
     """One commit: the step, its calls, their planned effects. A todo that was cancelled meanwhile takes no step more."""
     with todo_tx(job) as todo:
-        ModelCall.objects.bulk_create(_rows(job, todo, records))
+        writes = Writes()
+        writes.insert(_rows(job, todo, records))
         if todo.status != TodoStatus.IN_PROGRESS or todo.version != work.todo.version:
+            writes.send()
             return Plan([])
         step = TodoStep(
             todo=todo,
@@ -101,24 +104,28 @@ def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequen
             total_ms=completion.total_ms,
         )
         plan = plan_calls(work, step, completion.tool_calls)
-        _store(todo, step, plan)
+        _store(todo, step, plan, writes)
         if plan.to_review:
             put_back(todo, reason=plan.to_review, actor=AGENT)
         return plan
 
 
-def _store(todo: Todo, step: TodoStep, plan: Plan) -> None:
+def _store(todo: Todo, step: TodoStep, plan: Plan, writes: Writes) -> None:
+    """Write the step with its plan, and what else is to be written, in one statement."""
     if all(call.finished_at is not None for call in plan.calls):
         step.finished_at = timezone.now()
-    step.save()
-    planning.store(plan)
+    writes.insert([step])
+    planning.store(plan, writes)
+    writes.send()
     for call in plan.calls:
         if call.is_error:
             log.error("%s of todo %s: %s", call.name, todo.pk, call.result)
 
 
 def _earlier(work: Work) -> list[str]:
-    """What earlier runs of this todo did, or may have done (T11)."""
+    """What earlier runs of this todo did, or may have done (T11); the first version has none."""
+    if work.approval.version == 1:
+        return []
     done = Effect.objects.filter(todo_calls__step__todo=work.todo, state__in=STANDING).exclude(
         todo_calls__step__approval=work.approval
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,13 +10,13 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
-from django.db.models import Prefetch
 from django.db.models.functions import Now
 
 from jobs.claimed import ClaimedJob
 from jobs.fence import prove
 from llm.types import ModelSpec
 from projects.agent import AgentConfig
+from projects.compiled import Compiled, together
 from projects.model_choice import model_for
 from projects.models import AgentVersion
 from projects.tenancy import tenant_tx
@@ -31,6 +32,14 @@ from tools.models import Effect
 
 
 @dataclass(frozen=True)
+class Taken:
+    """A step that was decided, with its calls in order, each with its effect."""
+
+    step: TodoStep
+    calls: Sequence[TodoCall]
+
+
+@dataclass(frozen=True)
 class Work:
     """A run of one approval. `tools` are those that may be used, in the order they are offered (L09); `now` is the database's
     time; `steps` are what was decided so far, with their calls.
@@ -42,7 +51,7 @@ class Work:
     model: ModelSpec
     tools: Mapping[str, CompiledTool]
     contact: Contact | None
-    steps: Sequence[TodoStep]
+    steps: Sequence[Taken]
     now: datetime
 
     @property
@@ -52,7 +61,7 @@ class Work:
 
     @property
     def calls(self) -> list[TodoCall]:
-        return [call for step in self.steps for call in step.calls.all()]
+        return [call for taken in self.steps for call in taken.calls]
 
     @property
     def open_calls(self) -> list[TodoCall]:
@@ -62,11 +71,27 @@ class Work:
     @property
     def has_stopped(self) -> bool:
         """Whether nothing more will be decided: the frozen call stands, or the model called nothing any more."""
-        return bool(self.steps) and (self.is_frozen or not list(self.steps[-1].calls.all()))
+        return bool(self.steps) and (self.is_frozen or not self.steps[-1].calls)
 
     def occasion(self, effect: Effect) -> Occasion:
         """Where, when and for whom an effect of this run happens."""
         return occasion_of(self.todo, effect, contact=self.contact)
+
+
+LOCKED = Compiled(
+    lambda todo: (
+        Todo.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("project__agent_version", "type", "effect")
+        .annotate(now=Now())
+        .filter(pk=todo)
+    ),
+    kinds=(UUID,),
+)
+STEPS = Compiled(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
+CALLS = Compiled(
+    lambda approval: TodoCall.objects.select_related("effect").filter(step__approval_id=approval).order_by("index"),
+    kinds=(UUID,),
+)
 
 
 @contextmanager
@@ -80,8 +105,10 @@ def todo_tx(job: ClaimedJob) -> Iterator[Todo]:
 
 def lock_todo(todo_id: UUID) -> Todo:
     """The todo, which nobody else changes before this transaction ends. Raises Todo.DoesNotExist."""
-    rows = Todo.objects.select_for_update(of=("self",), no_key=True).annotate(now=Now())
-    return rows.select_related("project__agent_version", "type", "effect").get(pk=todo_id)
+    found = LOCKED(todo_id)
+    if not found:
+        raise Todo.DoesNotExist
+    return found[0]
 
 
 def read_work(todo: Todo) -> Work | None:
@@ -127,12 +154,14 @@ def config_of(todo: Todo) -> AgentConfig:
     return cast(AgentVersion, todo.project.agent_version).config
 
 
-def steps_of(approval: Approval) -> list[TodoStep]:
-    """The steps of an approval's run, with their calls and effects, in order."""
-    calls = TodoCall.objects.select_related("effect").order_by("index")
-    return list(
-        TodoStep.objects.filter(approval=approval).order_by("number").prefetch_related(Prefetch("calls", calls))
-    )
+def steps_of(approval: Approval) -> list[Taken]:
+    """The steps of an approval's run, in order."""
+    with together():
+        steps, calls = STEPS.ask(approval.pk), CALLS.ask(approval.pk)
+    of_step = defaultdict[UUID, list[TodoCall]](list)
+    for call in calls():
+        of_step[call.step_id].append(call)
+    return [Taken(step, of_step[step.pk]) for step in steps()]
 
 
 def time_of(todo: Todo) -> datetime:

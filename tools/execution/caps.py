@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from typing import Any
 
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db import connection
 
+from projects.tenancy import current_organization_id
 from tools.definition import Delivery
 from tools.execution.handler import Contact
-from tools.models import Effect, EffectState
+from tools.models import Effect
 
-DAY = timedelta(days=1)
 # Of a kind that changes something: what goes to the customer, and what doesn't, such as a webhook.
 MOST_IN_CONVERSATION: Mapping[str, int] = {"sms": 10, "email": 10}
 MOST_OF_ANOTHER_KIND = 30
 # Counted over all conversations of the project: whoever gives another's number can't flood it.
 MOST_TO_RECIPIENT = 20
-COUNTED = (EffectState.SENDING, EffectState.DONE, EffectState.UNKNOWN)
+
+_COUNTED = """
+select count(*) from tools_effect
+where organization_id = %(organization)s and project_id = %(project)s and kind = %(kind)s and id <> %(effect)s
+  and (delivery = 'once' or repeat_key <> '') and state in ('sending', 'done', 'unknown')
+  and started_at > statement_timestamp() - interval '1 day'
+"""
+_TODAY = f"""
+select ({_COUNTED} and conversation_id = %(conversation)s), ({_COUNTED} and recipient <> '' and recipient = %(recipient)s)
+"""
 
 
 def recipient_of(kind: str, contact: Contact | None) -> str:
@@ -37,16 +45,26 @@ def cap_of(effect: Effect) -> str:
     if effect.delivery != Delivery.ONCE and not effect.repeat_key:
         # It looks something up.
         return ""
-    today = Effect.objects.filter(
-        Q(delivery=Delivery.ONCE) | ~Q(repeat_key=""),
-        project_id=effect.project_id,
-        kind=effect.kind,
-        state__in=COUNTED,
-        started_at__gt=Now() - DAY,
-    ).exclude(pk=effect.pk)
     most = MOST_IN_CONVERSATION.get(effect.kind, MOST_OF_ANOTHER_KIND)
-    if effect.conversation_id is not None and today.filter(conversation_id=effect.conversation_id).count() >= most:
+    in_conversation, to_recipient = _counted_today(effect)
+    if in_conversation >= most:
         return f"This conversation has set off {most} of this kind within a day; that is the limit."
-    if effect.recipient and today.filter(recipient=effect.recipient).count() >= MOST_TO_RECIPIENT:
+    if to_recipient >= MOST_TO_RECIPIENT:
         return f"{MOST_TO_RECIPIENT} of this kind went to this recipient within a day; that is the limit."
     return ""
+
+
+def _counted_today(effect: Effect) -> tuple[int, int]:
+    """How many others of its kind began within a day: in its conversation, and to its recipient. None of nobody's."""
+    values: dict[str, Any] = {
+        "organization": current_organization_id(),
+        "project": effect.project_id,
+        "kind": effect.kind,
+        "effect": effect.pk,
+        "conversation": effect.conversation_id,
+        "recipient": effect.recipient or None,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_TODAY, values)
+        found: tuple[int, int] = cursor.fetchone()
+    return found

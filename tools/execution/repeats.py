@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
+from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from projects.compiled import Compiled
 from tools.models import Effect, EffectState
 
 DEFAULT_WINDOW = timedelta(minutes=10)
@@ -20,6 +23,26 @@ STANDING = (EffectState.SENDING, EffectState.DONE, EffectState.UNKNOWN)
 def repeat_key(kind: str, same: str | None) -> str:
     """What two effects have in common that are the same thing; "" for one that is never a repeat."""
     return hashlib.sha256(f"{kind}\n{same}".encode()).hexdigest() if same else ""
+
+
+def find_same(effect: Effect) -> Effect | None:
+    """What was done already, or may have been, within the kind's window: the same thing by its key alone."""
+    if not effect.repeat_key:
+        return None
+    rows = _same(WINDOWS.get(effect.kind, DEFAULT_WINDOW), has_conversation=effect.conversation_id is not None)
+    where = [] if effect.conversation_id is None else [effect.conversation_id]
+    return next(iter(rows(effect.repeat_key, effect.pk, *where)), None)
+
+
+@cache
+def _same(window: timedelta, *, has_conversation: bool) -> Compiled[Effect]:
+    def build(key: str, effect: UUID, conversation: UUID | None = None) -> QuerySet[Effect]:
+        standing = Effect.objects.filter(
+            repeat_key=key, conversation_id=conversation, state__in=STANDING, started_at__gt=Now() - window
+        )
+        return standing.exclude(pk=effect).order_by("-started_at")[:1]
+
+    return Compiled(build, kinds=(str, UUID, UUID) if has_conversation else (str, UUID))
 
 
 def find_repeated(effect: Effect) -> Effect | None:

@@ -16,6 +16,7 @@ from conversations.pages.todos.words import CHANGED, HALF_APPROVED, LETTERS, SOU
 from todos.content import tools_of
 from todos.models import Approval, Todo, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
+from todos.plans import names_addressee
 from tools.catalogue import CompiledTool
 from tools.execution.handler import Contact
 
@@ -71,12 +72,13 @@ def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, Compil
     """Whom it reaches, and a sign for how: an address where one stands, else the tool or the customer."""
     names = tools_of(todo)
     kinds = {tools[name].kind for name in names if name in tools}
+    is_named = bool(names) and all(name in tools and names_addressee(tools[name]) for name in names)
     if todo.recipients:
         more = len(todo.recipients) - 1
         return f"{todo.recipients[0]}{f' and {more} more' if more else ''}", "mail"
-    if kinds and kinds <= {*LETTERS}:
+    if kinds and kinds <= {*LETTERS} and not (todo.tool and is_named):
         kind = min(kinds)
-        known = {"email": contact.email, "sms": contact.phone} if contact else {}
+        known = {"email": contact.email, "sms": contact.phone} if contact and not is_named else {}
         return known.get(kind) or NO_ADDRESS[kind], icon_of(kind)
     if todo.tool:
         return title_of_tool(todo.tool), icon_of(next(iter(kinds), ""))

@@ -12,6 +12,7 @@ from conversations.pages.todos.hidden import Piece, hidden_count, revealed
 from conversations.pages.todos.words import LETTERS
 from projects import differences
 from projects.differences import Change, label_of
+from todos.plans import names_addressee
 from tools.catalogue import CompiledTool
 
 Content = Mapping[str, Any]
@@ -19,6 +20,7 @@ Content = Mapping[str, Any]
 ADDRESSES = ("to", "recipient", "email", "address")
 # It is the title of the todo, so that it is repeated only where it changed.
 TASK = "Task"
+NOBODY = "Nobody yet"
 NO_ADDRESS = "No address: nothing can be sent"
 
 
@@ -132,7 +134,10 @@ def _frozen(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Lin
 
 def _open(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line]:
     """A task that the agent carries out in its own words, with these tools and these addresses only."""
-    yield from _to(content, _kinds(content["tools"], tools))
+    offered = [tools[name] for name in content["tools"] if name in tools]
+    yield from _to(content, {tool.kind for tool in offered if not names_addressee(tool)})
+    if offered and not content["recipients"] and all(map(names_addressee, offered)):
+        yield Line("recipients", "To", NOBODY, is_missing=True)
     yield Line("tools", "With", _tools(content) or "No tool", is_missing=not content["tools"])
     yield Line("model", "Model", content["model"])
 

@@ -20,7 +20,7 @@ STANDINGS: Mapping[str, Standing] = {
     S.EXPIRED: Standing("mute", "clock-off", "Expired"),
     S.CANCELLED: Standing("mute", "circle-minus", "Cancelled"),
 }
-CHANGED = Standing("warn", "hourglass", "Changed, approve again")
+CHANGED = Standing("warn", "hourglass", "Changed meanwhile")
 HALF_APPROVED = Standing("warn", "users", "Waits for a second person")
 SOURCES: Mapping[str, str] = {
     TodoSource.EXTRACTION: "from a conversation",

@@ -21,6 +21,7 @@ MAIL = re.compile(r"\be-?mails?\b|\binbox\b", re.IGNORECASE)
 CALL = re.compile(
     r"\b(?:call|ring|phone) (?:you|me|us|back)\b|\bcall(?:ing|ed)? (?:you )?back\b|\bcallback\b", re.IGNORECASE
 )
+TEAM = re.compile(r"\b(?:colleagues?|team|staff|manager|owner|chef|kitchen)\b", re.IGNORECASE)
 # What is promised for later is left to be done; what waits for the customer is not.
 CONDITIONAL = re.compile(r"\b(?:once|when|whenever|after|before|if|unless|as soon as)\b", re.IGNORECASE)
 # What a customer asks a person for; what a tool can do is found in what the agent says.
@@ -32,6 +33,8 @@ REQUEST = re.compile(
 )
 SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 REFUSAL = re.compile(r"\b(?:can(?:'t|’t|not)|unfortunately|not able|unable|sorry, (?:but )?we)\b", re.IGNORECASE)
+# What a promise and a type are about, whichever words they say it with.
+KINDS = (("#mail", MAIL), ("#call", CALL), ("#team", TEAM))
 # Words that every type and every promise share.
 COMMON = words("customer agent promised promise asked something send sent write somebody colleague let today tomorrow")
 
@@ -57,7 +60,7 @@ def extract(call: ChatCall) -> dict[str, Any]:
     findings = [
         _finding(quote, type, lines=lines, known=known)
         for quote in quotes
-        if not _is_among(quote, noted) and (type := _type_of(quote, types, lines=lines))
+        if (quote in undecided or not _is_among(quote, noted)) and (type := _type_of(quote, types, lines=lines))
     ]
     return {"todos": findings}
 
@@ -121,5 +124,5 @@ def _is_among(quote: str, others: list[str]) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    kinds = {name for name, pattern in (("#mail", MAIL), ("#call", CALL)) if pattern.search(text)}
+    kinds = {name for name, pattern in KINDS if pattern.search(text)}
     return (content_words(text) - COMMON) | kinds

@@ -137,6 +137,12 @@ def test_a_repeat_is_held_and_staff_may_release_it(runs: Runs) -> None:
     assert runs.run(todo).status == "completed"
 
 
+def test_a_repeat_is_held_though_another_letter_went_out_in_between(runs: Runs) -> None:
+    """E6: the newest letter to the customer isn't the only one that is compared."""
+    letters = [runs.carry_out(runs.frozen(arguments={**LETTER, "body": body})) for body in ("One.", "Two.", "One.")]
+    assert [runs.effects(todo)[0].state for todo in letters] == ["done", "done", "held"]
+
+
 def test_two_letters_to_one_customer_are_no_repeat(runs: Runs) -> None:
     """Each was approved with its own words."""
     runs.carry_out(runs.frozen())
