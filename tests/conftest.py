@@ -169,9 +169,9 @@ def processes(
 ) -> Iterator[Zygote]:
     """Real workers and web processes. All are gone after the test.
 
-    A test marked `short_leases` waits for a dead worker's lease to run out, so it gets leases of one second; any other keeps
+    A test marked `short_leases` waits for a dead worker's lease to run out, so it gets leases of two seconds; any other keeps
     the real ones, in which a loaded machine's pauses are no deaths.
     """
-    _zygote.lease_seconds = 1 if request.node.get_closest_marker("short_leases") else None
+    _zygote.lease_seconds = 2 if request.node.get_closest_marker("short_leases") else None
     yield _zygote
     _zygote.kill_children()
