@@ -14,6 +14,7 @@ from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.presenters import conversation_payload, message_payload, shown
+from jobs.crash import crash_point
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
@@ -70,6 +71,7 @@ class EventStream:
         """Everything stored since, then the reply being written."""
         while backlog := await in_db(_events_after, self._place, self._after):
             for entry in backlog:
+                crash_point("sse.mid_replay")
                 if piece := self._event(entry):
                     yield piece
         if piece := await self._partial():

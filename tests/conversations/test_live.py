@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import threading
@@ -136,6 +137,28 @@ def test_a_restart_of_the_web_process_loses_no_event(talk, processes, worker):
         for sent in stream:
             seen += [sent.id] if sent.id else []
             if sent.id == last:
+                break
+    assert seen == stored(talk)
+
+
+def test_a_web_process_that_dies_while_it_replays_events_loses_none(talk, processes, worker):
+    """M11"""
+    talk.exchange("Hello")
+    dying, url = processes.web(crash_at="sse.mid_replay:4")
+    seen: list[int] = []
+    with (
+        contextlib.suppress(http.client.HTTPException, OSError),
+        open_stream(url, talk.tenant, path_of(talk), **{"Last-Event-ID": "0"}) as stream,
+    ):
+        for sent in stream:
+            seen += [sent.id] if sent.id else []
+    dying.wait()
+    assert len(seen) < len(stored(talk))
+    _, url = processes.web()
+    with open_stream(url, talk.tenant, path_of(talk), **{"Last-Event-ID": str(max(seen, default=0))}) as stream:
+        for sent in stream:
+            seen += [sent.id] if sent.id else []
+            if sent.id == stored(talk)[-1]:
                 break
     assert seen == stored(talk)
 
