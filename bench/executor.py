@@ -3,17 +3,15 @@
 Todos of ten steps, one after another; the model answers at once, and the time that each step has noted of it is left out. Of
 the first kind each call is refused. Of the second each writes to a customer, which begins and settles an effect; no service is
 connected, so a letter goes into the outbox, and what little that takes counts as ours. The third is the same out of a
-conversation, whose log the same process writes meanwhile.
+conversation, which the model reads, and whose log is written in the commit that ends the effect.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import time
-import urllib.request
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import count
@@ -31,7 +29,7 @@ _numbers = count(1)
 
 def measure(product: Product, *, todos: int) -> dict[str, list[float]]:
     """Milliseconds per step beyond the model's, one figure for each todo, by what becomes of the steps' calls."""
-    kind = _call(product, "/todo-types", {"name": "Bench", "description": "Ten steps.", "tools": [CALLER]})["id"]
+    kind = product.call("/todo-types", {"name": "Bench", "description": "Ten steps.", "tools": [CALLER]})["id"]
     plans: dict[str, Callable[[], dict[str, Any]]] = {
         "a refused call": lambda: {"calls": [CUT] * STEPS, "persona": _customer(product)["persona"]["id"]},
         "an effect": lambda: {"calls": _letters(), "persona": _customer(product)["persona"]["id"]},
@@ -52,9 +50,9 @@ def _overhead(product: Product, kind: str, calls: Sequence[Any], **whose: str) -
     product.tell_model("/reset", {})
     steps = [{"skill": "execute", "tool_calls": [{"name": CALLER, "arguments": one}]} for one in calls]
     product.tell_model("/script", steps)
-    made = _call(product, "/todos", {"type": kind, "description": "Take ten steps.", **whose})
-    _call(product, f"/todos/{made['id']}/approve", {})
-    while (todo := _call(product, f"/todos/{made['id']}"))["status"] in ("approved", "in_progress"):
+    made = product.call("/todos", {"type": kind, "description": "Take ten steps.", **whose})
+    product.call(f"/todos/{made['id']}/approve", {})
+    while (todo := product.call(f"/todos/{made['id']}"))["status"] in ("approved", "in_progress"):
         time.sleep(0.2)
     _demand_ran(todo, is_refused=calls[0] == CUT)
     began = next(event["at"] for event in todo["history"] if event["what"] == "started")
@@ -66,7 +64,7 @@ def _customer(product: Product) -> dict[str, Any]:
     """A new conversation with a customer of its own: nobody is written to too often."""
     number = next(_numbers)
     persona = {"external_id": f"bench-{number}", "email": f"customer-{number}@example.com"}
-    return _call(product, "/conversations", {"channel": "chat", "persona": persona})
+    return product.call("/conversations", {"channel": "chat", "persona": persona})
 
 
 def _demand_ran(todo: dict[str, Any], *, is_refused: bool) -> None:
@@ -74,15 +72,6 @@ def _demand_ran(todo: dict[str, Any], *, is_refused: bool) -> None:
     ended = [call["is_error"] for step in todo["steps"] for call in step["calls"]]
     if ended != [is_refused] * STEPS:
         raise RuntimeError(f"The todo didn't run as it was to: {todo['reason']}")
-
-
-def _call(product: Product, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(f"{product.base_url}/api/v1{path}", data=data)  # noqa: S310  # our own server
-    request.add_header("Authorization", f"Bearer {product.api_key}")
-    request.add_header("Content-Type", "application/json")
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-        return dict(json.load(answer))
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,12 +50,13 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Product:
-    """A running product: where it answers, its key, and the processes to measure."""
+    """A running product: where it answers, its key, the processes to measure, and the environment that they run in."""
 
     base_url: str
     api_key: str
     model_url: str
     pids: dict[str, int]
+    env: Mapping[str, str]
 
     def cpu_s(self) -> dict[str, float]:
         """CPU seconds so far, by process."""
@@ -66,6 +67,15 @@ class Product:
         """Memory by process; the processes of PostgreSQL are one."""
         named = self.pids.values()
         return {name: memory_of(pid, without=named) for name, pid in self.pids.items()}
+
+    def call(self, path: str, body: dict[str, Any] | None = None, *, base_url: str = "") -> dict[str, Any]:
+        """Ask the API: GET, or POST with a body. `base_url` names another web process than the first."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{base_url or self.base_url}/api/v1{path}", data=data)  # noqa: S310  # our own server
+        request.add_header("Authorization", f"Bearer {self.api_key}")
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            return dict(json.load(answer))
 
     def tell_model(self, path: str, body: Any) -> None:
         """Configure the model over its own HTTP door."""
@@ -92,18 +102,18 @@ def running_product(*, ttft_ms: float) -> Iterator[Product]:
             "MAKEGOOD_OFFLINE": "1",
             "MAKEGOOD_LOG_LEVEL": "WARNING",
         }
-        model = _start(stack, programs.offline_model(port=model_port, env=env))
+        model = start(stack, programs.offline_model(port=model_port, env=env))
         login = _demo(env)
         apps = (
             programs.web(host="127.0.0.1", port=web_port, env=env),
             programs.reply_worker(env=env),
             programs.work_worker(env=env),
         )
-        pids = _fork(stack, apps, env=env) if CAN_FORK else {app.name: _start(stack, app).pid for app in apps}
+        pids = _fork(stack, apps, env=env) if CAN_FORK else {app.name: start(stack, app).pid for app in apps}
         pids |= {"postgresql": services.postgres.pid, "redis": services.redis.pid, "model": model.pid}
-        product = Product(f"http://127.0.0.1:{web_port}", login["api_key"], model_url, pids)
-        _await(f"{product.base_url}/healthz")
-        _await(f"{model_url}/healthz")
+        product = Product(f"http://127.0.0.1:{web_port}", login["api_key"], model_url, pids, env)
+        await_address(f"{product.base_url}/healthz")
+        await_address(f"{model_url}/healthz")
         script(product, ttft_ms=ttft_ms)
         yield product
 
@@ -122,7 +132,8 @@ def post(url: str, body: Any) -> None:
         pass
 
 
-def _start(stack: ExitStack, program: Program) -> subprocess.Popen[bytes]:
+def start(stack: ExitStack, program: Program) -> subprocess.Popen[bytes]:
+    """Run one more program until the stack ends."""
     process = subprocess.Popen(program.argv(), **program.popen_options())
     stack.callback(process.wait)
     stack.callback(process.terminate)
@@ -132,7 +143,7 @@ def _start(stack: ExitStack, program: Program) -> subprocess.Popen[bytes]:
 def _fork(stack: ExitStack, apps: Iterable[Program], *, env: dict[str, str]) -> dict[str, int]:
     """Start the programs as bin/serve does: from a fork server, which is one of the processes."""
     socket = Path(stack.enter_context(TemporaryDirectory())) / "forks"
-    pids = {"forks": _start(stack, programs.fork_server(socket=socket, env=env)).pid}
+    pids = {"forks": start(stack, programs.fork_server(socket=socket, env=env)).pid}
     while not socket.exists():
         time.sleep(0.05)
     for app in apps:
@@ -150,7 +161,8 @@ def _demo(env: dict[str, str]) -> dict[str, str]:
     return dict(json.loads(loaded.stdout))
 
 
-def _await(url: str) -> None:
+def await_address(url: str) -> None:
+    """Wait until something answers there. Raises OSError after a minute."""
     give_up_at = time.monotonic() + READY_SECONDS
     while True:
         try:

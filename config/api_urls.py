@@ -7,10 +7,12 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from jobs import api as jobs
 from projects.api import attributes
+from projects.knowledge import api as knowledge
 from tools import api as tools
 from tools.checking import api as checking
 from tools.custom import api as custom
 from tools.evaluation import api as evaluation
+from tools.orders import api as orders
 
 urlpatterns = [
     path("", include("conversations.api.urls")),
@@ -18,6 +20,8 @@ urlpatterns = [
     path("", include("todos.api_urls")),
     path("attributes", attributes.Attributes.as_view()),
     path("attributes/<str:key>", attributes.AttributeDetail.as_view()),
+    path("knowledge", knowledge.Articles.as_view()),
+    path("knowledge/<slug:slug>", knowledge.ArticleDetail.as_view()),
     path("tools", tools.Tools.as_view()),
     path("tools/check", checking.CheckedTools.as_view()),
     path("custom-tools", custom.CustomTools.as_view()),
@@ -30,6 +34,7 @@ urlpatterns = [
     path("promises/<uuid:promise_id>/answer", tools.AnswerPromise.as_view()),
     path("effects", tools.Effects.as_view()),
     path("effects/<uuid:effect_id>", tools.EffectDetail.as_view()),
+    path("orders", orders.orders),
     path("evaluation-cases", evaluation.KeptCases.as_view()),
     path("evaluation-cases/<uuid:case_id>", evaluation.KeptCaseDetail.as_view()),
     path("model-calls/<uuid:call_id>", jobs.ModelCallDetail.as_view()),

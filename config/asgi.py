@@ -23,7 +23,7 @@ from config.memory import settle
 from projects.api.body_limit import BodyLimit
 from projects.threads import in_db
 
-API, DOCS = "/api/v1/", "/api/v1/docs/"
+API, DOCS, WIDGET = "/api/v1/", "/api/v1/docs/", "/widget/"
 
 # WhiteNoise reads files synchronously; Django serves them from a thread, and would say so at every start.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
@@ -95,7 +95,7 @@ _api: Any = ApiHandler()
 
 async def _serve(scope: dict[str, Any], receive: Any, send: Any) -> None:
     path = scope.get("path", "")
-    serve = _api if path.startswith(API) and not path.startswith(DOCS) else _pages
+    serve = _api if path.startswith((API, WIDGET)) and not path.startswith(DOCS) else _pages
     await serve(scope, receive, send)
 
 

@@ -16,6 +16,8 @@ from conversations.models import (
     PromptSection,
     Summary,
     Turn,
+    TurnCall,
+    TurnStep,
     Wait,
 )
 from projects.tenant_admin import TenantAdmin
@@ -23,8 +25,8 @@ from projects.tenant_admin import TenantAdmin
 
 @admin.register(Persona)
 class PersonaAdmin(TenantAdmin):
-    list_display = ("external_id", "project", "created_at")
-    list_filter = ("project",)
+    list_display = ("external_id", "project", "flagged", "flag_reason", "created_at")
+    list_filter = ("flagged", "project")
     list_select_related = ("project",)
     search_fields = ("external_id",)
 
@@ -39,9 +41,9 @@ class PersonaFieldAdmin(TenantAdmin):
 
 @admin.register(Conversation)
 class ConversationAdmin(TenantAdmin):
-    list_display = ("id", "channel", "status", "persona", "project", "flag", "updated_at")
+    list_display = ("id", "channel", "status", "operator", "persona", "project", "flag", "updated_at")
     list_filter = ("status", "channel", "project")
-    list_select_related = ("persona", "project")
+    list_select_related = ("persona", "project", "operator")
     search_fields = ("=id", "persona__external_id", "flag")
     date_hierarchy = "created_at"
 
@@ -57,7 +59,7 @@ class TurnAdmin(TenantAdmin):
 
 @admin.register(Message)
 class MessageAdmin(TenantAdmin):
-    list_display = ("conversation", "seq", "role", "content", "created_at")
+    list_display = ("conversation", "seq", "role", "author", "content", "created_at")
     list_filter = ("role",)
     list_select_related = ("conversation",)
     search_fields = ("=id", "=conversation__id", "content")
@@ -119,4 +121,21 @@ class AnalysisAdmin(TenantAdmin):
     list_display = ("conversation", "turn", "created_at", "finished_at")
     list_select_related = ("conversation", "turn")
     search_fields = ("=conversation__id", "=turn__id")
+    date_hierarchy = "created_at"
+
+
+@admin.register(TurnStep)
+class TurnStepAdmin(TenantAdmin):
+    list_display = ("turn", "number", "content", "created_at")
+    list_select_related = ("turn",)
+    search_fields = ("=id", "=turn__id", "content")
+    date_hierarchy = "created_at"
+
+
+@admin.register(TurnCall)
+class TurnCallAdmin(TenantAdmin):
+    list_display = ("name", "step", "index", "effect", "is_error", "result", "finished_at")
+    list_filter = ("is_error",)
+    list_select_related = ("step", "effect")
+    search_fields = ("=id", "=step__turn__id", "=effect__id", "=name")
     date_hierarchy = "created_at"

@@ -1,8 +1,8 @@
-"""What needs a person: unknown effects, todos, broken promises, flagged conversations and failed jobs."""
+"""What needs a person: customers who ask for one, unknown effects, todos, broken promises, flagged conversations and failed jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -14,10 +14,15 @@ from projects.models import Project
 from todos.attention import count_waiting, waiting_todos
 from todos.models import Todo, TodoStatus
 from tools.attention import broken_of_late, unanswered_effects
-from tools.models import Effect, Promise
+from tools.desk.escalations import waiting_requests
+from tools.models import Effect, Escalation, Promise
 
 SHOWN = 6
 UNNAMED = "A customer"
+WAITS: Mapping[str, str] = {
+    TodoStatus.PENDING_REVIEW: "A todo waits for a yes",
+    TodoStatus.APPROVED: "A todo waits for somebody to take it on",
+}
 
 
 @dataclass(frozen=True)
@@ -48,13 +53,16 @@ def what_needs_you(project: Project) -> Attention:
     unknown, broken = unanswered_effects(project), broken_of_late(project)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
+    asked = waiting_requests(project)
     counts = {
+        "escalations": asked.count(),
         "effects": unknown.count(),
         "todos": count_waiting(project),
         "promises": broken.count(),
         "failed_jobs": failed.count(),
     }
     matters = [
+        *_asked(asked.first(), count=counts["escalations"]),
         *_unknown(unknown.first(), count=counts["effects"]),
         *_todos(waiting_todos(project).first(), count=counts["todos"]),
         *_broken(broken.first(), count=counts["promises"]),
@@ -62,6 +70,16 @@ def what_needs_you(project: Project) -> Attention:
         *_flagged(list(flagged[:SHOWN])),
     ]
     return Attention(matters[:SHOWN], count=sum(counts.values()) + flagged.count())
+
+
+def _asked(longest: Escalation | None, *, count: int) -> list[Matter]:
+    if longest is None:
+        return []
+    at = longest.requested_at or longest.created_at
+    if count > 1:
+        return [Matter(f"{count:,} customers wait for a person", at, "escalations", tone="bad", icon="message-user")]
+    words = f"A customer waits for a person: {longest.reason}"
+    return [Matter(words, at, "conversation", id=longest.conversation_id, tone="bad", icon="message-user")]
 
 
 def _unknown(newest: Effect | None, *, count: int) -> list[Matter]:
@@ -76,7 +94,7 @@ def _todos(newest: Todo | None, *, count: int) -> list[Matter]:
         return []
     if count > 1:
         return [Matter(f"{count:,} todos wait for a person", newest.status_at, "todos", icon="checklist")]
-    waits = "A todo waits for a yes" if newest.status == TodoStatus.PENDING_REVIEW else "A todo needs attention"
+    waits = WAITS.get(newest.status, "A todo needs attention")
     return [Matter(f"{waits}: {newest.description}", newest.status_at, "todo", id=newest.pk, icon="checklist")]
 
 

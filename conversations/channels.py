@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from conversations.models import Channel
 from projects.agent import AgentConfig, ChannelKind, NewerMessage
-from tools.catalogue import normalise_channel
+from tools.state import normalise_channel
 
 
 class Markup(StrEnum):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from conversations.models import Conversation, Persona, PersonaField
+from conversations.models.persona import Strength
 from projects.api.problem import ApiError
-from projects.compiled import Compiled, together
+from projects.compiled import Compiled
 from projects.models import Project
 from tools.execution.handler import Contact
 
@@ -19,16 +22,32 @@ FIELD_ROWS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=per
 
 def read_contact(persona_id: UUID) -> Contact | None:
     """The contact of a persona inside the tenant's transaction; None for a persona that is gone."""
-    with together():
-        found, fields = PERSONAS.ask(persona_id), FIELD_ROWS.ask(persona_id)
-    if not found():
+    if not PERSONAS(persona_id):
         return None
-    return contact_with(persona_id, {row.key: row.value for row in fields()})
+    rows = FIELD_ROWS(persona_id)
+    given = {row.key: row.value for row in rows if row.strength == Strength.GIVEN}
+    contact = contact_with(persona_id, {row.key: row.value for row in rows})
+    return replace(contact, phone_on_file=given.get("phone", ""), email_on_file=given.get("email", ""))
 
 
 def contact_with(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
     """The contact that a persona's fields make."""
     return Contact(persona_id=persona_id, **{name: fields.get(name, "") for name in FIELDS})
+
+
+def flag_customer(persona_id: UUID, reason: str) -> None:
+    """Put down for staff what a customer did (F19), inside the tenant's transaction."""
+    Persona.objects.filter(pk=persona_id).update(flagged=True, flag_reason=reason)
+
+
+def read_shopper(project: Project, persona_id: UUID) -> Mapping[str, Any]:
+    """The claims of a customer's last visit as a shopper whom the shop had signed in (W05); empty for none.
+
+    Raises ApiError for a customer whom the project doesn't have.
+    """
+    find_customer(project, conversation_id=None, persona_id=persona_id)
+    visits = Conversation.objects.filter(persona_id=persona_id, shopper__isnull=False).order_by("-created_at")
+    return visits.values_list("shopper", flat=True).first() or {}
 
 
 def find_customer(project: Project, *, conversation_id: UUID | None, persona_id: UUID | None) -> UUID | None:

@@ -14,9 +14,9 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from conversations.models import Conversation, Message, Persona, PersonaField
+from conversations.models import Conversation, Message, MessageRole, Persona, PersonaField
 from projects.models import Project
 
 PAGE = 25
@@ -120,7 +120,11 @@ def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID
     if not words:
         return Said([], next=None, back_to=None)
     ids = _holding(project, words, filters, before=before or NEWEST)
-    rows = Message.objects.filter(pk__in=ids[:PAGE]).select_related("conversation__persona").order_by("-id")
+    rows = (
+        Message.objects.filter(pk__in=ids[:PAGE])
+        .select_related("conversation__persona", "conversation__operator")
+        .order_by("-id")
+    )
     found = list(rows)
     if len(ids) > PAGE:
         return Said(found, next=found[-1].pk, back_to=found[-1].created_at)
@@ -130,10 +134,11 @@ def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID
 
 
 def last_messages(conversations: Iterable[Conversation]) -> dict[UUID, Message]:
-    """The newest message of each conversation, by the conversation's id."""
-    ids = [conversation.pk for conversation in conversations]
-    rows = Message.objects.filter(conversation_id__in=ids, seq=F("conversation__last_message"))
-    return {row.conversation_id: row for row in rows}
+    """The newest words of each conversation, by the conversation's id; what the system noted are nobody's words."""
+    said = Message.objects.filter(conversation=OuterRef("pk")).exclude(role=MessageRole.SYSTEM).order_by("-seq")
+    rows = Conversation.objects.filter(pk__in=[conversation.pk for conversation in conversations])
+    newest = rows.values_list(Subquery(said.values("pk")[:1]), flat=True)
+    return {row.conversation_id: row for row in Message.objects.filter(pk__in=list(newest))}
 
 
 def customer_names(personas: Collection[UUID]) -> Mapping[UUID, str]:
@@ -146,7 +151,8 @@ def customer_names(personas: Collection[UUID]) -> Mapping[UUID, str]:
 
 
 def _rows(project: Project) -> QuerySet[Conversation]:
-    return Conversation.objects.filter(project=project).select_related("persona").order_by("-updated_at", "-id")
+    rows = Conversation.objects.filter(project=project).select_related("persona", "operator")
+    return rows.order_by("-updated_at", "-id")
 
 
 def _holding(project: Project, words: list[str], filters: Filters, *, before: UUID) -> list[UUID]:

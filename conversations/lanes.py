@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from conversations.calls.left_behind import end_left_behind
 from conversations.closing import close_silent_conversations
 from conversations.effects.ending import lock_effect
 from conversations.flows.effects import give_up_effect, reopen_effect, run_effect
 from conversations.flows.extraction import run_extraction
+from conversations.flows.make_good import give_up_make_good, run_make_good
 from conversations.flows.observer import run_observer
 from conversations.flows.reply import apologise, reopen, run_reply
 from conversations.flows.summary import run_summary
 from conversations.flows.thoughts import run_thoughts
 from conversations.flows.tool_caller import give_up_ranking, run_tool_caller
 from conversations.log import lock_conversation
+from conversations.make_good import LANE as MAKE_GOOD
 from conversations.make_good import draft_make_goods
 from conversations.timers import fire_follow_ups
 from conversations.todo_news import run_todo_news
@@ -30,6 +33,7 @@ def register_lanes() -> None:
     on_sweep(close_silent_conversations)
     on_sweep(break_overdue_promises)
     on_sweep(draft_make_goods)
+    on_sweep(end_left_behind)
     register(
         Lane(
             name="reply",
@@ -55,6 +59,15 @@ def register_lanes() -> None:
         )
     )
     register(Lane(name="extraction", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_extraction))
+    register(
+        Lane(
+            name=MAKE_GOOD,
+            queue=Queue.WORK,
+            mode=Mode.QUEUE,
+            handler=run_make_good,
+            on_failed=give_up_make_good,
+        )
+    )
     register(Lane(name="todo_news", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_todo_news))
     register(Lane(name="summary", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_summary))
     register(

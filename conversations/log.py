@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -24,6 +24,11 @@ from projects.ids import uuid7
 from projects.tenancy import tenant_tx
 from projects.writes import Writes
 
+
+class OperatorSpeaks(RuntimeError):
+    """A colleague has this conversation: nothing of the agent's is stored (M9)."""
+
+
 # The columns of a conversation that change under its lock.
 KEPT = (
     "last_event",
@@ -38,8 +43,14 @@ KEPT = (
     "extracted_to",
     "recovery",
     "correction",
+    "operator",
+    "operator_since",
     "updated_at",
 )
+# What of them is no news to anybody: a conversation isn't newer for them, and its place in no list changes.
+QUIET = frozenset({"last_event", "directives", "directives_turn", "updated_at"})
+NEWS = tuple(field.attname for field in Conversation._meta.concrete_fields if field.name in set(KEPT) - QUIET)
+WITHOUT_NEWS = tuple(name for name in KEPT if name != "updated_at")
 
 
 class ConversationLog:
@@ -55,6 +66,7 @@ class ConversationLog:
         self.writes = Writes()
         self.new_turn: Turn | None = None
         self._events: list[Event] = []
+        self._before = self._news()
 
     def add_event(self, idn: str, *, payload: dict[str, Any], type: EventType = EventType.SYSTEM) -> Event:
         """Append one event; it is stored when the log closes."""
@@ -66,9 +78,19 @@ class ConversationLog:
         return event
 
     def add_message(
-        self, role: MessageRole, content: str, *, turn: Turn | None, idn: str, id: UUID | None = None
+        self,
+        role: MessageRole,
+        content: str,
+        *,
+        turn: Turn | None,
+        idn: str,
+        id: UUID | None = None,
+        blocks: Sequence[dict[str, Any]] = (),
+        author: str = "",
     ) -> Message:
-        """Append one message, and the event that tells of it."""
+        """Append one message, and the event that tells of it. Raises OperatorSpeaks."""
+        if role == MessageRole.AGENT and self.conversation.operator_id is not None:
+            raise OperatorSpeaks(OperatorSpeaks.__doc__)
         self.conversation.last_message += 1
         self.conversation.follow_up_at = None
         message = Message(
@@ -77,7 +99,9 @@ class ConversationLog:
             turn=turn,
             seq=self.conversation.last_message,
             role=role,
+            author=author,
             content=content,
+            blocks=list(blocks),
         )
         self.writes.insert([message])
         self.add_event(idn, payload=message_payload(message), type=EventType.MESSAGE)
@@ -108,9 +132,13 @@ class ConversationLog:
     def close(self) -> None:
         """Store everything; the live stream hears of them when the transaction commits."""
         self.writes.insert(self._events)
-        self.writes.update(self.conversation, KEPT)
+        is_news = self._news() != self._before
+        self.writes.update(self.conversation, KEPT if is_news else WITHOUT_NEWS)
         self.writes.send()
         transaction.on_commit(partial(publish.publish_events, self.conversation.pk, list(self._events)))
+
+    def _news(self) -> list[Any]:
+        return [getattr(self.conversation, name) for name in NEWS]
 
 
 LOCKED = Compiled(
@@ -146,7 +174,7 @@ def job_log(
 
     Raises Zombie before anything is written, Conversation.DoesNotExist.
     """
-    with tenant_tx(job.organization_id), open_log(conversation_id) as log:
+    with tenant_tx(job.organization_id, plans_once=True), open_log(conversation_id) as log:
         prove(job, finish=finish, error=error)
         yield log
 

@@ -1,4 +1,8 @@
-"""Making good: for a promise that broke, a draft of what to tell the customer and of what to do next, as a todo (D16)."""
+"""Making good: for a promise that broke, a draft of what to tell the customer and of what to do next, as a todo (D16).
+
+The sweep queues a job for each; its flow asks a model for the words (conversations.flows.make_good). The todo that holds them
+is what everybody acts on. Where no model can be had, the sentences here stand in.
+"""
 
 from __future__ import annotations
 
@@ -9,60 +13,69 @@ from zoneinfo import ZoneInfo
 from django.db import connections
 
 from conversations.models import Conversation
+from conversations.skills.make_good import MakeGood
+from jobs.enqueue import JobRequest, enqueue
 from projects.tenancy import tenant_tx
 from todos.lifecycle import AGENT
-from todos.models import TodoSource, TodoType
+from todos.models import Todo, TodoSource, TodoType
 from todos.services import make_todo
 from tools.builtin import builtin_tools
 from tools.models import Promise, PromiseState
 
 logger = logging.getLogger(__name__)
 
+LANE = "make_good"
 # Kinds of tools that write to somebody: a todo with one of them can carry the correction itself.
 WRITES = ("email", "sms")
-DESCRIPTION = (
-    "Correction: on {day} the agent said “{quote}”, and that did not happen. {reason} Tell the customer so, apologise in one "
-    "sentence, and say what happens next.\nNext step: {step}"
-)
+LONGEST_DRAFT = 1_500
+CORRECTION = "Correction: on {day} the agent said “{quote}”, and that did not happen. {reason}"
+DRAFTED = CORRECTION + "\nTell the customer: “{correction}”\nNext step: {step}"
+FIXED = CORRECTION + " Tell the customer so, apologise in one sentence, and say what happens next.\nNext step: {step}"
 BY_HAND = "do what was promised by hand, or tell the customer why it can't be done and what they can do instead."
 AGAIN = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."
 
-# One of which a todo was made is made good, whatever becomes of the todo. Older ones are history.
+# One of which a todo was made, or is being drafted, is made good, whatever becomes of the todo. Older ones are history.
 _BROKEN = """
 select p.organization_id, p.id from tools_promise p
 where p.state = 'broken' and p.closed_at > clock_timestamp() - interval '1 day'
   and not exists (select 1 from todos_todo t where t.promise_id = p.id and t.source = 'make_good')
+  and not exists (select 1 from jobs_job j where j.organization_id = p.organization_id and j.key = 'make_good:' || p.id)
 order by p.closed_at limit 100
 """
 
 
 def draft_make_goods() -> None:
-    """A todo for each promise that broke, in all tenants: the sweep's hook. Several at once make one for each."""
+    """A job for each promise that broke, in all tenants: the sweep's hook. Several at once make one for each."""
     for organization_id, promise_id in _broken():
         try:
             with tenant_tx(organization_id):
-                _draft(promise_id)
+                _queue(promise_id)
         except Exception:  # the worker's edge: one promise's trouble keeps no other from being made good
             logger.exception("The broken promise %s was not made good.", promise_id)
 
 
-def _broken() -> list[tuple[UUID, UUID]]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_BROKEN)
-        return [(organization_id, promise_id) for organization_id, promise_id in cursor.fetchall()]
+def broken_promise(promise_id: UUID) -> Promise | None:
+    """The promise, if it is still broken: one that was kept late is not made good."""
+    return Promise.objects.filter(pk=promise_id, state=PromiseState.BROKEN).first()
 
 
-def _draft(promise_id: UUID) -> None:
-    promise = Promise.objects.filter(pk=promise_id, state=PromiseState.BROKEN).first()
-    if promise is None:
-        return
-    conversation = Conversation.objects.select_related("project__agent_version").get(pk=promise.conversation_id)
+def day_of(promise: Promise, conversation: Conversation) -> str:
+    """The day on which it was promised, where the business is."""
     said_at = promise.created_at.astimezone(ZoneInfo(conversation.project.agent_version.config.timezone))
-    make_todo(
+    return f"{said_at:%d %B}"
+
+
+def make_good(promise: Promise, conversation: Conversation, draft: MakeGood | None) -> Todo:
+    """The todo of a broken promise, one for each, in the running transaction. Without a usable draft it has fixed sentences."""
+    words = {"day": day_of(promise, conversation), "quote": promise.quote, "reason": promise.reason}
+    correction, step = (_line(draft.correction), _line(draft.next_step)) if draft is not None else ("", "")
+    if correction and step:
+        description = DRAFTED.format(correction=correction, step=step, **words)
+    else:
+        description = FIXED.format(step=_next_step(promise), **words)
+    return make_todo(
         conversation.project,
-        description=DESCRIPTION.format(
-            day=f"{said_at:%d %B}", quote=promise.quote, reason=promise.reason, step=_next_step(promise)
-        ),
+        description=description,
         source=TodoSource.MAKE_GOOD,
         actor=AGENT,
         type=_type_for(promise),
@@ -73,6 +86,25 @@ def _draft(promise_id: UUID) -> None:
         quote=promise.quote,
         source_key=f"make_good:{promise.pk}",
     )
+
+
+def _broken() -> list[tuple[UUID, UUID]]:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_BROKEN)
+        return [(organization_id, promise_id) for organization_id, promise_id in cursor.fetchall()]
+
+
+def _queue(promise_id: UUID) -> None:
+    promise = broken_promise(promise_id)
+    if promise is not None:
+        key = f"{LANE}:{promise.pk}"
+        enqueue([JobRequest(lane=LANE, project_id=promise.project_id, subject_id=promise.pk, ordinal=0, key=key)])
+
+
+def _line(text: str) -> str:
+    """A model's words on one line, so that they look like no other line of the todo; none where they are too many."""
+    words = " ".join(text.replace("\0", "").split())
+    return words if len(words) <= LONGEST_DRAFT else ""
 
 
 def _next_step(promise: Promise) -> str:

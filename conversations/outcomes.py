@@ -30,18 +30,25 @@ class ConversationOver(Conflict):
 def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, result: Mapping[str, Any]) -> bool:
     """Do what an effect's outcome signals, in the transaction that stores it; `turn_id` is the turn that the effect is of.
 
-    From then on the agent neither answers nor writes by itself. False where the customer has spoken after a goodbye: then
-    the conversation goes on.
+    From then on the agent neither answers nor writes by itself. False where the customer has spoken after a goodbye, or a
+    colleague has the conversation: then it goes on.
     """
+    if log.conversation.operator_id is not None:
+        log.add_event(GOES_ON, payload={"reason": "A colleague has the conversation."})
+        return False
     if signal is Signal.END and _has_spoken_since(log, turn_id):
         log.add_event(GOES_ON, payload={"reason": "The customer spoke again after the goodbye."})
         return False
     is_end = signal is Signal.END
-    log.conversation.status = ConversationStatus.ENDED if is_end else ConversationStatus.TRANSFERRED
+    status = ConversationStatus.ENDED if is_end else ConversationStatus.TRANSFERRED
+    if log.conversation.status == status:
+        # Called and promised in the same breath: it is obeyed already (D18).
+        return True
+    log.conversation.status = status
     log.conversation.follow_up_at = None
     log.add_event(ENDED if is_end else TRANSFERRED, payload=dict(result))
     queue_extraction(log)
-    _give_up_replies(log)
+    give_up_replies(log, reason="The conversation is over.")
     return True
 
 
@@ -63,10 +70,16 @@ def _has_spoken_since(log: ConversationLog, turn_id: UUID | None) -> bool:
     return Turn.objects.filter(conversation=log.conversation, message__isnull=False, seq__gt=own[:1]).exists()
 
 
-def _give_up_replies(log: ConversationLog) -> None:
-    """End the replies that were not sent before the signal came."""
-    conversation, reason = log.conversation, "The conversation is over."
-    ended = supersede(lane="reply", subject_id=conversation.pk, before=conversation.last_turn + 1, reason=reason)
+def give_up_replies(log: ConversationLog, *, reason: str) -> None:
+    """End the replies that were not sent yet, each of them: what they still write is refused (M9)."""
+    conversation = log.conversation
+    ended = supersede(
+        lane="reply",
+        subject_id=conversation.pk,
+        before=conversation.last_turn + 1,
+        reason=reason,
+        spares_patient=False,
+    )
     for turn in Turn.objects.filter(conversation=conversation, seq__in=ended.ordinals):
         turn.status, turn.error, turn.finished_at = TurnStatus.SUPERSEDED, reason, timezone.now()
         turn.save(update_fields=["status", "error", "finished_at"])

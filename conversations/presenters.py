@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Now
 
-from conversations.models import Conversation, Directives, Message, Persona, Wait
+from conversations.models import Conversation, Directives, Message, MessageRole, Persona, Wait
 from projects.presenters import stamp
 
 
@@ -20,6 +20,7 @@ def message_payload(message: Message) -> dict[str, Any]:
         "blocks": message.blocks,
         "turn": str(message.turn_id) if message.turn_id else None,
         "created_at": stamp(message.created_at),
+        **({"author": message.author} if message.role == MessageRole.OPERATOR else {}),
     }
 
 
@@ -41,6 +42,8 @@ def persona_payload(persona: Persona) -> dict[str, Any]:
         "name": fields.get("name"),
         "phone": fields.get("phone"),
         "email": fields.get("email"),
+        "flagged": persona.flagged,
+        "flag_reason": persona.flag_reason or None,
         "attributes": fields,
         "created_at": stamp(persona.created_at),
     }
@@ -62,7 +65,7 @@ def wait_payload(wait: Wait) -> dict[str, Any]:
 def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """The conversations with everything that `conversation_payload` shows, in a fixed number of queries."""
     waits = Prefetch("waits", Wait.objects.filter(ended_at=None, until__gt=Now()))
-    return rows.select_related("persona", "directives").prefetch_related("persona__fields", waits)
+    return rows.select_related("persona", "directives", "operator").prefetch_related("persona__fields", waits)
 
 
 def conversation_payload(conversation: Conversation) -> dict[str, Any]:
@@ -74,6 +77,7 @@ def conversation_payload(conversation: Conversation) -> dict[str, Any]:
         "status": conversation.status,
         "persona": persona_payload(conversation.persona),
         "metadata": conversation.metadata,
+        "operator": _operator_payload(conversation),
         "waiting": bool(waits),
         "waits": [wait_payload(wait) for wait in waits],
         "follow_up_at": stamp(conversation.follow_up_at),
@@ -84,3 +88,10 @@ def conversation_payload(conversation: Conversation) -> dict[str, Any]:
         "created_at": stamp(conversation.created_at),
         "updated_at": stamp(conversation.updated_at),
     }
+
+
+def _operator_payload(conversation: Conversation) -> dict[str, Any] | None:
+    """Who has the conversation; None while the agent answers in it."""
+    if conversation.operator is None:
+        return None
+    return {"name": conversation.operator.name, "since": stamp(conversation.operator_since)}

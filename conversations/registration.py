@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from conversations.contacts import find_customer, read_contact
-from conversations.todo_news import hear_of_effect, hear_of_promise, hear_of_todo
+from conversations.contacts import find_customer, flag_customer, read_contact, read_shopper
+from conversations.effects.told import read_told
+from conversations.operators import hear_of_member
+from conversations.todo_news import hear_of_effect, hear_of_promise, hear_of_todo, hold
+from projects.signals import member_changed
 from todos.customers import find_customers_by
+from todos.executor.conversation import reach_conversations_by
 from todos.signals import effect_changed, todo_changed
 from tools.contacts import read_contacts_by
+from tools.desk.callers import flag_callers_by
+from tools.orders.shopper import read_shoppers_by
 from tools.signals import promise_answered
 
 
 def register() -> None:
-    """Who a customer is, whose a conversation is, and who listens to what becomes of todos and promises."""
+    """Who a customer is, whose a conversation is, what was said in it, and who listens to what becomes of todos and promises."""
     read_contacts_by(read_contact)
+    read_shoppers_by(read_shopper)
+    flag_callers_by(flag_customer)
     find_customers_by(find_customer)
+    reach_conversations_by(read_told, hold)
     todo_changed.connect(hear_of_todo)
     effect_changed.connect(hear_of_effect)
     promise_answered.connect(hear_of_promise)
+    member_changed.connect(hear_of_member)

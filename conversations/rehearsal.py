@@ -21,7 +21,6 @@ from conversations.trials import keep_calls
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from projects.attributes import resolve_attributes
 from projects.model_choice import model_for
 from projects.model_once import with_model_client
 from projects.models import AgentVersion, Project
@@ -32,6 +31,7 @@ from tools.custom.standing import StandingTool, standing_tools
 from tools.definition import Moment
 from tools.models import Verdict
 from tools.skills.exchange import Exchange
+from tools.state import read_state
 from tools.trial import with_drafts
 
 MOST_TURNS = 50
@@ -108,14 +108,15 @@ class Rehearsal:
 
 def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: int = 20) -> Rehearsal:
     """The project's last turns that were replied to, at most MOST_TURNS, with the drafts merged. Inside a transaction."""
-    attributes, standing = resolve_attributes(project), standing_tools(project.pk)
+    standing = standing_tools(project.pk)
     own = with_drafts(standing, drafts)
     names = {draft.name for draft in drafts}
     tags = {tool.definition.tag for tool in (*drafts, *(one for one in standing if one.name in names))} - {None}
     rows = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MOST_TURNS)])
     scenes = []
     for turn in rows:
-        compiled = at_moment(merge_tools(attributes, own, channel=turn.conversation.channel), Moment.AFTER_TURN)
+        state = read_state(project, channel=turn.conversation.channel)
+        compiled = at_moment(merge_tools(state, own), Moment.COMMITMENT)
         read = [tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)]
         scenes.append(_scene(turn, read))
     config = cast(AgentVersion, project.agent_version).config

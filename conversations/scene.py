@@ -15,11 +15,11 @@ from conversations.hours import WorkingStatus, working_status
 from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
 from conversations.skills.context import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.summaries import summary_before
-from conversations.transcript import Said, as_line, ask_transcript
+from conversations.transcript import Said, as_line, read_transcript
 from conversations.waits import open_waits
 from jobs.claimed import ClaimedJob
 from projects.agent import AgentConfig
-from projects.compiled import Compiled, together
+from projects.compiled import Compiled
 from projects.models import Project
 from tools.ledger import needs_approval
 from tools.models import Effect, EffectState
@@ -155,11 +155,6 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> Scene:
     [turn] = TURN(conversation_id, seq)
     conversation = turn.conversation
     summary = summary_before(turn)
-    with together():
-        messages = ask_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied)
-        fields = FIELDS.ask(conversation.persona_id)
-        effects = EFFECTS.ask(conversation.pk)
-        replied = REPLIED.ask(conversation.pk, turn.seq)
     return Scene(
         conversation=conversation,
         turn=turn,
@@ -167,12 +162,12 @@ def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> Scene:
         config=conversation.project.agent_version.config,
         at=timezone.now(),
         summary=summary.as_text if summary else "",
-        messages=messages(),
-        fields=fields(),
-        effects=effects()[::-1],
+        messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
+        fields=FIELDS(conversation.persona_id),
+        effects=EFFECTS(conversation.pk)[::-1],
         waits=WAITS(conversation.pk) if vars(turn)["is_waiting"] else (),
         sections=SECTIONS(conversation.pk) if vars(turn)["has_sections"] else (),
-        replied=None if is_replied else next(iter(replied()), None),
+        replied=None if is_replied else next(iter(REPLIED(conversation.pk, turn.seq)), None),
     )
 
 

@@ -37,10 +37,10 @@ MAX_AGENT_TURNS = 3
 
 @dataclass(frozen=True)
 class Posted:
-    """A stored message and the turn that answers it."""
+    """A stored message and the turn that answers it; none while a colleague has the conversation."""
 
     message: Message
-    turn: Turn
+    turn: Turn | None
 
 
 def start_conversation(
@@ -65,7 +65,8 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
 def post_message(conversation: Conversation, content: str) -> Posted:
     """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
 
-    Two posts at once are answered in the order of their `seq`. Raises ReplyInProgress, ConversationOver.
+    While a colleague has the conversation it is stored, and nothing more. Two posts at once are answered in the order of
+    their `seq`. Raises ReplyInProgress, ConversationOver.
     """
     with open_log(conversation.pk) as log:
         take_up_again(log)
@@ -74,6 +75,8 @@ def post_message(conversation: Conversation, content: str) -> Posted:
             refuse_while_answering(log)
         if log.conversation.last_turn == 0 and log.conversation.last_event == 0:
             log.add_event("conversation_started", payload={"channel": conversation.channel})
+        if log.conversation.operator_id is not None:
+            return Posted(log.add_message(MessageRole.USER, content, turn=None, idn="user_message"), turn=None)
         turn = log.add_turn(message_id=uuid7())
         turn.message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
         queue_reply(log, turn, policy=policy)

@@ -88,7 +88,9 @@ def _fire(conversation_id: UUID) -> None:
 def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
     """The settings may have changed since, and who said goodbye isn't asked whether they are still there."""
     is_allowed = bool(follow_up_delay(config, log.conversation.channel))
-    is_allowed = is_allowed and log.conversation.status == ConversationStatus.OPEN
+    is_allowed = (
+        is_allowed and log.conversation.status == ConversationStatus.OPEN and log.conversation.operator_id is None
+    )
     is_allowed = is_allowed and log.conversation.follow_ups < config.follow_up_limit
     last = Turn.objects.filter(conversation=log.conversation, seq=log.conversation.last_turn)
     has_ended = Effect.objects.filter(turn_id__in=last.values("pk"), tool=GOODBYE).exists()

@@ -1,17 +1,20 @@
 """What a conversation learns of its todos: what becomes of effects and promises at once, its log and the agent right after.
 
 A todo is locked by whoever changes it, and a conversation is always locked before what is about it. So the change itself
-settles effects and promises, and queues a job, which then locks the conversation.
+settles effects and promises, and queues a job, which then locks the conversation. A run that ends an effect locks the
+conversation before its todo (`hold`), and writes into its log in the same commit.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
 
 from conversations.effects.ending import tell_end
-from conversations.log import ConversationLog, job_log
+from conversations.log import ConversationLog, job_log, open_log
 from conversations.models.event import EventType
 from conversations.urgent import speak_up
 from jobs.claimed import ClaimedJob
@@ -52,6 +55,9 @@ WORDS = {
 LONGEST_REASON = 300
 TOLD = "“{quote}” will not happen as you promised. {reason} Tell the customer so, and don't promise it again."
 
+# The log of the conversation that the running transaction holds.
+_held: ContextVar[ConversationLog | None] = ContextVar("_held", default=None)
+
 
 def hear_of_todo(sender: Any, todo: Todo, what: str, **_: Any) -> None:
     """A todo's history has a new entry: settle what hung on it, and queue what the conversation learns."""
@@ -65,9 +71,24 @@ def hear_of_todo(sender: Any, todo: Todo, what: str, **_: Any) -> None:
     _queue(todo, f"todo:{todo.pk}:{what}:{status}:{todo.version}")
 
 
+@contextmanager
+def hold(conversation_id: UUID) -> Iterator[None]:
+    """Lock the conversation of a todo for a transaction that may end one of its effects: what then happens needs no job."""
+    with open_log(conversation_id) as log:
+        before = _held.set(log)
+        try:
+            yield
+        finally:
+            _held.reset(before)
+
+
 def hear_of_effect(sender: Any, todo: Todo, effect: Effect, **_: Any) -> None:
     """An effect that a todo runs went over into another state, and its promises with it: the conversation learns of it."""
-    _queue(todo, f"effect:{effect.pk}:{effect.state}:{effect.attempts}")
+    log = _held.get()
+    if log is not None and log.conversation.pk == todo.conversation_id:
+        _tell_effect(log, effect, state=EffectState(effect.state))
+    else:
+        _queue(todo, f"effect:{effect.pk}:{effect.state}:{effect.attempts}")
 
 
 def hear_of_promise(sender: Any, promise: Promise, **_: Any) -> None:

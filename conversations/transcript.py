@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from conversations.models import Message, MessageRole, Turn
 from conversations.skills.context import Line
-from projects.compiled import Compiled
+from projects.compiled import CompiledValues
 
 ROLES = {
     MessageRole.USER: "customer",
@@ -44,53 +45,52 @@ class Said:
         return len(self.content.encode()) + len(self.role) + 3
 
 
-def _messages(conversation: UUID, after: int) -> QuerySet[Message]:
+def _messages(conversation: UUID, after: int) -> QuerySet[Message, Any]:
     rows = Message.objects.filter(conversation_id=conversation, seq__gt=after)
-    return rows.annotate(turn_seq=F("turn__seq"))
+    return rows.values_list("seq", "role", "content", "created_at", "turn__seq")
 
 
 NO_END = 2_000_000_000
-NEWEST = Compiled(
+NEWEST = CompiledValues(
     lambda conversation, after, last: (
         _messages(conversation, after).filter(seq__lte=last).order_by("-seq")[:MOST_MESSAGES]
     ),
     kinds=(UUID, int, int),
 )
-OLDEST = Compiled(
+UNSUMMARISED = CompiledValues(
+    lambda conversation: (
+        _messages(conversation, 0)
+        .filter(Q(conversation__summary=None) | Q(seq__gt=F("conversation__summary__until_seq")))
+        .order_by("-seq")[:MOST_MESSAGES]
+    ),
+    kinds=(UUID,),
+)
+OLDEST = CompiledValues(
     lambda conversation, after: _messages(conversation, after).order_by("seq")[:MOST_MESSAGES], kinds=(UUID, int)
 )
 
 
-def ask_transcript(turn: Turn, *, after: int, is_replied: bool) -> Callable[[], list[Said]]:
-    """Ask for a turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
+def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Said]:
+    """A turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
 
     A customer may have written again before a reply was sent: that message is answered later and comes later here.
     """
     last = turn.reply.seq if is_replied and turn.reply is not None else NO_END
-    newest = NEWEST.ask(turn.conversation_id, after, last)
-    return lambda: fit(
-        [one for one in _in_order([_row(message) for message in newest()[::-1]]) if one.turn <= turn.seq]
-    )
+    newest = NEWEST(turn.conversation_id, after, last)
+    return fit([one for one in _in_order(newest[::-1]) if one.turn <= turn.seq])
 
 
-def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Said]:
-    """What `ask_transcript` asks for, at once."""
-    return ask_transcript(turn, after=after, is_replied=is_replied)()
+def read_unsummarised(conversation_id: UUID) -> list[Said]:
+    """The newest messages of a conversation that its summary doesn't cover, as far as they fit."""
+    return fit(_in_order(UNSUMMARISED(conversation_id)[::-1]))
 
 
 def read_since(conversation_id: UUID, *, after: int) -> list[Said]:
     """The oldest messages from `after` (a message's seq) on, whatever they weigh."""
-    return _in_order([_row(message) for message in OLDEST(conversation_id, after)])
+    return _in_order(OLDEST(conversation_id, after))
 
 
-Row = tuple[int, str, str, datetime, int | None]
-
-
-def _row(message: Message) -> Row:
-    return message.seq, message.role, message.content, message.created_at, vars(message)["turn_seq"]
-
-
-def _in_order(rows: Sequence[Row]) -> list[Said]:
+def _in_order(rows: Sequence[tuple[Any, ...]]) -> list[Said]:
     """In the order of turns; the rows come in that of `seq`."""
     said: list[Said] = []
     for seq, role, content, created_at, turn_seq in rows:

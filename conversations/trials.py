@@ -22,7 +22,6 @@ from llm.client import Client
 from llm.types import CallRecord, ModelSpec
 from projects.agent import AgentConfig
 from projects.api.problem import ApiError
-from projects.attributes import resolve_attributes
 from projects.ids import uuid7
 from projects.model_choice import model_for
 from projects.model_once import with_model_client
@@ -39,6 +38,7 @@ from tools.ledger import effect_key
 from tools.preview import Preview, preview
 from tools.skills.arguments import SKILL, KnownFact, Surroundings
 from tools.skills.exchange import Exchange
+from tools.state import read_state
 from tools.trial import Tried, try_tools, with_drafts
 
 
@@ -81,13 +81,14 @@ def read_trial(
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
     spoken = channel or (turn.conversation.channel if turn else Channel.CHAT)
-    compiled = merge_tools(resolve_attributes(project), with_drafts(standing_tools(project.pk), drafts), channel=spoken)
+    own = with_drafts(standing_tools(project.pk), drafts)
+    compiled = merge_tools(read_state(project, channel=spoken), own)
     config = cast(AgentVersion, project.agent_version).config
     facts = _facts(turn)
     return Trial(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
-        offered=[tool for tool in at_moment(compiled, Moment.AFTER_TURN) if tool.is_offered],
+        offered=[tool for tool in at_moment(compiled, Moment.COMMITMENT) if tool.is_offered],
         exchange=exchange,
         surroundings=_surroundings(config, exchange, facts),
         occasion=_occasion(project, config, turn, channel=spoken, facts=facts),

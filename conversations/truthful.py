@@ -6,14 +6,14 @@ Everything else flows on as it comes. A claim that nothing stands behind is repl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from conversations.claim_words import HONEST, TONGUES, Deed
 from conversations.claims import Opening, deeds_in, read_clause
 from conversations.models import MessageRole
 from conversations.scene import Scene
-from tools.models import EffectState
+from tools.models import Effect, EffectState
 
 Release = Callable[[str], None]
 
@@ -91,6 +91,10 @@ class TruthfulText:
         while self._held and self._step():
             pass
 
+    def learn(self, effects: Iterable[Effect]) -> None:
+        """What was done while the reply was written stands behind the claims that follow."""
+        self._ledger = replace(self._ledger, entries=[*self._ledger.entries, *map(_entry, effects)])
+
     def close(self) -> None:
         """The reply is complete: what is held ends here."""
         if self._opening is Opening.OPEN:
@@ -157,6 +161,9 @@ class UncheckedText:
         self.withheld: list[str] = []
         self.write = release
 
+    def learn(self, effects: Iterable[Effect]) -> None:
+        """Nothing is checked against it."""
+
     def close(self) -> None:
         """Nothing is held."""
 
@@ -170,8 +177,11 @@ def ledger_of(scene: Scene) -> Ledger:
     """What stands behind the claims of a reply."""
     language = next((fact.value for fact in scene.facts if fact.field == "language"), "en")
     by_hand = any(message.role == MessageRole.OPERATOR for message in scene.messages)
-    entries = [Entry(effect.kind, EffectState(effect.state)) for effect in scene.effects]
-    return Ledger(entries, language=language[:2].lower(), by_hand=by_hand)
+    return Ledger([_entry(effect) for effect in scene.effects], language=language[:2].lower(), by_hand=by_hand)
+
+
+def _entry(effect: Effect) -> Entry:
+    return Entry(effect.kind, EffectState(effect.state))
 
 
 def _concerns(entry: Entry, deed: Deed, claim: str) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from conversations.models import Analysis, PersonaField, Turn, Wait
+from conversations.models import Analysis, PersonaField, Turn, TurnStep, Wait
 from conversations.models.directives import Directives
 from conversations.presenters import directives_payload, message_payload, wait_payload
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
 from projects.presenters import stamp
+from tools.calling.showing import shown_arguments
 from tools.models import Effect, Promise, Verdict
 from tools.presenters import effect_payload, promise_payload, verdict_payload
 
@@ -47,6 +48,7 @@ def turn_payload(turn: Turn) -> dict[str, Any]:
     written = Directives.objects.filter(turn=turn).first()
     return {
         **turn_summary(turn),
+        "steps": [step_payload(step) for step in _steps_of(turn)],
         "jobs": [job_payload(job) for job in jobs_of(turn, effects)],
         "verdicts": [verdict_payload(verdict) for verdict in Verdict.objects.filter(turn_id=turn.pk)],
         "effects": [effect_payload(effect) for effect in effects],
@@ -58,6 +60,35 @@ def turn_payload(turn: Turn) -> dict[str, Any]:
         "observed": [_observed(field) for field in PersonaField.objects.filter(turn_id=turn.pk)],
         "model_calls": [call_payload(call) for call in ModelCall.objects.filter(turn_id=turn.pk).defer("messages")],
     }
+
+
+def step_payload(step: TurnStep) -> dict[str, Any]:
+    """One hop: what the model said beside its calls, and each call with what it was told (W08)."""
+    return {
+        "number": step.number,
+        "content": step.content or None,
+        "created_at": stamp(step.created_at),
+        "calls": [
+            {
+                "id": str(call.pk),
+                "tool": call.name,
+                "arguments": shown_arguments(call.name, call.arguments),
+                "arguments_text": call.arguments_text if call.arguments is None else None,
+                "result": call.result or None,
+                "is_error": call.is_error,
+                "effect": str(call.effect_id) if call.effect_id else None,
+                "block": call.block,
+                "signal": call.signal or None,
+                "created_at": stamp(call.created_at),
+                "finished_at": stamp(call.finished_at),
+            }
+            for call in step.calls.all()
+        ],
+    }
+
+
+def _steps_of(turn: Turn) -> Iterable[TurnStep]:
+    return TurnStep.objects.filter(turn=turn).prefetch_related("calls").order_by("number")
 
 
 def jobs_of(turn: Turn, effects: Iterable[Effect]) -> list[Job]:

@@ -18,7 +18,11 @@ def speak_up(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Tur
 
     Returns the turn that tells it, or None when nothing more fires by itself: the conversation is over, or the agent has
     spoken three times without an answer. It is told with the next reply then. The payload's `told_by` is that turn's `seq`.
+    While a colleague has the conversation it is shown to them instead, and told by no reply.
     """
+    if log.conversation.operator_id is not None:
+        log.add_event(URGENT, payload={**details, "text": text, "told_by": 0})
+        return None
     teller = _teller(log)
     told_by = teller.seq if teller else log.conversation.last_turn + 1
     log.add_event(URGENT, payload={**details, "text": text, "told_by": told_by})

@@ -50,8 +50,8 @@ class ModelCallDetail(ProjectView):
             raise Http404
         whole = {
             "messages": call.messages,
-            "output": call.output,
             "tool_calls": call.tool_calls,
+            "output": call.output,
             "template_hash": call.template_hash,
         }
         return Response({**call_payload(call), **whole})

@@ -15,6 +15,7 @@ from django.db import IntegrityError, connections, transaction
 
 from jobs.claimed import ClaimedJob
 from jobs.lanes import Lane, lane_of, lanes
+from projects.postgresql.prepared import Prepared
 
 # Of due jobs with one ordinal, as an effect's are, the older goes first: two at once would undo the whole claim, again and again.
 # One that is put off lets the others pass.
@@ -80,19 +81,17 @@ def claim(wanted: Sequence[Lane], *, limit: int) -> list[ClaimedJob]:
     """Take up to `limit` due jobs of each lane, the fairest first, at most one per subject and that the oldest."""
     statement = _claim_statement(tuple((lane.name, lane.lease_seconds) for lane in wanted), limit)
     try:
-        with connections["ops"].cursor() as cursor:
-            cursor.execute(statement)
-            return [_claimed(row) for row in cursor.fetchall()]
+        return [_claimed(row) for row in statement()]
     except IntegrityError:
         # Two claims met at one subject; the index let one through, the next wake takes the rest.
         return []
 
 
 @cache
-def _claim_statement(wanted: tuple[tuple[str, float], ...], limit: int) -> str:
+def _claim_statement(wanted: tuple[tuple[str, float], ...], limit: int) -> Prepared:
     """The claim for lanes of our own making, named with their leases in seconds."""
     lanes = ", ".join(f"('{name}', {lease:f}::float8)" for name, lease in wanted)
-    return _CLAIM.format(lanes=lanes, limit=limit)
+    return Prepared(_CLAIM.format(lanes=lanes, limit=limit), using="ops")
 
 
 def heartbeat(held: Sequence[Held]) -> set[UUID]:

@@ -8,11 +8,12 @@ from datetime import datetime
 from functools import cache, partial
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs import hints
 from jobs.lanes import Mode, lane_of
 from projects.ids import uuid7
+from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id
 
 # A tenant's n-th waiting job of a lane is due n steps later than its first: a flood waits behind its own tenant,
@@ -21,13 +22,15 @@ FAIR_STEP_SECONDS = 0.2
 FAIR_CAP = 300
 # After so many interruptions in a row the running job may finish: an interrupt lane never starves (M8).
 PATIENCE = 3
+# More than anyone is ever interrupted, and what a smallint holds.
+NO_PATIENCE = 32_000
 
 _INSERT = """
 insert into jobs_job (id, organization_id, project_id, lane, subject_id, ordinal, key, state, fair_at, run_after, token, attempts,
                       interruptions, error, created_at)
 select r.id, %s::uuid, r.project_id, r.lane, r.subject_id, r.ordinal, r.key, 'queued',
        coalesce(r.fair_at, clock_timestamp() + {step} * interval '1 second' * (
-           select count(*) from (select 1 from jobs_job q where q.organization_id = %s and q.lane = r.lane
+           select count(*) from (select 1 from jobs_job q where q.organization_id = %s::uuid and q.lane = r.lane
                                  and q.state = 'queued' limit {cap}) flood)),
        coalesce(r.run_after, clock_timestamp()), 0, 0, r.interruptions, '', clock_timestamp()
 from (values {rows}) as r(id, project_id, lane, subject_id, ordinal, key, fair_at, run_after, interruptions)
@@ -37,16 +40,16 @@ returning id
 
 _ROW = "(%s::uuid, %s::uuid, %s::text, %s::uuid, %s::int, %s::text, %s::timestamptz, %s::timestamptz, %s::int)"
 
-_SUPERSEDE = """
+_SUPERSEDE = Prepared("""
 with old as (
     select id, state, interruptions, fair_at from jobs_job
-    where organization_id = %(organization)s and lane = %(lane)s and subject_id = %(subject)s and ordinal < %(ordinal)s
-      and state in ('queued', 'running') and not (state = 'running' and interruptions >= %(patience)s)
+    where organization_id = %s and lane = %s and subject_id = %s and ordinal < %s
+      and state in ('queued', 'running') and not (state = 'running' and interruptions >= %s)
     for update)
-update jobs_job j set state = 'superseded', finished_at = clock_timestamp(), error = %(reason)s
+update jobs_job j set state = 'superseded', finished_at = clock_timestamp(), error = %s
 from old where j.id = old.id
 returning j.id, j.ordinal, old.state = 'running', old.interruptions, old.fair_at
-"""
+""")
 
 
 @dataclass(frozen=True)
@@ -95,37 +98,24 @@ def enqueue(requests: Sequence[JobRequest]) -> list[UUID]:
             place.interruptions,
         )
     ]
-    with connection.cursor() as cursor:
-        cursor.execute(_insert_statement(len(requests)), [organization, organization, *rows])
-        made = [row[0] for row in cursor.fetchall()]
+    made = [job_id for (job_id,) in _insert_statement(len(requests))(organization, organization, *rows)]
     transaction.on_commit(partial(hints.hint, sorted({request.lane for request in requests})))
     return made
 
 
 @cache
-def _insert_statement(count: int) -> str:
+def _insert_statement(count: int) -> Prepared:
     """As many rows stand in the text as are made: one text for each number is planned once, an array's anew each time."""
-    return _INSERT.format(rows=", ".join([_ROW] * count), step=FAIR_STEP_SECONDS, cap=FAIR_CAP)
+    return Prepared(_INSERT.format(rows=", ".join([_ROW] * count), step=FAIR_STEP_SECONDS, cap=FAIR_CAP))
 
 
-def supersede(*, lane: str, subject_id: UUID, before: int, reason: str) -> Superseded:
+def supersede(*, lane: str, subject_id: UUID, before: int, reason: str, spares_patient: bool = True) -> Superseded:
     """End a subject's live jobs of a lane that are older than `before`, and cancel their model calls on commit.
 
-    One that runs after PATIENCE interruptions in a row is left to finish.
+    One that runs after PATIENCE interruptions in a row is left to finish, unless nothing may be left: `spares_patient`.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _SUPERSEDE,
-            {
-                "organization": current_organization_id(),
-                "lane": lane,
-                "subject": subject_id,
-                "ordinal": before,
-                "patience": PATIENCE,
-                "reason": reason,
-            },
-        )
-        ended = cursor.fetchall()
+    patience = PATIENCE if spares_patient else NO_PATIENCE
+    ended = _SUPERSEDE(current_organization_id(), lane, subject_id, before, patience, reason)
     cancelled = [str(job_id) for job_id, _, was_running, _, _ in ended if was_running]
     if cancelled:
         transaction.on_commit(partial(hints.cancel, cancelled))

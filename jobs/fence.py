@@ -10,25 +10,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs import hints
 from jobs.claimed import ClaimedJob
-from jobs.lanes import lane_of
 from jobs.models import State
+from projects.postgresql.prepared import Prepared
 from projects.tenancy import tenant_tx
 
-_KEEP = """
-update jobs_job set lease_until = clock_timestamp() + %(lease)s * interval '1 second'
-where id = %(id)s and token = %(token)s and state = 'running'
-"""
+# Locked, it can neither be superseded nor claimed before the transaction ends. Its lease is the heartbeat's affair: writing it here
+# too would be a new version of the row, in all of its indexes.
+_HOLD = Prepared("select 1 from jobs_job where id = %s and token = %s and state = 'running' for no key update")
 
-_FINISH = """
-update jobs_job j set state = %(state)s, error = %(error)s, finished_at = clock_timestamp(), lease_until = null
-where j.id = %(id)s and j.token = %(token)s and j.state = 'running'
+_FINISH = Prepared("""
+update jobs_job j set state = %s, error = %s, finished_at = clock_timestamp(), lease_until = null
+where j.id = %s and j.token = %s and j.state = 'running'
 returning (select exists (select 1 from jobs_job n where n.lane = j.lane and n.subject_id = j.subject_id
                           and n.state = 'queued' and n.run_after <= clock_timestamp()))
-"""
+""")
 
 
 class Zombie(RuntimeError):
@@ -41,15 +40,15 @@ def job_tx(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> 
 
     Raises Zombie before anything is written.
     """
-    with tenant_tx(job.organization_id):
+    with tenant_tx(job.organization_id, plans_once=True):
         prove(job, finish=finish, error=error)
         yield
 
 
 def prove(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> None:
-    """Keep the job's lease in the running transaction of its tenant, or end it with `finish`. Raises Zombie."""
+    """Hold the job to the end of the running transaction of its tenant, or end it with `finish`. Raises Zombie."""
     if finish is None:
-        _keep(job)
+        _hold(job)
     else:
         _finish(job, state=finish, error=error)
 
@@ -57,22 +56,19 @@ def prove(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> N
 @contextmanager
 def reading(job: ClaimedJob) -> Iterator[None]:
     """A transaction of the job's tenant that only reads. It proves nothing: whoever lost the job is refused when it writes."""
-    with tenant_tx(job.organization_id):
+    with tenant_tx(job.organization_id, plans_once=True):
         yield
 
 
-def _keep(job: ClaimedJob) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_KEEP, {"id": job.id, "token": job.token, "lease": lane_of(job.lane).lease_seconds})
-        if cursor.rowcount != 1:
-            raise Zombie(Zombie.__doc__)
+def _hold(job: ClaimedJob) -> None:
+    if not _HOLD(job.id, job.token):
+        raise Zombie(Zombie.__doc__)
 
 
 def _finish(job: ClaimedJob, *, state: State, error: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_FINISH, {"id": job.id, "token": job.token, "state": state, "error": error[:2000]})
-        row = cursor.fetchone()
-    if row is None:
+    ended = _FINISH(state, error[:2000], job.id, job.token)
+    if not ended:
         raise Zombie(Zombie.__doc__)
-    if row[0]:
+    [(is_more,)] = ended
+    if is_more:
         transaction.on_commit(partial(hints.hint, [job.lane]))

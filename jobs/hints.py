@@ -11,11 +11,9 @@ from uuid import uuid4
 
 import redis
 from celery import current_app
-from django.conf import settings
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from jobs.lanes import Queue, lane_of
+from projects.telling import tell
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +34,7 @@ def hint(lanes: Sequence[str]) -> None:
             continue
         told.add(lane.queue)
         try:
-            _redis().lpush(_queue_key(lane.queue), _message(lane.name))
+            tell("LPUSH", _queue_key(lane.queue), _message(lane.name))
         except (redis.RedisError, OSError) as error:
             log.warning("The hint for %s was lost (%s); the sweep will find the job.", lane.name, type(error).__name__)
 
@@ -44,7 +42,7 @@ def hint(lanes: Sequence[str]) -> None:
 def cancel(job_ids: Sequence[str]) -> None:
     """Stop the model calls of superseded jobs, wherever they run, at once. Never raises: what they write is refused."""
     try:
-        _redis().publish(CANCELLATIONS, json.dumps(list(job_ids)))
+        tell("PUBLISH", CANCELLATIONS, json.dumps(list(job_ids)))
     except (redis.RedisError, OSError) as error:
         log.warning("A cancellation was lost (%s); the heartbeat will stop the call.", type(error).__name__)
 
@@ -78,11 +76,3 @@ def _message(lane_name: str) -> str:
 
 def _queue_key(queue: Queue) -> str:
     return f"{current_app.conf.broker_transport_options['global_keyprefix']}{queue}"
-
-
-@cache
-def _redis() -> redis.Redis:
-    # One try: whoever tells must not wait for a Redis that is away.
-    return redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from projects.rows import TenantForeignKey, TenantModel
+from projects.rows import DenseTenantModel, TenantForeignKey
 
 
 class State(models.TextChoices):
@@ -22,14 +22,14 @@ class State(models.TextChoices):
 LIVE = (State.QUEUED, State.RUNNING)
 
 
-class Job(TenantModel):
+class Job(DenseTenantModel):
     """One piece of work. The row is the truth; a Celery message only hints that there is one.
 
     `subject_id` is what jobs of a lane are ordered by (the conversation): its lowest `ordinal` runs first, one at a time.
     `key` makes creation idempotent. `token` counts claims: whoever holds an older one is a zombie and writes nothing.
     """
 
-    project = TenantForeignKey("projects.Project", related_name="+")
+    project = TenantForeignKey("projects.Project", related_name="+", db_index=False)
     lane = models.CharField(max_length=20)
     subject_id = models.UUIDField()
     ordinal = models.PositiveIntegerField()
@@ -68,10 +68,10 @@ class Job(TenantModel):
         return f"{self.lane} {self.ordinal} ({self.state})"
 
 
-class ModelCall(TenantModel):
+class ModelCall(DenseTenantModel):
     """One call of the model with everything that went in and came out, so that everyone can see why."""
 
-    project = TenantForeignKey("projects.Project", related_name="+")
+    project = TenantForeignKey("projects.Project", related_name="+", db_index=False)
     job = TenantForeignKey("jobs.Job", models.CASCADE, null=True, related_name="model_calls")
     subject_id = models.UUIDField(null=True)
     turn_id = models.UUIDField(null=True)

@@ -105,6 +105,7 @@ def _ask(request: ChatRequest, *, is_streamed: bool = False) -> Ask:
         model=request.model.model,
         messages=request.messages,
         tools=request.tools,
+        may_call=request.may_call,
         is_streamed=is_streamed,
         max_output_tokens=request.max_output_tokens,
     )

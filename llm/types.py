@@ -87,13 +87,17 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ChatRequest:
-    """One question to a model. `messages` and `tools` are in the wire format of Chat Completions."""
+    """One question to a model. `messages` and `tools` are in the wire format of Chat Completions.
+
+    Without `may_call` the tools are named, because providers want to know those of earlier calls, and none is to be called.
+    """
 
     skill: str
     template_hash: str
     model: ModelSpec
     messages: list[dict[str, Any]]
     tools: Sequence[dict[str, Any]] = ()
+    may_call: bool = True
     deadlines: Deadlines = REPLY_DEADLINES
     max_output_tokens: int | None = None
 

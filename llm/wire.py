@@ -29,6 +29,7 @@ class Ask:
     model: str
     messages: list[dict[str, Any]]
     tools: Sequence[dict[str, Any]] = ()
+    may_call: bool = True
     is_streamed: bool = False
     schema: OutputSchema | None = None
     max_output_tokens: int | None = None
@@ -39,6 +40,8 @@ def body_of(ask: Ask, *, features: Features) -> dict[str, Any]:
     body: dict[str, Any] = {"model": ask.model, "messages": _messages(ask, features=features)}
     if ask.tools and features.tools:
         body["tools"] = list(ask.tools)
+        if not ask.may_call:
+            body["tool_choice"] = "none"
     if ask.schema and features.json_schema:
         body["response_format"] = _response_format(ask.schema)
     if ask.max_output_tokens is not None and features.tokens_parameter:

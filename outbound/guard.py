@@ -75,6 +75,12 @@ class Guard:
         """
         self._check_host(canonical_host(host), port, ports=ports)
 
+    def is_opened(self, target: Target) -> bool:
+        """Whether the operator's own list lets this very host through, by its name or its literal address."""
+        literal = literal_address(target.host)
+        by_address = literal is not None and self._allow.has_address(unwrapped(literal), port=target.port)
+        return by_address or self._allow.has_host(target.host, port=target.port)
+
     async def resolve(self, host: str, port: int, *, ports: frozenset[int] = frozenset()) -> list[str]:
         """Look the host up once and check every address of the answer; one bad address spoils all of them.
 

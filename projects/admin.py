@@ -21,6 +21,8 @@ from projects.members import MemberRefused, add_member, remove_member, set_role
 from projects.models import (
     AgentVersion,
     ApiKey,
+    Article,
+    ArticleWord,
     Attribute,
     AuditAction,
     AuditEntry,
@@ -32,6 +34,7 @@ from projects.models import (
     Role,
     Source,
     User,
+    Widget,
 )
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
@@ -234,6 +237,37 @@ class SourceAdmin(TenantAdmin):
     list_select_related = ("project",)
     search_fields = ("=kind",)
     hidden = ("secret",)
+
+
+@admin.register(Widget)
+class WidgetAdmin(TenantAdmin):
+    """Set up on the page of the widget. The secret is shown nowhere (S4)."""
+
+    list_display = ("public_key", "project", "is_enabled", "origins", "updated_at")
+    list_filter = ("is_enabled", "project")
+    list_select_related = ("project",)
+    search_fields = ("=public_key",)
+    hidden = ("shopper_secret",)
+
+
+@admin.register(Article)
+class ArticleAdmin(TenantAdmin):
+    """Written on the pages of the knowledge base."""
+
+    list_display = ("title", "slug", "project", "language", "version", "published_at", "updated_at")
+    list_filter = ("language", "project")
+    list_select_related = ("project",)
+    search_fields = ("=slug", "title")
+
+
+@admin.register(ArticleWord)
+class ArticleWordAdmin(TenantAdmin):
+    """What articles are found by: made with each change of one."""
+
+    list_display = ("word", "article", "weight")
+    ordering = ("-weight",)
+    list_select_related = ("article",)
+    search_fields = ("=word",)
 
 
 @admin.register(ApiKey)

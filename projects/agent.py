@@ -49,6 +49,10 @@ Opener = Annotated[str, Field(min_length=1, max_length=200)]
 Skill = Literal["reply", "observer", "thoughts", "detect", "arguments", "summary", "extract", "execute"]
 ChannelName = Literal["chat", "phone", "webcall", "telegram", "whatsapp", "sms", "portal", "api"]
 ChannelKind = Literal["text", "voice"]
+VerticalName = Literal["generic", "ecommerce", "help_center", "bookings", "healthcare"]
+EscalationAction = Literal["transfer", "message"]
+# How sure the agent has to be of whom it talks to before it tells or changes what is theirs (D14).
+CallerVerification = Literal["none", "basic", "code"]
 # What a newer message does to the reply that is being written.
 NewerMessage = Literal["interrupt", "queue", "reject"]
 LAYOUT = "\n\t"
@@ -101,6 +105,13 @@ class ObserverField(Part):
     description: Annotated[str, Field(min_length=1, max_length=300)]
 
 
+class EscalationRule(Part):
+    """When the agent brings people in, and how: the call is put through, or they get a message (F09)."""
+
+    when: Annotated[str, Field(min_length=1, max_length=300)]
+    action: EscalationAction
+
+
 class AgentConfig(Part):
     """Everything a business tells its agent. Times of day are local to `timezone`; days are weekdays."""
 
@@ -132,6 +143,14 @@ class AgentConfig(Part):
     truthful_status: bool = True
     # No follow-up is written on a text channel between these times of day.
     quiet_hours: tuple[ClockTime, ClockTime] | None = ("21:00", "08:00")
+    vertical: VerticalName = "generic"
+    # Of the tools that the agent may use while it answers, only these (W02). None: all that its vertical and the state of
+    # the business allow.
+    enabled_tools: Annotated[list[ToolName], Field(max_length=60)] | None = None
+    escalation_rules: Annotated[list[EscalationRule], Field(max_length=20)] = []
+    caller_verification: CallerVerification = "none"
+    # What the articles say about a customer's message stands in the prompt of its reply, without being asked for (T08).
+    knowledge_in_prompt: bool = False
 
     @field_validator("timezone")
     @classmethod

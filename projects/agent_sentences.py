@@ -29,6 +29,10 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^holidays"), "Write a date like 2026-12-24."),
     (re.compile(r"^observer_fields\..*key$"), "Small letters, digits and _, a letter first, at most 40: party_size."),
     (re.compile(r"\.tools\b"), "Write tool names, separated by commas: check_availability_tool, create_booking_tool."),
+    (re.compile(r"^vertical$"), "Choose one of the kinds of business."),
+    (re.compile(r"^caller_verification$"), "Choose one of the levels."),
+    (re.compile(r"^escalation_rules\..*action$"), "Choose what happens: the call is put through, or they get a text."),
+    (re.compile(r"^enabled_tools\."), "Choose among the tools of the list."),
     (re.compile(r"^port$"), "Write a whole number from 1 to 65535; 587 is usual."),
     (re.compile(r"\.collects\b"), "Write field names of at most 40 characters, separated by commas: name, phone."),
 )
@@ -36,6 +40,7 @@ EMPTY = "Write something here; empty, it can't work."
 NEEDED = {
     r"^scenarios\.\d+\.steps$": "A scenario needs at least one step; add one, or remove the scenario.",
     r"^scenarios\.\d+\.steps\.\d+\.text$": "Say what the agent does in this step, or remove the step.",
+    r"^escalation_rules\.\d+\.when$": "Say when, or remove the rule.",
     r"^models\.": "Name a model, or use the default.",
 }
 

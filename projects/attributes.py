@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, cast
@@ -80,7 +80,12 @@ ROWS = Compiled(
 
 def resolve_attributes(project: Project) -> dict[str, Resolved]:
     """All attributes of a project by key; the project's own win over the organization's. One query."""
-    ranked = sorted(ROWS(project.pk), key=lambda row: row.project_id is not None)
+    return resolved(ROWS(project.pk))
+
+
+def resolved(rows: Iterable[Attribute]) -> dict[str, Resolved]:
+    """The attributes of rows that were read, by key."""
+    ranked = sorted(rows, key=lambda row: row.project_id is not None)
     return {row.key: _resolved(row) for row in ranked}
 
 

@@ -34,13 +34,14 @@ def note_change(
     project: Project | None = None,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
+    actor: str = "",
 ) -> AuditEntry:
-    """One entry, in the transaction of the change. `by` None is a command of the server's. `before` and `after` are JSON
-    without secrets."""
+    """One entry, in the transaction of the change. `by` None is an API key, which `actor` names, or else a command of the
+    server's. `before` and `after` are JSON without secrets."""
     return AuditEntry.objects.create(
         organization_id=organization_id,
         action=action,
-        actor=(person(by) if by else SERVER)[:LONGEST],
+        actor=(person(by) if by else actor or SERVER)[:LONGEST],
         actor_id=by.pk if by else None,
         subject=subject[:LONGEST],
         project_name=project.name if project else "",

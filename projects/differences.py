@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from projects.verticals import VERTICALS
+
 LABELS = {
     "agent_name": "Agent’s name",
     "business_name": "Business name",
@@ -24,7 +26,16 @@ LABELS = {
     "non_working_hours": "outside hours",
     "follow_up_minutes": "Follow-up after minutes",
     "score_quality_on": "Quality is scored on",
+    "action": "then",
+    "vertical": "Kind of business",
+    "enabled_tools": "Tools it may use",
+    "escalation_rules": "Escalation",
+    "caller_verification": "Caller verification",
 }
+# What stands for a value that says nothing to a reader.
+ACTIONS = {"transfer": "the call is put through", "message": "they get a text"}
+LEVELS = {"none": "never asked", "basic": "by what is on file", "code": "by a one-time code"}
+EVERY_TOOL, NO_TOOL = "all that the business allows", "none"
 DAYS = {
     "mon": "Monday",
     "tue": "Tuesday",
@@ -35,7 +46,7 @@ DAYS = {
     "sun": "Sunday",
 }
 # What an item of a list is known by.
-IDENTITIES = ("title", "name", "key")
+IDENTITIES = ("title", "name", "key", "when")
 TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 # Beyond this many words the two texts are shown whole: comparing them word by word would take too long.
 LONGEST_COMPARED = 4000
@@ -67,7 +78,11 @@ class Change:
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
     """Every field that differs between two documents, in the order of the newer one."""
     names = dict.fromkeys([*new, *old])
-    return [change for name in names for change in _compare(label_of(name), old.get(name), new.get(name))]
+    return [
+        change
+        for name in names
+        for change in _compare(label_of(name), _said(name, old.get(name)), _said(name, new.get(name)))
+    ]
 
 
 def summary_of(changes: Sequence[Change]) -> str:
@@ -80,6 +95,17 @@ def summary_of(changes: Sequence[Change]) -> str:
 def label_of(name: str) -> str:
     """A field's name in words."""
     return LABELS.get(name) or DAYS.get(name) or name.replace("_", " ").capitalize()
+
+
+def _said(name: str, value: Any) -> Any:
+    """A field's value in words: without a list of tools every one may be used, with an empty one none."""
+    if name == "vertical":
+        return VERTICALS[value].title if value in VERTICALS else value
+    if name == "enabled_tools":
+        return EVERY_TOOL if value is None else value or NO_TOOL
+    if name == "escalation_rules":
+        return [{**rule, "action": [ACTIONS.get(rule["action"], rule["action"])]} for rule in value or []]
+    return LEVELS.get(value, value) if name == "caller_verification" else value
 
 
 def _compare(label: str, old: Any, new: Any) -> Iterator[Change]:

@@ -34,6 +34,14 @@ class InvitationPlace:
 
 
 @dataclass(frozen=True)
+class WidgetPlace:
+    """Where the widget of a public key lives."""
+
+    organization_id: UUID
+    widget_id: UUID
+
+
+@dataclass(frozen=True)
 class EffectPlace:
     """Where an effect lives whose tool answers later."""
 
@@ -51,6 +59,12 @@ def find_invitation(digest: str) -> InvitationPlace | None:
     """The invitation with this SHA-256, whether open or not."""
     row = _row("select organization_id, id from projects_invitation where digest = %s", [digest])
     return InvitationPlace(*row) if row else None
+
+
+def find_widget(public_key: str) -> WidgetPlace | None:
+    """The widget with this public key, whether switched on or not."""
+    row = _row("select organization_id, id from projects_widget where public_key = %s", [public_key])
+    return WidgetPlace(*row) if row else None
 
 
 def find_effect(callback_hash: str) -> EffectPlace | None:

@@ -9,6 +9,7 @@ from projects.addresses import is_doubtful
 from projects.api.problem import Conflict
 from projects.audit import Actor, note_change, person
 from projects.models import AuditAction, Member, Organization, Role, User
+from projects.signals import member_changed
 
 
 class MemberRefused(Conflict):
@@ -43,6 +44,7 @@ def set_role(member: Member, *, role: Role, by: Actor) -> None:
     if standing != role:
         Member.objects.filter(pk=member.pk).update(role=role)
         _note(AuditAction.ROLE_CHANGED, member, by=by, before=standing, after=role)
+        member_changed.send(Member, user=member.user, organization_id=member.organization_id, role=role)
 
 
 def remove_member(member: Member, *, by: Actor) -> None:
@@ -51,6 +53,7 @@ def remove_member(member: Member, *, by: Actor) -> None:
     is_own = member.user_id == by.user.pk
     _note(AuditAction.LEFT if is_own else AuditAction.REMOVED, member, by=by, before=standing)
     Member.objects.filter(pk=member.pk).delete()
+    member_changed.send(Member, user=member.user, organization_id=member.organization_id, role=None)
 
 
 def check_new_role(role: Role, *, by: Role) -> None:

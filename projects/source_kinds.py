@@ -11,11 +11,16 @@ from django.core.exceptions import ValidationError as DjangoValidationError
 from django.core.validators import validate_email
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from outbound.errors import BlockedAddress
 from outbound.guard import Guard
+from outbound.headers import NAME as HEADER_NAME
+from outbound.headers import RESERVED
+from outbound.target import LONGEST_URL
 
 # Where mail servers listen, besides the ports that are open to everything (RFC 8314, RFC 5321).
 MAIL_PORTS = frozenset({25, 465, 587})
 TWILIO_URL = "https://api.twilio.com"
+PLAIN_HTTP = "Write https://…: over http anybody on the way could read what is sent."
 
 
 def without_control_characters(text: str) -> str:
@@ -34,6 +39,7 @@ def an_address(text: str) -> str:
 
 Line = Annotated[str, Field(max_length=200), AfterValidator(without_control_characters)]
 Address = Annotated[str, Field(max_length=254), AfterValidator(an_address)]
+Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL), AfterValidator(without_control_characters)]
 
 
 class SourceSettings(BaseModel):
@@ -130,9 +136,101 @@ class TwilioSettings(SourceSettings):
         guard.check_url(self.base_url)
 
 
+def check_private_url(url: str, guard: Guard) -> None:
+    """A URL whose requests carry a secret or a customer's data: over https, or to where the operator's list points.
+
+    Raises BlockedAddress.
+    """
+    target = guard.check_url(url)
+    if target.scheme != "https" and not guard.is_opened(target):
+        raise BlockedAddress(PLAIN_HTTP, reason="bad_scheme")
+
+
+class WooCommerceSettings(SourceSettings):
+    """A WooCommerce shop whose orders are looked up (W04, W05)."""
+
+    address_field = "store_url"
+
+    store_url: Url = Field(
+        title="Address of the shop",
+        description="As customers open it, with https.",
+        examples=["https://shop.example.com"],
+    )
+    consumer_key: Line = Field(
+        title="Consumer key",
+        description="From WooCommerce → Settings → Advanced → REST API; Read is enough.",
+        examples=["ck_0123456789abcdef0123456789abcdef01234567"],
+    )
+
+    @field_validator("store_url")
+    @classmethod
+    def an_address_of_a_shop(cls, value: str) -> str:
+        if "?" in value or "#" in value:
+            raise ValueError("Write the shop’s address without what follows a ? or a #.")
+        return value.rstrip("/").removesuffix("/wp-json").rstrip("/")
+
+    @field_validator("consumer_key")
+    @classmethod
+    def a_key(cls, value: str) -> str:
+        if not re.fullmatch(r"ck_[0-9A-Za-z]{8,120}", value):
+            raise ValueError(
+                "A consumer key begins with ck_; copy it from WooCommerce. The secret goes in its own field."
+            )
+        return value
+
+    @property
+    def server(self) -> str:
+        return self.store_url.lower()
+
+    def check_server(self, guard: Guard) -> None:
+        check_private_url(self.store_url, guard)
+
+
+class ClientLookupSettings(SourceSettings):
+    """An endpoint of the business’s own that knows its callers by their numbers (L06, D17)."""
+
+    address_field = "url"
+
+    url: Url = Field(
+        title="Address",
+        description="It is asked with ?phone= and the caller’s number, and answers with what the agent should know, as text.",
+        examples=["https://crm.example.com/callers"],
+    )
+    header_name: Line = Field(
+        "Authorization", title="Header of the secret", description="The secret goes in it just as you write it."
+    )
+
+    @field_validator("url")
+    @classmethod
+    def without_a_fragment(cls, value: str) -> str:
+        if "#" in value:
+            raise ValueError("Write the address without what follows a #; it is never sent.")
+        return value
+
+    @field_validator("header_name")
+    @classmethod
+    def a_header(cls, value: str) -> str:
+        if not HEADER_NAME.fullmatch(value):
+            raise ValueError("Write a header’s name like Authorization or X-Api-Key.")
+        if value.lower() in RESERVED:
+            raise ValueError(f"The header {value} is set by the system; choose another one.")
+        return value
+
+    @property
+    def server(self) -> str:
+        return self.url.partition("?")[0].lower()
+
+    def check_server(self, guard: Guard) -> None:
+        check_private_url(self.url, guard)
+
+
 @dataclass(frozen=True)
 class SourceKind:
-    """One kind of connection. `carries` is what goes out by it; `credential` is what its one secret is called."""
+    """One kind of connection. `credential` is what its one secret is called.
+
+    `carries` is what goes out by it, or what comes in where it `is_looked_up`: such a one is asked for something, and sends no
+    customer anything. `sample` is what a trial of it asks for, empty for none.
+    """
 
     name: str
     title: str
@@ -142,6 +240,8 @@ class SourceKind:
     settings: type[SourceSettings]
     credential: str
     needs_secret: bool = True
+    is_looked_up: bool = False
+    sample: str = ""
 
 
 KINDS: dict[str, SourceKind] = {
@@ -155,6 +255,7 @@ KINDS: dict[str, SourceKind] = {
             icon="message-2",
             settings=TwilioSettings,
             credential="Auth token",
+            sample="Your number",
         ),
         SourceKind(
             name="smtp",
@@ -165,6 +266,29 @@ KINDS: dict[str, SourceKind] = {
             settings=SmtpSettings,
             credential="Password",
             needs_secret=False,
+            sample="Your e-mail address",
+        ),
+        SourceKind(
+            name="woocommerce_products",
+            title="Shop (WooCommerce)",
+            carries="orders",
+            lead="Customers who are signed in to your shop are told where their orders are.",
+            icon="file-text",
+            settings=WooCommerceSettings,
+            credential="Consumer secret",
+            is_looked_up=True,
+        ),
+        SourceKind(
+            name="client_lookup",
+            title="Caller look-up",
+            carries="callers",
+            lead="Your own system tells the agent who is calling, by the caller’s number.",
+            icon="phone",
+            settings=ClientLookupSettings,
+            credential="Secret",
+            needs_secret=False,
+            is_looked_up=True,
+            sample="A phone number",
         ),
     )
 }

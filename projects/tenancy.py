@@ -42,18 +42,19 @@ def is_platform() -> bool:
 
 
 @contextmanager
-def tenant_tx(organization_id: UUID, *, using: str = "default") -> Iterator[None]:
+def tenant_tx(organization_id: UUID, *, using: str = "default", plans_once: bool = False) -> Iterator[None]:
     """One transaction of one tenant. Inside it, managers and row-level security show that tenant's rows only.
 
     It leaves the platform's scope, so that a service does the same for whoever calls it. Nesting the same tenant makes
-    a savepoint. Raises OtherTenant when a transaction of another tenant is open.
+    a savepoint. `plans_once`: all that is asked inside is found by keys (projects.postgresql.beginning). Raises OtherTenant
+    when a transaction of another tenant is open.
     """
     outer = _organization.get()
     if outer is not None and outer != organization_id:
         raise OtherTenant(OtherTenant.__doc__)
     is_open = connections[using].in_atomic_block
     with ExitStack() as end:
-        with beginning_as(organization_id):
+        with beginning_as(organization_id, plans_once=plans_once):
             end.enter_context(transaction.atomic(using=using))
         if is_open and outer is None:
             _set_organization(organization_id, using=using)

@@ -14,8 +14,9 @@ from functools import cache, lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db import connections, models
+from django.db import models
 
+from projects.postgresql.prepared import Prepared
 from projects.rows import TenantModel
 from projects.tenancy import current_organization_id
 
@@ -99,9 +100,8 @@ class Writes:
             values += [*changes.values(), str(key), str(current_organization_id())]
         if not shapes:
             return
-        with connections["default"].cursor() as cursor:
-            cursor.execute(_statement(tuple(shapes)), values)
-            [(changed,)] = cursor.fetchall()
+        statement = _statement(tuple(shapes))
+        [(changed,)] = statement.run([None if value is None else value.encode() for value in values])
         if changed != len(self._updates):
             raise LostRow(LostRow.__doc__)
         self._inserts, self._updates = [], {}
@@ -127,12 +127,12 @@ def update_row(row: TenantModel, fields: Sequence[str]) -> None:
 
 # A shape holds how many rows of each model there are: few are met, and a flood of odd ones must not stay.
 @lru_cache(maxsize=1024)
-def _statement(shapes: tuple[_Shape, ...]) -> str:
+def _statement(shapes: tuple[_Shape, ...]) -> Prepared:
     """One statement for all, that answers how many rows its updates have changed."""
     steps = [f"step_{number} as ({shape.sql})" for number, shape in enumerate(shapes)]
     updates = [number for number, shape in enumerate(shapes) if isinstance(shape, _Update)]
     changed = " + ".join(f"(select count(*) from step_{number})" for number in updates) or "0"  # noqa: S608 - numbers
-    return f"with {', '.join(steps)} select {changed}"
+    return Prepared(f"with {', '.join(steps)} select {changed}")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ BY_NAME = ("import_module", "import_string", "__import__")
 
 # The imports inside functions that are not there to break a cycle, with the reason.
 LATE = {
+    ("projects/apps.py", "projects.registration"): "an app's models can be imported when all apps are ready",
     ("tools/apps.py", "tools.registration"): "an app's models can be imported when all apps are ready",
     ("todos/apps.py", "todos.registration"): "an app's models can be imported when all apps are ready",
     ("conversations/apps.py", "conversations.lanes"): "an app's models can be imported when all apps are ready",

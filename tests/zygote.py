@@ -36,8 +36,11 @@ WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-m
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-def worker(queues: str, planted: str = "") -> None:
-    """A worker, or one with a mistake in it that a checker has to find."""
+def worker(queues: str, planted: str = "", mail_port: int = 0) -> None:
+    """A worker, or one with a mistake in it that a checker has to find. `mail_port` is that of the operator's mail server."""
+    if mail_port:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mail_port
     if planted:
         plant(planted)
     app.worker_main([*WORKER, "-Q", queues, "-n", f"{queues}-{os.getpid()}@test"])

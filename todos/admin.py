@@ -28,10 +28,10 @@ class TodoTypeAdmin(TenantAdmin):
 
 @admin.register(Todo)
 class TodoAdmin(TenantAdmin):
-    list_display = ("description", "status", "type", "source", "version", "reason", "created_at", "status_at")
+    list_display = ("description", "status", "type", "source", "taker", "version", "reason", "created_at", "status_at")
     list_filter = ("status", "source")
     list_select_related = ("type",)
-    search_fields = ("=id", "=conversation_id", "=turn_id", "=source_key", "=tool", "description")
+    search_fields = ("=id", "=conversation_id", "=turn_id", "=source_key", "=tool", "=taken_by", "taker", "description")
     date_hierarchy = "created_at"
     actions = ("cancel",)
 

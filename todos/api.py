@@ -19,13 +19,20 @@ from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models import Role
 from projects.models.key import Scope
-from todos import rules, services, types
+from todos import by_hand, rules, services, types
 from todos.approving import MOST_UNCONFIRMED
 from todos.customers import customer_of
 from todos.lifecycle import Actor
 from todos.models import Approval, SecondApprover, StandingRule, Todo, TodoSource, TodoStatus
 from todos.plans import LONGEST_DESCRIPTION
-from todos.presenters import approval_payload, rule_payload, todo_detail, todo_payload, type_payload
+from todos.presenters import (
+    approval_payload,
+    approved_payload,
+    rule_payload,
+    todo_detail,
+    todo_payload,
+    type_payload,
+)
 
 VERSION: dict[str, Any] = {"min_value": 1, "max_value": 2**31 - 1, "required": False}
 SHA256 = r"^[0-9a-f]{64}$"
@@ -36,6 +43,11 @@ class TypeInput(StrictSerializer):
     description = TextField(longest=types.LONGEST_DESCRIPTION)
     tools = serializers.ListField(child=serializers.CharField(max_length=120), max_length=50, required=False)
     model = serializers.CharField(max_length=120, required=False, allow_blank=True)
+    recipients = serializers.ListField(
+        child=serializers.CharField(max_length=254),
+        required=False,
+        help_text="Whom a todo of this type may write to (`send_email`) which names no recipients itself.",
+    )
     approver_role = serializers.ChoiceField(choices=[Role.OPERATOR, Role.ADMIN, Role.OWNER], required=False)
     second_approver = serializers.ChoiceField(choices=SecondApprover.choices, required=False)
     limit_argument = serializers.CharField(max_length=80, required=False, allow_blank=True)
@@ -70,14 +82,30 @@ class TodoPatch(Plan):
 
 
 class Seen(StrictSerializer):
-    """What the caller saw. Without it, what stands now is meant."""
+    """What the caller saw. Without it, what stands at this moment is meant."""
 
-    version = serializers.IntegerField(**VERSION)
-    content_hash = serializers.RegexField(SHA256, max_length=64, required=False)
+    version = serializers.IntegerField(
+        **VERSION, help_text="The todo's `version` as it was read; 409 with the difference when another one stands."
+    )
+    content_hash = serializers.RegexField(
+        SHA256,
+        max_length=64,
+        required=False,
+        help_text="Its `content_hash` as it was read. It binds you to exactly what you saw, also where a contact or a tool "
+        "changed within the version; 409 with the difference when it is another.",
+    )
 
 
 class Reason(StrictSerializer):
     reason = TextField(longest=500, required=False, allow_blank=True)
+
+
+class Failure(StrictSerializer):
+    reason = TextField(longest=500, help_text="Why it couldn't be done. Its promise is broken with these words.")
+
+
+class Note(StrictSerializer):
+    note = TextField(longest=500, required=False, allow_blank=True, help_text="How it was done.")
 
 
 class Ticks(StrictSerializer):
@@ -243,7 +271,9 @@ class ApproveTodo(TodoView):
     def post(self, request: Request, todo_id: UUID) -> Response:
         """Say yes to the todo as it was seen: `version` and `content_hash` of when it was read, else as it stands.
 
-        What somebody approved already answers with the approval that stands. 409 where it changed meanwhile.
+        `approved` in the answer is what the yes is for: version, hash and the content itself. What somebody approved already
+        answers with the approval that stands. 409 where it changed meanwhile. A todo without any tool waits approved until
+        somebody takes it on.
         """
         before = services.get_todo(self.project, todo_id)
         data = self.valid(Seen)
@@ -256,7 +286,7 @@ class ApproveTodo(TodoView):
             key=self.caller.key,
         )
         is_news = before.status == TodoStatus.PENDING_REVIEW and self.maker_id in _givers(approval)
-        return self.detail(todo_id, message=_sentence(approval, is_news=is_news))
+        return self.detail(todo_id, message=_sentence(approval, is_news=is_news), approved=approved_payload(approval))
 
 
 class ApproveTodos(TodoView):
@@ -309,12 +339,57 @@ class CancelTodo(TodoView):
         return self.detail(todo_id)
 
 
+class TakeTodo(TodoView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @extend_schema(operation_id="todos_take", request=Seen, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, todo_id: UUID) -> Response:
+        """Do it yourself, by hand: it is `in_progress`, `taker` says with whom, and no tool runs for it.
+
+        For what waits for a yes (which it says), is approved and not begun, or needs attention. 409 for anything else, and
+        while it isn't known whether something of it happened.
+        """
+        self.demand_todo(todo_id)
+        data = self.valid(Seen)
+        by_hand.take_todo(
+            todo_id,
+            version=data.get("version"),
+            content_hash=data.get("content_hash"),
+            actor=self.actor,
+            member=self.caller.member,
+            key=self.caller.key,
+        )
+        return self.detail(todo_id)
+
+
+class CompleteTodo(TodoView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @extend_schema(operation_id="todos_complete", request=Note, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, todo_id: UUID) -> Response:
+        """What somebody took on is done: `completed`. What was promised by it is kept."""
+        self.demand_todo(todo_id)
+        by_hand.complete_todo(todo_id, actor=self.actor, note=self.valid(Note).get("note", ""))
+        return self.detail(todo_id)
+
+
+class FailTodo(TodoView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @extend_schema(operation_id="todos_fail", request=Failure, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, todo_id: UUID) -> Response:
+        """What somebody took on couldn't be done: `failed`. What was promised by it is broken."""
+        self.demand_todo(todo_id)
+        by_hand.fail_todo(todo_id, actor=self.actor, reason=self.valid(Failure)["reason"])
+        return self.detail(todo_id)
+
+
 class ReviewTodoAgain(TodoView):
     scopes: ClassVar = {"POST": Scope.OPERATE}
 
     @extend_schema(operation_id="todos_review_again", request=Ticks, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, todo_id: UUID) -> Response:
-        """Bring a failed todo, or one that needs attention, back to review. `repeats` are effects to be done once more."""
+        """Bring a todo that failed, needs attention or was taken on back to review. `repeats` are effects to do once more."""
         self.demand_todo(todo_id)
         services.review_again(todo_id, actor=self.actor, repeats=self.valid(Ticks).get("repeats", ()))
         return self.detail(todo_id)
@@ -367,7 +442,9 @@ def _givers(approval: Approval) -> tuple[UUID | None, ...]:
 
 def _sentence(approval: Approval, *, is_news: bool) -> str:
     said = f"{'Approved' if is_news else 'Already approved'} by {approval.approver} at {approval.created_at:%H:%M} UTC"
-    return f"{said}." if approval.is_complete else f"{said}; a second person has to approve it too."
+    if not approval.is_complete:
+        return f"{said}; a second person has to approve it too."
+    return f"{said}; somebody has to take it on, because no tool does it." if approval.is_by_hand else f"{said}."
 
 
 def _answer_payload(answer: services.Answer) -> dict[str, Any]:

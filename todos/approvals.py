@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
-from projects.compiled import Compiled, together
+from projects.compiled import Compiled
 from todos.authority import lost_by, may_approve, needs_second
-from todos.content import compiled_tools, content_of, hash_of, tools_of
+from todos.content import compiled_tools, content_of, hash_of, recipients_of, tools_of
 from todos.models import Approval, Todo, TodoStatus
 from todos.plans import names_addressee, tool_problem
 from tools.catalogue import CompiledTool
@@ -19,11 +19,12 @@ from tools.execution.handler import Contact
 
 __all__ = ["Void", "check", "may_approve", "needs_second", "why_not_runnable"]
 
-NOBODY = "There is nobody to write to; edit it and name the addresses."
+NOBODY = "There is nobody to write to: name the addresses here, or with its type."
+REACHED_BY = {"email": "e-mail address", "phone": "phone number"}
 RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 
 FRESH = Compiled(
-    lambda todo: Todo.objects.select_related("project", "type", "effect").filter(pk=todo),
+    lambda todo: Todo.objects.select_related("project__agent_version", "type", "effect").filter(pk=todo),
     kinds=(UUID,),
 )
 STANDING = Compiled(
@@ -57,12 +58,10 @@ def check(todo: Todo, *, contacts: Mapping[UUID, Contact] | None = None) -> Appr
     Raises Void when the content isn't the approved one, when the approval has expired, was ended or waits for a second person,
     when whoever gave it may not any more, when a tool is gone, and when the todo is neither approved nor in progress.
     """
-    with together():
-        todos, approvals = FRESH.ask(todo.pk), STANDING.ask(todo.pk)
-    [fresh] = todos()
+    [fresh] = FRESH(todo.pk)
     if fresh.status not in RUNS:
         raise Void(f"This todo is {TodoStatus(fresh.status).label.lower()}.")
-    approval = _in_time(approvals())
+    approval = _in_time(STANDING(todo.pk))
     _demand_same(fresh, approval, contacts=contacts)
     if not approval.is_complete or (needs_second(fresh) and approval.second_by is None):
         raise Void("A second person has to approve this.")
@@ -72,7 +71,7 @@ def check(todo: Todo, *, contacts: Mapping[UUID, Contact] | None = None) -> Appr
 
 
 def why_not_runnable(todo: Todo, *, tools: Mapping[str, CompiledTool] | None = None) -> str:
-    """Why nothing can carry the todo out as it stands, as a sentence; empty when something can.
+    """Why what is to carry the todo out can't, as a sentence; empty when it can. Without any tool a person carries it out.
 
     `tools` are the project's compiled tools by name, where the caller has them already.
     """
@@ -80,11 +79,11 @@ def why_not_runnable(todo: Todo, *, tools: Mapping[str, CompiledTool] | None = N
         return f"The type {todo.type.name} was removed; give this todo another."
     names = tools_of(todo)
     if not names:
-        return "No tool can carry this out; give it a type that has tools."
+        return ""
     known = tools if tools is not None else compiled_tools(todo.project)
     if problem := next((problem for name in names if (problem := tool_problem(known.get(name), name))), ""):
         return problem
-    is_open = not todo.tool and not todo.effect_id and not todo.recipients
+    is_open = not todo.tool and not todo.effect_id and not recipients_of(todo)
     return NOBODY if is_open and all(names_addressee(known[name]) for name in names) else ""
 
 
@@ -102,9 +101,16 @@ def _demand_same(todo: Todo, approval: Approval, *, contacts: Mapping[UUID, Cont
     if hash_of(content) != approval.content_hash:
         changed = _changed_fields(approval.content, content)
         reason = gone or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
-        raise Void(reason, changed=changed)
+        raise Void(reason + _lost(approval.content, content), changed=changed)
     if gone:
         raise Void(gone, changed=["tools"])
+
+
+def _lost(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """How the customer could be reached when it was approved, and can't any more; empty where nothing was lost."""
+    before, after = approved.get("contact") or {}, now.get("contact") or {}
+    lost = [words for name, words in REACHED_BY.items() if before.get(name) and not after.get(name)]
+    return f" The customer has no {' and no '.join(lost)} any more." if lost else ""
 
 
 def _changed_fields(approved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -70,17 +70,21 @@ def approve_todo(
         return _approved_already(todo, version=version, content_hash=content_hash)
     if todo.status != TodoStatus.PENDING_REVIEW:
         raise WrongState(_too_late(todo))
-    if Todo.objects.filter(pk=todo.pk, expires_at__lte=Now()).exists():
-        raise WrongState("Nobody approved this todo in time.")
+    demand_in_time(todo)
     content = content_of(todo)
     demand_seen(todo, content, version=version, content_hash=content_hash)
     return approve(todo, content, approver)
 
 
 def approve(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
-    """Say yes to the content of a todo that is locked and pending. Raises Conflict when nothing can carry it out."""
+    """Say yes to the content of a todo that is locked and pending. Raises Conflict when what is to carry it out can't."""
     if problem := why_not_runnable(todo):
         raise Conflict(problem, code="not_runnable")
+    return agree(todo, content, approver)
+
+
+def agree(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
+    """The yes itself, of the first person or of the second; whether anything can carry the todo out isn't asked."""
     first = standing_approval(todo)
     if first is None:
         return _say_first(todo, dict(content), approver)
@@ -129,6 +133,12 @@ def _answer(choice: Choice, *, actor: Actor, member: Member | None, key: ApiKey 
     return Answer(choice.todo_id, approval=approval)
 
 
+def demand_in_time(todo: Todo) -> None:
+    """Raise WrongState when a pending todo's time is over, though the sweep hasn't come by yet."""
+    if Todo.objects.filter(pk=todo.pk, expires_at__lte=Now()).exists():
+        raise WrongState("Nobody approved this todo in time.")
+
+
 def hours_of(todo: Todo) -> timedelta:
     """How long a yes is waited for, and how long it stands once it was said."""
     return timedelta(hours=todo.type.expires_after_hours if todo.type else DEFAULT_HOURS)
@@ -141,7 +151,7 @@ def _approved_already(todo: Todo, *, version: int | None, content_hash: str | No
         raise WrongState(_too_late(todo))
     if version in (None, todo.version) and content_hash in (None, standing.content_hash):
         return standing
-    raise Changed(changes_since(todo, standing.content, version=version if version is not None else todo.version))
+    raise Changed(changes_since(todo, standing.content, version=version, content_hash=content_hash))
 
 
 def _say_first(todo: Todo, content: dict[str, Any], approver: Approver) -> Approval:
@@ -160,7 +170,7 @@ def _say_first(todo: Todo, content: dict[str, Any], approver: Approver) -> Appro
     )
     approval.refresh_from_db()
     if approval.is_complete:
-        return _complete(todo, approval, approver.actor)
+        return _complete(todo, approval, approver)
     note(todo, what="approved_first", actor=approver.actor, approval=str(approval.pk))
     return approval
 
@@ -177,16 +187,17 @@ def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
     approval.expires_at = Now() + hours_of(todo)
     approval.save()
     approval.refresh_from_db()
-    return _complete(todo, approval, approver.actor)
+    return _complete(todo, approval, approver)
 
 
-def _complete(todo: Todo, approval: Approval, actor: Actor) -> Approval:
-    """Everybody has said yes: the todo is approved, and its job queued, in one commit (T4)."""
+def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
+    """Everybody has said yes: the todo is approved, and its job queued, in one commit (T4). None for what a person does."""
     Todo.objects.filter(pk=todo.pk).update(expires_at=approval.expires_at)
-    key = f"{LANE}:{approval.pk}"
-    enqueue([JobRequest(LANE, todo.project_id, subject_id=todo.pk, ordinal=0, key=key)])
+    if not approval.is_by_hand and not approver.does_it:
+        key = f"{LANE}:{approval.pk}"
+        enqueue([JobRequest(LANE, todo.project_id, subject_id=todo.pk, ordinal=0, key=key)])
     rule = {"rule": str(approval.rule_id)} if approval.rule_id else {}
-    move(todo, TodoStatus.APPROVED, what="approved", actor=actor, approval=str(approval.pk), **rule)
+    move(todo, TodoStatus.APPROVED, what="approved", actor=approver.actor, approval=str(approval.pk), **rule)
     crash_point("todo.approve_pre_commit")
     return approval
 

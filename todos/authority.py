@@ -26,12 +26,19 @@ TWO_PEOPLE = "Two people have to approve this; an API key is no person."
 
 @dataclass(frozen=True)
 class Approver:
-    """Who says yes: a member, an API key or a standing rule."""
+    """Who says yes: a member, an API key or a standing rule. Who `does_it` carries it out, and no worker does."""
 
     actor: Actor
     member: Member | None = None
     key: ApiKey | None = None
     rule: StandingRule | None = None
+    does_it: bool = False
+
+    @property
+    def id(self) -> UUID | None:
+        """The member's or the key's."""
+        who = self.member or self.key
+        return who.pk if who else None
 
 
 def wanted_role(todo: Todo) -> Role:

@@ -41,7 +41,7 @@ def content_of(
         "tool": todo.tool or None,
         # A planned effect runs as it stands in the ledger, whatever the todo says of it.
         "arguments": todo.effect.arguments if todo.effect else todo.arguments,
-        "recipients": todo.recipients,
+        "recipients": recipients_of(todo),
         "effect": str(todo.effect_id) if todo.effect_id else None,
         "repeats": todo.repeats,
     }
@@ -60,6 +60,21 @@ def tools_of(todo: Todo) -> list[str]:
     return list(todo.type.tools) if todo.type else []
 
 
+def fingerprint_of(effect: Effect) -> str:
+    """The version of the tool that an effect runs, as a content names it."""
+    return _digest(effect.tool_version, effect.definition)
+
+
+def recipients_of(todo: Todo) -> list[str]:
+    """Whom the todo's tools may write to: the addresses that it names, else those of its type (L11, D23).
+
+    A frozen tool's addressee is among its arguments.
+    """
+    if todo.recipients or todo.tool or todo.type is None:
+        return list(todo.recipients)
+    return list(todo.type.recipients)
+
+
 def compiled_tools(project: Project) -> dict[str, CompiledTool]:
     """Every tool of the project by name, as tasks see them."""
     return {tool.name: tool for tool in compile_tools(project, channel=CHANNEL)}
@@ -76,7 +91,11 @@ def _fingerprint(tool: CompiledTool | None, *, planned: Effect | None) -> str | 
     """
     if tool is None or not tool.is_offered:
         return None
-    definition = planned.definition if planned else tool.definition.model_dump(mode="json", by_alias=True)
-    version = planned.tool_version if planned else tool.version
+    if planned is not None:
+        return fingerprint_of(planned)
+    return _digest(tool.version, tool.definition.model_dump(mode="json", by_alias=True))
+
+
+def _digest(version: int, definition: Mapping[str, Any]) -> str:
     text = json.dumps(definition, sort_keys=True, ensure_ascii=False)
     return f"{version}:{hashlib.sha256(text.encode()).hexdigest()[:16]}"

@@ -9,6 +9,7 @@ from todos.approvals import why_not_runnable
 from todos.content import compiled_tools, content_of, hash_of
 from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.versions import standing_approval
+from todos.wanted import wanted_recipients
 from tools.models import Effect
 from tools.presenters import effect_payload
 
@@ -20,6 +21,7 @@ def type_payload(kind: TodoType) -> dict[str, Any]:
         "description": kind.description,
         "tools": kind.tools,
         "model": kind.model or None,
+        "recipients": kind.recipients,
         "approver_role": kind.approver_role,
         "second_approver": kind.second_approver,
         "limit_argument": kind.limit_argument or None,
@@ -52,6 +54,8 @@ def todo_payload(todo: Todo) -> dict[str, Any]:
         "recipients": todo.recipients,
         "repeats": todo.repeats,
         "version": todo.version,
+        "taker": todo.taker or None,
+        "taken_by": str(todo.taken_by) if todo.taken_by else None,
         "created_at": stamp(todo.created_at),
         "status_at": stamp(todo.status_at),
         "expires_at": stamp(todo.expires_at),
@@ -61,7 +65,8 @@ def todo_payload(todo: Todo) -> dict[str, Any]:
 def todo_detail(todo: Todo) -> dict[str, Any]:
     """A todo with its content and hash as they stand, approval, steps, effects and history. Inside a transaction.
 
-    `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved.
+    `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved. `by_hand` tells what no
+    tool carries out; `wanted_recipients` are addresses that its last run wanted to write to, and nobody has approved.
     """
     tools = compiled_tools(todo.project)
     content = content_of(todo, tools=tools)
@@ -72,6 +77,8 @@ def todo_detail(todo: Todo) -> dict[str, Any]:
         "content": content,
         "content_hash": hash_of(content),
         "why_not_runnable": why_not_runnable(todo, tools=tools) or None,
+        "by_hand": not content["tools"],
+        "wanted_recipients": wanted_recipients(todo, tools=tools),
         "approval": approval_payload(approval) if approval else None,
         "steps": [step_payload(step) for step in steps],
         "effects": [effect_payload(effect) for effect in effects_of(todo)],
@@ -95,6 +102,11 @@ def approval_payload(approval: Approval) -> dict[str, Any]:
         "expires_at": stamp(approval.expires_at),
         "ended_at": stamp(approval.ended_at),
     }
+
+
+def approved_payload(approval: Approval) -> dict[str, Any]:
+    """What a yes is for: nothing else will run."""
+    return {"version": approval.version, "content_hash": approval.content_hash, "content": approval.content}
 
 
 def effects_of(todo: Todo) -> list[Effect]:

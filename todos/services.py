@@ -149,12 +149,12 @@ def cancel_todo(todo_id: UUID, *, actor: Actor, reason: str = "") -> Todo:
 
 
 def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -> Todo:
-    """Bring a failed todo, or one that needs attention, back to review; `repeats` are effects to be done once more (T11).
+    """Bring a todo that failed, needs attention or was taken on back to review; `repeats` are effects to be done once more (T11).
 
     Raises Http404, WrongState, ApiError for an effect that isn't one of the todo's.
     """
     todo = locked(todo_id)
-    if todo.status not in (S.FAILED, S.NEEDS_ATTENTION):
+    if todo.status not in (S.FAILED, S.NEEDS_ATTENTION) and not _is_taken(todo):
         raise WrongState(f"This todo is {_state(todo)}; only one that failed or needs attention is reviewed again.")
     known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
     if strange := [effect_id for effect_id in repeats if effect_id not in known]:
@@ -162,7 +162,8 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
     todo.expires_at = Now() + hours_of(todo)
     todo.save(update_fields=["repeats", "expires_at"])
-    begin_version(todo, what="reviewed_again", actor=actor, repeats=todo.repeats)
+    what = "handed_back" if _is_taken(todo) else "reviewed_again"
+    begin_version(todo, what=what, actor=actor, repeats=todo.repeats)
     return todo
 
 
@@ -247,6 +248,11 @@ def _replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
     rows = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, attempts=0)
     if rows.update(arguments=arguments) != 1:
         raise WrongState("What was arranged was begun already; its arguments can't be changed any more.")
+
+
+def _is_taken(todo: Todo) -> bool:
+    """Whether a person is at it."""
+    return todo.status == S.IN_PROGRESS and bool(todo.taker)
 
 
 def _state(todo: Todo) -> str:

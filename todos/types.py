@@ -16,6 +16,7 @@ from projects.api.problem import ApiError, Conflict
 from projects.models import Project, Role
 from todos.content import compiled_tools
 from todos.models import SecondApprover, TodoType
+from todos.plans import checked_recipients
 from tools.definition import Moment
 
 MOST_TYPES = 50
@@ -29,6 +30,7 @@ FIELDS = (
     "description",
     "tools",
     "model",
+    "recipients",
     "approver_role",
     "second_approver",
     "limit_argument",
@@ -61,10 +63,11 @@ def find_type(project: Project, wanted: str) -> TodoType:
 
 
 def save_type(project: Project, fields: Mapping[str, Any], *, type_id: UUID | None = None) -> TodoType:
-    """Make a type, or change one: `name`, `description`, `tools`, `model`, `approver_role`, `second_approver`, `limit_argument`,
-    `limit_value`, `expires_after_hours`, `is_extracted`, any of them. Raises ApiError that names the field, Http404.
+    """Make a type, or change one: `name`, `description`, `tools`, `model`, `recipients`, `approver_role`, `second_approver`,
+    `limit_argument`, `limit_value`, `expires_after_hours`, `is_extracted`, any of them. Raises ApiError that names the field,
+    Http404.
 
-    An approval of a todo of the type is void when its name, model or tools change.
+    An approval of a todo of the type is void when its name, model or tools change, or whom it writes to.
     """
     # One lock for all types of a project: names are compared with each other, and counted.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -97,6 +100,7 @@ def _check(kind: TodoType, *, is_named: bool, has_tools: bool) -> None:
         _check_name(kind)
     if has_tools:
         kind.tools = _checked_tools(kind.project, kind.tools)
+    kind.recipients = checked_recipients(kind.recipients)
     if kind.approver_role not in APPROVERS:
         raise _wrong("approver_role", f"must be one of: {', '.join(APPROVERS)}.")
     if not _is_whole(kind.expires_after_hours) or not 1 <= kind.expires_after_hours <= LONGEST_HOURS:

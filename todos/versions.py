@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.http import Http404
 
@@ -60,19 +60,31 @@ def demand_seen(todo: Todo, content: Mapping[str, Any], *, version: int | None, 
     """Raise Changed unless the version and the hash are those of what stands now. None: the caller names none."""
     if version in (None, todo.version) and content_hash in (None, hash_of(dict(content))):
         return
-    raise Changed(changes_since(todo, content, version=version if version is not None else todo.version))
+    raise Changed(changes_since(todo, content, version=version, content_hash=content_hash))
 
 
-def changes_since(todo: Todo, content: Mapping[str, Any], *, version: int) -> list[Change]:
-    """What differs between the content that a version began with and the one now; nothing for a version that never was."""
-    event = TodoEvent.objects.filter(todo=todo, version=version, detail__has_key="content").first()
-    return differences(event.detail["content"], content) if event else []
+def changes_since(
+    todo: Todo, content: Mapping[str, Any], *, version: int | None, content_hash: str | None = None
+) -> list[Change]:
+    """What differs between what the caller saw and what stands now: the content of that hash, as far as one was kept, else the
+    one that their version began with; nothing for what never was.
+    """
+    kept = [(event.version, event.detail["content"]) for event in _with_content(todo)]
+    kept += [(approval.version, approval.content) for approval in Approval.objects.filter(todo=todo)]
+    of_hash = [one for _, one in kept if hash_of(one) == content_hash]
+    of_version = [one for number, one in kept if number == (todo.version if version is None else version)]
+    return differences([*of_hash, *of_version][0], content) if of_hash or of_version else []
+
+
+def _with_content(todo: Todo) -> QuerySet[TodoEvent]:
+    """The entries with which versions began, in order."""
+    return TodoEvent.objects.filter(todo=todo, detail__has_key="content").order_by("at", "id")
 
 
 def begin_version(todo: Todo, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:
     """A locked todo, saved with something new in it, is to be reviewed as the next version; no approval holds any more."""
     end_approvals(todo)
-    Todo.objects.filter(pk=todo.pk).update(version=F("version") + 1)
+    Todo.objects.filter(pk=todo.pk).update(version=F("version") + 1, taken_by=None, taker="")
     todo.refresh_from_db()
     detail["content"] = content_of(todo)
     if todo.status == TodoStatus.PENDING_REVIEW:

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from projects.attributes import GATES, Resolved, is_on, resolve_attributes
+from projects.attributes import GATES, is_on
 from projects.models import Project
+from projects.verticals import VERTICALS
 from tools.builtin import builtin_tools
-from tools.builtin.base import BuiltinTool
+from tools.builtin.base import BuiltinTool, Gate
+from tools.builtin.gates import needs_calendar
 from tools.custom.standing import StandingTool, standing_tools
 from tools.definition import ActionType, Delivery, Moment, ToolDefinition
+from tools.execution.schemas import NOTHING
+from tools.platform import StoredDefinition, interpolate, stored_definitions
+from tools.state import BusinessState, read_state
 
 BUILT_IN, CUSTOM = "built-in", "custom"
+# What every tool of a category needs, whatever else it asks for itself (F12).
+CATEGORIES: Mapping[str, Gate] = {"calendar": needs_calendar}
 SWITCHED_OFF = "It is switched off."
+NOT_STORED = "the platform has no definition of it"
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,7 @@ class CompiledTool:
     """A tool as one project sees it on one channel. `why_not` is empty when it is offered.
 
     `overrides` is the origin of the tool of the same name that this one stands in for (D9); `moments` says when it may run.
+    `parameters` is the JSON Schema that a model fills in when it calls the tool itself, `section` how it is to use it.
     """
 
     name: str
@@ -30,8 +40,13 @@ class CompiledTool:
     delivery: Delivery
     definition: ToolDefinition
     overrides: str | None = None
-    moments: Sequence[Moment] = (Moment.AFTER_TURN,)
+    moments: Sequence[Moment] = (Moment.COMMITMENT,)
     version: int = 1
+    capability: str = ""
+    channels: Sequence[str] = ()
+    category: str = ""
+    section: str = ""
+    parameters: Mapping[str, Any] | None = None
 
     @property
     def is_offered(self) -> bool:
@@ -40,7 +55,7 @@ class CompiledTool:
 
 def compile_tools(project: Project, *, channel: str) -> list[CompiledTool]:
     """Every tool the project knows, offered or not, by name. A webcall is a phone call (N14)."""
-    return merge_tools(resolve_attributes(project), standing_tools(project.pk), channel=channel)
+    return merge_tools(read_state(project, channel=channel), standing_tools(project.pk), stored_definitions())
 
 
 def at_moment(tools: Iterable[CompiledTool], moment: Moment) -> list[CompiledTool]:
@@ -49,11 +64,14 @@ def at_moment(tools: Iterable[CompiledTool], moment: Moment) -> list[CompiledToo
 
 
 def merge_tools(
-    attributes: Mapping[str, Resolved], custom: Sequence[StandingTool], *, channel: str
+    state: BusinessState,
+    custom: Sequence[StandingTool],
+    stored: Mapping[str, StoredDefinition] | None = None,
 ) -> list[CompiledTool]:
-    """The built-in tools behind their gates, and the project's own on top. An own tool that is switched off covers nothing."""
-    spoken = normalise_channel(channel)
-    merged = {name: _built_in(tool, attributes, spoken) for name, tool in builtin_tools().items()}
+    """The built-in tools behind their gates, in the platform's words where it has stored some (D10), and the project's own
+    on top. An own tool that is switched off covers nothing.
+    """
+    merged = {name: compile_builtin(tool, state, stored) for name, tool in builtin_tools().items()}
     for tool in custom:
         if tool.is_enabled or tool.name not in merged:
             merged[tool.name] = compile_custom(tool)
@@ -76,7 +94,9 @@ def compile_custom(tool: StandingTool) -> CompiledTool:
     )
     # The event of a built-in tool is carried out by its flow, so what comes of it is of the same kind.
     if covered and tool.definition.action.type is ActionType.SEND_EVENT:
-        return replace(compiled, kind=covered.kind, delivery=covered.delivery, moments=covered.moments)
+        # A tool that models call keeps its own moments: what stands in its place fires on commitments, beside it.
+        moments = compiled.moments if is_called(covered) else covered.moments
+        return replace(compiled, kind=covered.kind or compiled.kind, delivery=covered.delivery, moments=moments)
     return compiled
 
 
@@ -85,33 +105,94 @@ def approval_setting(name: str) -> str:
     return f"{GATES}{name}_requires_approval_enabled"
 
 
-def normalise_channel(channel: str) -> str:
-    """The channel as tools read it: a webcall is a phone call (N14)."""
-    return "phone" if channel == "webcall" else channel
+def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = None) -> str:
+    """Why a built-in tool isn't offered, or "": the one place that decides it (W01, W02, F06). A pure function.
+
+    `category` is what the platform's stored definition makes it, the tool's own without one.
+    """
+    if tool.channels and state.channel not in tool.channels:
+        return f"{' and '.join(tool.channels)} only, this is {state.channel}"
+    if tool.capability and tool.capability not in state.capabilities:
+        title = VERTICALS[state.vertical].title
+        return f"needs {tool.capability}, which the kind of business “{title}” does not bring"
+    if is_called(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools:
+        return "not among the tools that this agent may use"
+    needed = CATEGORIES.get(category or tool.category)
+    return (needed(state) if needed else "") or tool.gate(state)
 
 
-def _built_in(tool: BuiltinTool, attributes: Mapping[str, Resolved], channel: str) -> CompiledTool:
-    return CompiledTool(
+def is_called(tool: BuiltinTool | CompiledTool) -> bool:
+    """Whether a model calls the tool itself, while it answers."""
+    return bool({Moment.TURN, Moment.LIVE} & set(tool.moments))
+
+
+def compile_builtin(
+    tool: BuiltinTool, state: BusinessState, stored: Mapping[str, StoredDefinition] | None
+) -> CompiledTool:
+    """A built-in tool as one business sees it, offered or not and why. A pure function (F06)."""
+    compiled = CompiledTool(
         name=tool.name,
         origin=BUILT_IN,
-        why_not=tool.gate(attributes, channel),
+        why_not=why_not(tool, state),
         kind=tool.kind,
         delivery=tool.delivery,
-        definition=_as_switched(tool, attributes),
+        definition=_as_switched(tool, state),
         moments=tool.moments,
+        capability=tool.capability or "",
+        channels=tool.channels,
+        category=tool.category,
+    )
+    return _in_words(compiled, tool, state, stored) if is_called(tool) else compiled
+
+
+def _in_words(
+    compiled: CompiledTool, tool: BuiltinTool, state: BusinessState, stored: Mapping[str, StoredDefinition] | None
+) -> CompiledTool:
+    """The tool as models are told of it: in the platform's words, or in the code's while the platform has stored none."""
+    words = words_of(tool)
+    if stored is not None:
+        if tool.name not in stored:
+            return replace(compiled, why_not=compiled.why_not or NOT_STORED)
+        words = _over(words, stored[tool.name])
+    closed = why_not(tool, state, category=words.category)
+    parameters = words.parameters or NOTHING
+    described = {"description": interpolate(words.description, state.names)}
+    return replace(
+        compiled,
+        why_not=closed,
+        definition=compiled.definition.model_copy(update=described),
+        category=words.category,
+        parameters=tool.narrow(parameters, state) if tool.narrow and not closed else parameters,
+        section="\n".join([interpolate(words.section, state.names), *(tool.adds(state) if tool.adds else ())]),
     )
 
 
-def _as_switched(tool: BuiltinTool, attributes: Mapping[str, Resolved]) -> ToolDefinition:
+def words_of(tool: BuiltinTool) -> StoredDefinition:
+    """A tool in the code's own words, as the platform would store them."""
+    parameters = tool.handler.schema if tool.handler else NOTHING
+    return StoredDefinition(tool.definition.description, tool.category, tool.section, parameters)
+
+
+def _over(words: StoredDefinition, stored: StoredDefinition) -> StoredDefinition:
+    """The platform's words, and the code's for what it left empty."""
+    return StoredDefinition(
+        stored.description,
+        stored.category or words.category,
+        stored.section or words.section,
+        stored.parameters or words.parameters,
+    )
+
+
+def _as_switched(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
     """A built-in tool's definition, with the approval that the project asks for (D16)."""
-    is_asked = Moment.TASK in tool.moments and is_on(attributes, approval_setting(tool.name))
+    is_asked = Moment.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
     return tool.definition.model_copy(update={"requires_approval": True}) if is_asked else tool.definition
 
 
 def _moments_of(definition: ToolDefinition) -> tuple[Moment, ...]:
     """An event or a message of a project's own is for its conversation alone; a request may be made for a todo too."""
     is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
-    return (Moment.AFTER_TURN, Moment.TASK) if is_webhook else (Moment.AFTER_TURN,)
+    return (Moment.COMMITMENT, Moment.TASK) if is_webhook else (Moment.COMMITMENT,)
 
 
 def _delivery_of(definition: ToolDefinition) -> Delivery:

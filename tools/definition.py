@@ -37,9 +37,13 @@ class Delivery(StrEnum):
 
 
 class Moment(StrEnum):
-    """When a tool may run (D18): for a commitment found after the agent's reply, or for a todo that staff approved."""
+    """When a tool may run (D18): inside the agent's turn, in a live call, for a commitment found after its reply, or for a
+    todo that staff approved.
+    """
 
-    AFTER_TURN = "after_turn"
+    TURN = "turn"
+    LIVE = "live"
+    COMMITMENT = "commitment"
     TASK = "task"
 
 
@@ -177,10 +181,10 @@ class AfterActionDefinition(Part):
 
 
 class ToolDefinition(Part):
-    """What a tool is for, when it fires, and what it does then."""
+    """What a tool is for, when it fires, and what it does then. Only a tool that no commitment fires has no conditions."""
 
     description: Annotated[str, Field(min_length=1)]
-    conditions: Annotated[dict[str, Condition], Field(min_length=1)]
+    conditions: dict[str, Condition]
     use_conversation_history: Annotated[bool, Field(alias="useConversationHistory", strict=True)]
     conflict_policy: Annotated[ConflictPolicy | None, Field(alias="conflictPolicy")] = None
     action: Action = Action()

@@ -30,6 +30,8 @@ from tools.models import Effect, EffectState, Verdict
 TRIED_WITHIN = timedelta(minutes=15)
 # How long a tool that answers later may take before somebody has to look.
 CALLED_BACK_WITHIN = timedelta(hours=1)
+# The last word of the key of a job for what follows an effect that belongs to no conversation.
+ALONE = "alone"
 OPEN = (EffectState.PLANNED, EffectState.SENDING)
 
 ROWS = Compiled(lambda effect: Effect.objects.filter(pk=effect), kinds=(UUID,))
@@ -108,6 +110,16 @@ def job_for(effect: Effect, *, reason: str = "", run_after: datetime | None = No
     )
 
 
+def job_alone(effect: Effect) -> JobRequest:
+    """The job that carries out what follows an effect outside of any conversation."""
+    return job_for(effect, reason=ALONE)
+
+
+def is_alone(key: str) -> bool:
+    """Whether a job is `job_alone`'s."""
+    return key.endswith(f":{ALONE}")
+
+
 def keep_arguments(effect: Effect, arguments: Mapping[str, Any], *, repeat_key: str, recipient: str) -> bool:
     """Commit what a model read off the conversation, before anything acts on it. False when it stands already."""
     changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, arranged_at=None).update(
@@ -180,6 +192,16 @@ def cancel(effect: Effect, *, reason: str) -> bool:
     return _end(effect, state=EffectState.CANCELLED, error=reason[:2000])
 
 
+def end_by_hand(effect: Effect, *, by: UUID | None, is_done: bool, said: str) -> bool:
+    """A person did it, or couldn't, in the place of the tool. False when it was begun, or is over."""
+    end = (
+        {"state": EffectState.DONE, "told": f"A colleague did it by hand. {said}".strip()}
+        if is_done
+        else {"state": EffectState.FAILED, "error": f"A colleague couldn't do it. {said}".strip()[:2000]}
+    )
+    return _end(effect, resolved_by=by, resolved_at=Now(), **end)
+
+
 def reopen(effect: Effect) -> None:
     """Plan an effect again that failed before its first attempt. Raises WrongState."""
     changed = Effect.objects.filter(pk=effect.pk, state=EffectState.FAILED, attempts=0).update(
@@ -248,4 +270,6 @@ def _already(earlier: Effect) -> str:
     if earlier.state == EffectState.DONE:
         said = f" {earlier.told}" if earlier.told else ""
         return f"It was done already, and isn't done a second time.{said}"
+    if earlier.state == EffectState.PLANNED:
+        return "The same waits for a colleague, who has to approve it, so it isn't asked for a second time."
     return "The same is under way already, so it isn't begun a second time; whether it happened isn't known yet."

@@ -16,6 +16,7 @@ def effect_payload(effect: Effect) -> dict[str, Any]:
         "version": effect.tool_version,
         "kind": effect.kind,
         "delivery": effect.delivery,
+        "origin": effect.origin,
         "state": effect.state,
         "conversation": str(effect.conversation_id) if effect.conversation_id else None,
         "turn": str(effect.turn_id) if effect.turn_id else None,
@@ -99,5 +100,10 @@ def tool_payload(tool: CompiledTool) -> dict[str, Any]:
         "moments": list(tool.moments),
         "version": tool.version,
         "kind": tool.kind,
+        "capability": tool.capability or None,
+        "channels": list(tool.channels),
+        "category": tool.category or None,
+        "parameters": tool.parameters,
+        "section": tool.section or None,
         "definition": tool.definition.model_dump(mode="json", by_alias=True),
     }

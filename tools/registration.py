@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from projects.attributes import COMPUTED, SHAPES
+from projects.pages.agent.abilities import ABILITIES
 from projects.pages.counts import COUNTS
 from projects.seeds import PLANTS
 from projects.sources import to_connect_again
+from tools.abilities import agent_abilities
 from tools.attention import broken_of_late, unanswered_effects
 from tools.book.resources import plant_resources
 from tools.custom.attribute import KEY, ToolsAttribute
+from tools.desk import notices
+from tools.desk.escalations import waiting_requests
+from tools.desk.tickets import open_tickets
 from tools.offering import products, zip_codes
 
 
 def register() -> None:
-    """Attributes that are rows of ours and the shapes of those that we read, counts of the side bar, and seeds."""
+    """Attributes that are rows of ours and the shapes of those that we read, counts of the side bar, seeds, and what
+    the agent's settings list of its tools.
+    """
     COMPUTED[KEY] = ToolsAttribute()
     SHAPES[zip_codes.KEY] = zip_codes.check_zip_codes
     SHAPES[products.KEY] = products.check_products
     COUNTS["agent"] = lambda project: to_connect_again(project).count()
+    COUNTS["conversations"] = lambda project: waiting_requests(project).count()
+    COUNTS["tickets"] = lambda project: open_tickets(project).count()
     COUNTS["effects"] = lambda project: unanswered_effects(project).count()
     COUNTS["promises"] = lambda project: broken_of_late(project).count()
     PLANTS["resources"] = plant_resources
+    ABILITIES["tools"] = agent_abilities
+    notices.register_lane()

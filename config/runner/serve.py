@@ -170,6 +170,7 @@ class Serve:
 
     def _welcome(self, login: DemoLogin, *, seconds: float) -> None:
         self._log.say(f"Makegood answers at {self._env['MAKEGOOD_BASE_URL']} after {seconds:.1f} s")
+        self._log.say(f"A shop with the demo's widget: {self._env['MAKEGOOD_BASE_URL']}/demo/shop")
         self._log.say(f"Demo login: {login.email}, password {login.password}")
         self._log.say(f"The demo's API key is in {self._data_dir / 'demo.json'}. Ctrl-C stops everything.")
 

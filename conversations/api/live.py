@@ -27,7 +27,7 @@ _messages, _events = plain(Messages), plain(Events)
 async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
     """GET the transcript, POST a message; the answer may wait for the reply or stream it."""
     response = cast(Response, await in_db(rendered, _messages, request, conversation_id=conversation_id))
-    if request.method != "POST" or response.status_code != 202:
+    if request.method != "POST" or response.status_code != 202 or response.data["turn"] is None:
         return response
     if "text/event-stream" in request.headers.get("Accept", ""):
         place = await in_db(_place_before, response, conversation_id)

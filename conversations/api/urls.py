@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from conversations.api import effects, evaluate, live, rehearse, views
+from conversations.api import effects, evaluate, live, live_tools, operators, rehearse, tickets, views
 
 urlpatterns = [
     path("conversations", views.Conversations.as_view()),
@@ -13,7 +13,14 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/turns", views.Turns.as_view()),
     path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>", views.TurnDetail.as_view()),
     path("conversations/<uuid:conversation_id>/events", live.events),
+    path("conversations/<uuid:conversation_id>/session", live_tools.LiveSession.as_view()),
+    path("conversations/<uuid:conversation_id>/tool-calls", live_tools.live_calls),
     path("conversations/<uuid:conversation_id>/log", views.SystemEvents.as_view()),
+    path("conversations/<uuid:conversation_id>/take-over", operators.TakeOver.as_view()),
+    path("conversations/<uuid:conversation_id>/operator-messages", operators.OperatorMessages.as_view()),
+    path("conversations/<uuid:conversation_id>/hand-back", operators.HandBack.as_view()),
+    path("tickets", tickets.Tickets.as_view()),
+    path("tickets/<uuid:ticket_id>", tickets.TicketDetail.as_view()),
     path("tools/evaluate", evaluate.evaluate),
     path("tools/rehearse", rehearse.rehearse_door),
     path("effects/<uuid:effect_id>/resolve", effects.ResolveEffect.as_view()),

@@ -81,6 +81,8 @@ class ConversationDetail(ConversationView):
 
 
 class Messages(ConversationView):
+    plans_once = frozenset({"POST"})
+
     @extend_schema(operation_id="messages_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """The transcript in order."""
@@ -98,10 +100,14 @@ class Messages(ConversationView):
     )
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed."""
+        """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed.
+
+        While an operator has the conversation it is stored for them: `turn` is null, and nothing is waited for or streamed.
+        """
         data = self.valid(MessageInput)
         posted = post_message(self.bare_conversation(conversation_id), data["content"])
-        return Response({"message": message_payload(posted.message), "turn": turn_summary(posted.turn)}, status=202)
+        turn = turn_summary(posted.turn) if posted.turn else None
+        return Response({"message": message_payload(posted.message), "turn": turn}, status=202)
 
 
 class Turns(ConversationView):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from conversations.effects.ending import OUTCOMES, sentence_of
 from conversations.facts import MAX_VALUE, NORMALISERS, REORDERING, RefusedValue
 from conversations.log import ConversationLog
-from conversations.models import PromptSection, WaitOutcome
+from conversations.models import Persona, PromptSection, WaitOutcome
 from conversations.services import give_fields
 from conversations.urgent import speak_up
 from conversations.waits import end_wait
@@ -53,13 +55,26 @@ def input_for(row: AfterAction, effect: Effect) -> str:
 
 def carry_out(log: ConversationLog, effect: Effect, prepared: Prepared, *, config: AgentConfig) -> None:
     """Do it and put it down, in one commit. A value that can't be right makes it fail, visibly, and the next one runs."""
-    row = prepared.row
+    with _put_down(prepared):
+        ACTIONS[AfterActionType(prepared.row.type)](log, effect, prepared, config)
+
+
+def carry_out_alone(persona: Persona, prepared: Prepared, *, config: AgentConfig) -> None:
+    """The same of the one that needs no conversation: what a customer is known by."""
+    with _put_down(prepared):
+        _give_attribute(persona, prepared, config)
+
+
+@contextmanager
+def _put_down(prepared: Prepared) -> Iterator[None]:
+    """Put down how it ended."""
+    end = partial(end_after_action, prepared.row, raw=prepared.raw, value=prepared.value)
     try:
-        ACTIONS[AfterActionType(row.type)](log, effect, prepared, config)
+        yield
     except RefusedValue as refusal:
-        end_after_action(row, AfterActionState.FAILED, raw=prepared.raw, value=prepared.value, error=str(refusal))
+        end(AfterActionState.FAILED, error=str(refusal))
     else:
-        end_after_action(row, AfterActionState.DONE, raw=prepared.raw, value=prepared.value)
+        end(AfterActionState.DONE)
 
 
 def give_up_after_actions(log: ConversationLog, effect: Effect, reason: str) -> None:
@@ -84,10 +99,15 @@ def _tell(log: ConversationLog, effect: Effect, text: str) -> None:
 
 
 def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:
+    attribute = _give_attribute(log.conversation.persona, prepared, config)
+    log.add_event(SET_PERSONA_ATTRIBUTE, payload={"attribute": attribute, "effect": str(effect.pk)})
+
+
+def _give_attribute(persona: Persona, prepared: Prepared, config: AgentConfig) -> str:
+    """Set it, and name it. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
-    value = _attribute(options.attribute, prepared.value, config)
-    give_fields(log.conversation.persona, {options.attribute: value})
-    log.add_event(SET_PERSONA_ATTRIBUTE, payload={"attribute": options.attribute, "effect": str(effect.pk)})
+    give_fields(persona, {options.attribute: _attribute(options.attribute, prepared.value, config)})
+    return options.attribute
 
 
 def _set_prompt_section(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:

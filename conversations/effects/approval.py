@@ -7,15 +7,26 @@ from conversations.models import WaitOutcome
 from conversations.models.event import EventType
 from conversations.waits import end_wait
 from todos.lifecycle import AGENT
-from todos.models import TodoSource, TodoStatus
+from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
+from tools.execution.repeats import find_waiting
+from tools.ledger import needs_approval
 from tools.models import Effect
 from tools.presenters import effect_payload
 from tools.promises import give_time
 
+NOT_BEGUN = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 AWAITED = (
     "A colleague has to approve it first ({tool}: “{quote}”). Say so if it matters now, and never that it was done."
 )
+
+
+def waiting_for(effect: Effect) -> Effect | None:
+    """The same thing, for which a person's yes is awaited, or was just given: a second promise asks for no second one (E6)."""
+    if not needs_approval(effect):
+        return None
+    todos = Todo.objects.filter(conversation_id=effect.conversation_id, status__in=NOT_BEGUN, effect__isnull=False)
+    return find_waiting(effect, among=list(todos.values_list("effect_id", flat=True)))
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,11 +13,12 @@ from jobs.claimed import ClaimedJob
 from jobs.model_client import model_client
 from jobs.models import Job, ModelCall
 from llm.errors import LlmError
-from llm.types import CallRecord
+from llm.types import CallRecord, ModelSpec
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.definition import ToolDefinition
-from tools.skills.arguments import Schema, generate_object_by_schema
+from tools.models import Effect
+from tools.skills.arguments import Schema, Surroundings, generate_object_by_schema
 
 
 class AskedAgain(BaseModel):
@@ -39,6 +40,22 @@ class Made(BaseModel):
     value: str = Field(description="what the task asks for, and nothing else")
 
 
+class Asked(Protocol):
+    """An effect with what a model is told beside the task."""
+
+    @property
+    def effect(self) -> Effect:
+        """The effect at hand."""
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What objects are read off."""
+
+    @property
+    def model(self) -> ModelSpec:
+        """Who is asked."""
+
+
 async def ask_arguments(job: ClaimedJob, work: Work, schema: Schema, *, definition: ToolDefinition) -> dict[str, Any]:
     """What the tool needs, read off the conversation. Raises LlmError where it may be tried again, else GiveUp."""
     task = f"The tool {work.effect.tool} is about to be used. {definition.description}"
@@ -51,12 +68,12 @@ async def has_asked_again(job: ClaimedJob, work: Work) -> bool:
     return AskedAgain.model_validate(await _ask(job, work, AskedAgain, task=task)).asked_again
 
 
-async def make_value(job: ClaimedJob, work: Work, *, instruction: str, raw: str) -> str:
+async def make_value(job: ClaimedJob, work: Asked, *, instruction: str, raw: str) -> str:
     """What an after-action's instruction makes of its input (N47). Raises as `ask_arguments`."""
     return Made.model_validate(await _ask(job, work, Made, task=instruction, material=raw)).value
 
 
-async def _ask(job: ClaimedJob, work: Work, schema: Schema, *, task: str, material: str = "") -> dict[str, Any]:
+async def _ask(job: ClaimedJob, work: Asked, schema: Schema, *, task: str, material: str = "") -> dict[str, Any]:
     records: list[CallRecord] = []
     try:
         return await generate_object_by_schema(
@@ -75,7 +92,7 @@ async def _ask(job: ClaimedJob, work: Work, schema: Schema, *, task: str, materi
         await in_db(_keep_calls, job, work, records)
 
 
-def _keep_calls(job: ClaimedJob, work: Work, records: list[CallRecord]) -> None:
+def _keep_calls(job: ClaimedJob, work: Asked, records: list[CallRecord]) -> None:
     """Store the calls, while no other worker has claimed the job since."""
     with tenant_tx(job.organization_id):
         if not Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():

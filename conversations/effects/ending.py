@@ -47,13 +47,13 @@ def settle(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
     elif course is Course.LATER:
         _wait_for_callback(log, effect, outcome)
     else:
-        _end(log, effect, outcome, state=STATES[course])
+        end_effect(log, effect, outcome, state=STATES[course])
 
 
 def give_up(log: ConversationLog, effect: Effect, reason: str) -> None:
     """It can't be worked on any more: what has begun may have happened, anything else certainly did not (E4)."""
     state = EffectState.UNKNOWN if effect.state == EffectState.SENDING or effect.is_uncertain else EffectState.FAILED
-    _end(log, effect, Outcome.failed(reason), state=state)
+    end_effect(log, effect, Outcome.failed(reason), state=state)
 
 
 def tell_held(log: ConversationLog, effect: Effect) -> None:
@@ -98,9 +98,10 @@ def conversation_of(effect: Effect) -> UUID:
 
 
 def lock_effect(effect_id: UUID) -> None:
-    """Lock the conversation of an effect for what follows in the transaction."""
-    if effect := Effect.objects.filter(pk=effect_id).first():
-        lock_conversation(conversation_of(effect))
+    """Lock the conversation of an effect, where it has one, for what follows in the transaction."""
+    effect = Effect.objects.filter(pk=effect_id).first()
+    if effect is not None and effect.conversation_id is not None:
+        lock_conversation(effect.conversation_id)
 
 
 def definition_or_none(effect: Effect) -> ToolDefinition | None:
@@ -110,7 +111,8 @@ def definition_or_none(effect: Effect) -> ToolDefinition | None:
         return None
 
 
-def _end(log: ConversationLog, effect: Effect, outcome: Outcome, *, state: EffectState) -> None:
+def end_effect(log: ConversationLog, effect: Effect, outcome: Outcome, *, state: EffectState) -> None:
+    """End an effect in this state, with everything that follows; one that was over already stays as it is."""
     if outcome.signal is not None and not obey_signal(
         log, outcome.signal, turn_id=effect.turn_id, result=outcome.result
     ):

@@ -14,9 +14,9 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from conversations.effects import after_actions
-from conversations.effects.after_actions import Prepared, give_up_after_actions, input_for, instruction_of
-from conversations.effects.approval import ask_for_approval
-from conversations.effects.asking import ask_arguments, has_asked_again, make_value
+from conversations.effects.after_actions import Prepared, give_up_after_actions
+from conversations.effects.approval import ask_for_approval, waiting_for
+from conversations.effects.asking import ask_arguments, has_asked_again
 from conversations.effects.ending import (
     NO_CALLBACK,
     conversation_of,
@@ -26,30 +26,29 @@ from conversations.effects.ending import (
     tell_cancelled,
     tell_held,
 )
+from conversations.effects.preparing import prepare
 from conversations.effects.work import Work, has_asked_since, read_work
+from conversations.flows.alone import give_up_alone, run_alone
 from conversations.log import ConversationLog, job_log, open_log
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.errors import GiveUp
 from jobs.fence import job_tx, prove
 from jobs.models import State
-from llm.errors import LlmError
 from projects.threads import in_db
 from tools import ledger
 from tools.definition import ActionType, Delivery
-from tools.execution.after_actions import NoInput, end_after_action, next_after_action, tells
+from tools.execution.after_actions import next_after_action, tells
 from tools.execution.callback import callback_token, digest_of
 from tools.execution.caps import cap_of, recipient_of
-from tools.execution.ending import MOST_ATTEMPTS
+from tools.execution.ending import DIED, MOST_ATTEMPTS
 from tools.execution.outcome import Outcome
 from tools.execution.repeats import find_repeated
 from tools.execution.run import carry_out, definition_of
 from tools.execution.same import same_thing
 from tools.execution.schemas import MalformedTool, wanted_arguments
 from tools.execution.standing import why_not_now
-from tools.models import AfterAction, AfterActionState, Effect, EffectState
+from tools.models import AfterAction, Effect, EffectState
 
-DIED = "The worker that was at it died; whether it was done isn't known."
 OBSERVER_PATIENCE_SECONDS = 15.0
 OBSERVER_POLL_SECONDS = 0.1
 
@@ -65,6 +64,9 @@ class Begin(Enum):
 async def run_effect(job: ClaimedJob) -> None:
     """Carry on one effect from wherever it stands. What stands is never done again."""
     crash_point("effect.planned")
+    if ledger.is_alone(job.key):
+        await run_alone(job)
+        return
     work = await _read_when_observed(job)
     if work.effect.state in ledger.OPEN and not is_callback_job(job.key):
         is_job_over = await _attempt(job, work)
@@ -77,6 +79,9 @@ async def run_effect(job: ClaimedJob) -> None:
 def give_up_effect(job: ClaimedJob, reason: str) -> None:
     """The job has failed for good; staff sees the effect with the reason, and the agent is told."""
     effect = Effect.objects.get(pk=job.subject_id)
+    if ledger.is_alone(job.key):
+        give_up_alone(effect, reason)
+        return
     with open_log(conversation_of(effect)) as log:
         if effect.state in ledger.OPEN:
             give_up(log, effect, reason)
@@ -196,7 +201,8 @@ def _begin(job: ClaimedJob, work: Work, asked_again: bool | None) -> Begin:
 
 def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -> Begin | None:
     """A repeat is held (E6), and what is too much fails (threat 8). None: nothing keeps it back."""
-    earlier = find_repeated(effect) if effect.resolved_at is None and not asked_again else None
+    is_looked_for = effect.resolved_at is None and not asked_again
+    earlier = (find_repeated(effect) or waiting_for(effect)) if is_looked_for else None
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
         return Begin.ASKS
     if earlier is not None and ledger.hold(effect, earlier):
@@ -241,7 +247,7 @@ def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
 async def _after_actions(job: ClaimedJob, work: Work) -> None:
     """Steps 6 and 7, and the end of the job."""
     while (row := await in_db(_next, job, work)) is not None:
-        prepared = await _prepare(job, work, row)
+        prepared = await prepare(job, work, row)
         if prepared is None:
             continue
         if tells(row):
@@ -257,31 +263,6 @@ def _next(job: ClaimedJob, work: Work) -> AfterAction | None:
         with job_tx(job, finish=State.DONE):
             pass
     return row
-
-
-async def _prepare(job: ClaimedJob, work: Work, row: AfterAction) -> Prepared | None:
-    """Its input, and what a model makes of it; a model that can't be had makes it fail, not the effect."""
-    try:
-        raw = input_for(row, work.effect)
-    except NoInput as missing:
-        await in_db(_fail_after_action, job, row, str(missing))
-        return None
-    instruction = instruction_of(row)
-    if not instruction:
-        return Prepared(row=row, raw=raw, value=raw)
-    try:
-        value = await make_value(job, work, instruction=instruction, raw=raw)
-    except (LlmError, GiveUp) as failure:
-        if isinstance(failure, LlmError) and not job.is_last_attempt:
-            raise
-        await in_db(_fail_after_action, job, row, str(failure))
-        return None
-    return Prepared(row=row, raw=raw, value=value)
-
-
-def _fail_after_action(job: ClaimedJob, row: AfterAction, error: str) -> None:
-    with job_tx(job):
-        end_after_action(row, AfterActionState.FAILED, error=error)
 
 
 def _commit_after_action(job: ClaimedJob, work: Work, prepared: Prepared) -> None:

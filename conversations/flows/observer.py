@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conversations.facts import keep_facts, refusal_of
 from conversations.flows.calls import add_calls, as_failure, keep_calls
+from conversations.flows.commits import commit_in
 from conversations.log import job_log
 from conversations.models import Turn
 from conversations.quality import keep_quality
@@ -30,7 +31,7 @@ async def run_observer(job: ClaimedJob) -> None:
         await in_db(keep_calls, job, scene.turn, records)
         raise as_failure(error) from error
     crash_point("lane.llm_done_pre_commit")
-    await in_db(_commit, job, scene, observation, records)
+    await commit_in(job.subject_id, _commit, job, scene, observation, records)
     crash_point("lane.committed")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -13,11 +13,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.apology import apology_in
+from conversations.calls.hops import Hops, stored_hops
 from conversations.flows.calls import add_calls, keep_calls
 from conversations.live.tokens import TokenWriter
 from conversations.log import ConversationLog, job_log, open_log
 from conversations.models import Freshness, MessageRole, Origin, PersonaField, Turn, TurnStatus
 from conversations.models.event import EventType
+from conversations.outcomes import obey_signal
 from conversations.scene import Scene, scene_before
 from conversations.skills.reply import build_request
 from conversations.summaries import is_due
@@ -30,11 +32,16 @@ from jobs.errors import GiveUp, WrongState
 from jobs.fence import job_tx
 from jobs.model_client import model_client
 from jobs.models import State
-from llm.errors import LlmError, StreamCut
-from llm.types import CallRecord, ChatRequest, FinishReason
+from llm.errors import BadAnswer, LlmError, StreamCut
+from llm.types import CallRecord, ChatRequest, Completion, FinishReason
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from projects.writes import update_row
+from tools.calling.offer import Offer, offer_at
+from tools.definition import Moment
+from tools.execution.outcome import Signal
+from tools.platform import stored_definitions
+from tools.state import read_state
 
 AFTER_REPLY = ("observer", "thoughts", "tool_caller")
 ANALYZE = "broadcast_analyze_conversation"
@@ -47,6 +54,7 @@ class Begun:
 
     scene: Scene
     request: ChatRequest
+    hops: Hops
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,7 @@ class Written:
     text: str
     first_token_at: datetime | None
     withheld: Sequence[str]
+    hops: Hops
 
 
 async def run_reply(job: ClaimedJob) -> None:
@@ -76,10 +85,18 @@ def _begin(job: ClaimedJob) -> Begun:
     with job_tx(job):
         scene = scene_before(job)
         turn, directives = scene.turn, scene.conversation.directives
+        # What an earlier attempt has called is not asked for again.
+        hops = Hops(job, scene, _offer(scene), stored_hops(turn.pk) if turn.started_at else [])
         turn.status, turn.started_at, turn.directives_used = TurnStatus.REPLYING, timezone.now(), directives
         turn.freshness, turn.working_hours = _freshness(scene), scene.status.document
         update_row(turn, ("status", "started_at", "directives_used", "freshness", "working_hours"))
-        return Begun(scene=scene, request=build_request(scene))
+        return Begun(scene=scene, request=build_request(scene, hops.offer), hops=hops)
+
+
+def _offer(scene: Scene) -> Offer:
+    """What the model may call while it answers."""
+    state = read_state(scene.project, channel=scene.conversation.channel)
+    return offer_at(Moment.TURN, state, stored_definitions())
 
 
 def _freshness(scene: Scene) -> Freshness:
@@ -113,31 +130,65 @@ async def _stream(job: ClaimedJob, begun: Begun, records: list[CallRecord], *, a
         raise
     finally:
         await writer.close()
-    return Written(text=writer.text.strip(), first_token_at=_first_token_at(records[first]), withheld=withheld)
+    return Written(writer.text.strip(), _first_token_at(records[first:]), withheld, begun.hops)
 
 
-def _first_token_at(call: CallRecord) -> datetime | None:
-    if call.first_token_ms is None:
-        return None
-    return call.started_at + timedelta(milliseconds=call.first_token_ms)
+def _first_token_at(calls: Sequence[CallRecord]) -> datetime | None:
+    """When the first word came; a call of tools before it said none."""
+    spoken = next((call for call in calls if call.output and call.first_token_ms is not None), None)
+    return spoken.started_at + timedelta(milliseconds=spoken.first_token_ms or 0) if spoken else None
 
 
 async def _complete(begun: Begun, writer: TokenWriter, records: list[CallRecord]) -> Sequence[str]:
-    """Write the whole answer: one that is cut by its length goes on once. Returns what was withheld. Raises LlmError."""
-    request, text = begun.request, text_of(begun.scene, writer.write)
+    """Write the whole answer, with what its model calls on the way (W08). Returns what was withheld. Raises LlmError."""
+    hops, text = begun.hops, text_of(begun.scene, writer.write)
 
     def on_text(piece: str) -> None:
         text.write(piece)
         crash_point("turn.mid_stream")
 
+    for hop in hops.taken:
+        text.write(hop.step.content)
+        await hops.finish(hop)
+        text.learn(hops.effects)
+    while hops.last_word is None:
+        on_next = _apart(on_text, writer)
+        completion = await _answer(hops.fit(begun.request), on_next, records, writer)
+        if not completion.tool_calls:
+            break
+        if hops.is_last:
+            raise BadAnswer("The model calls tools without end.")
+        await hops.take(completion)
+        text.learn(hops.effects)
+    text.close()
+    return text.withheld
+
+
+async def _answer(
+    request: ChatRequest, on_text: Callable[[str], None], records: list[CallRecord], writer: TokenWriter
+) -> Completion:
+    """One answer of the model; one that is cut by its length goes on once. Raises LlmError."""
     completion = await model_client().stream(request, on_text=on_text, record=records.append)
     if completion.finish is FinishReason.LENGTH:
         rest = _continuation(request, written=completion.text)
-        following = await model_client().stream(rest, on_text=on_text, record=records.append)
-        if following.finish is FinishReason.LENGTH:
+        completion = await model_client().stream(rest, on_text=on_text, record=records.append)
+        if completion.finish is FinishReason.LENGTH:
             raise StreamCut("The answer is longer than the model may write.", partial=writer.text)
-    text.close()
-    return text.withheld
+    return completion
+
+
+def _apart(on_text: Callable[[str], None], writer: TokenWriter) -> Callable[[str], None]:
+    """What goes on after a tool was called begins apart from what was said before it."""
+    is_first = True
+
+    def write(piece: str) -> None:
+        nonlocal is_first
+        if is_first and piece and writer.text and not (writer.text[-1].isspace() or piece[0].isspace()):
+            on_text(" ")
+        is_first = False
+        on_text(piece)
+
+    return write
 
 
 def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
@@ -148,8 +199,11 @@ def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
 def _commit(job: ClaimedJob, scene: Scene, written: Written, records: list[CallRecord]) -> None:
     """The reply, the finished turn, the event and the three jobs: all of it or nothing (M5)."""
     with job_log(job, job.subject_id, finish=State.DONE) as log:
-        turn = scene.turn
-        turn.reply = log.add_message(MessageRole.AGENT, written.text, turn=turn, idn="agent_message")
+        turn, hops = scene.turn, written.hops
+        if written.text or hops.blocks:
+            turn.reply = log.add_message(
+                MessageRole.AGENT, written.text, turn=turn, idn="agent_message", blocks=hops.blocks
+            )
         turn.status, turn.first_token_at, turn.partial = TurnStatus.DONE, written.first_token_at, ""
         turn.replied_at = turn.finished_at = timezone.now()
         log.writes.update(turn, ("reply", "status", "first_token_at", "partial", "replied_at", "finished_at"))
@@ -161,6 +215,9 @@ def _commit(job: ClaimedJob, scene: Scene, written: Written, records: list[CallR
         log.add_event(ANALYZE, payload={"turn": str(turn.pk)})
         log.add_turn_event(turn)
         log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
+        if (last := hops.last_word) is not None:
+            result = (last.effect.result if last.effect else None) or {"turn": str(turn.pk)}
+            obey_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
         transaction.on_commit(partial(crash_point, "turn.committed_pre_wake"))
         log.conversation.follow_up_at = next_follow_up(log, scene.config, after=turn)
         enqueue([_follower(lane, log, turn) for lane in _followers(scene)])
@@ -218,6 +275,8 @@ def _apology(log: ConversationLog) -> str:
 def reopen(conversation_id: UUID, ordinal: int) -> None:
     """Staff runs a failed reply again; only the newest turn can still be answered. Raises WrongState."""
     with open_log(conversation_id) as log:
+        if log.conversation.operator_id is not None:
+            raise WrongState("A colleague has this conversation; the agent is silent until they hand it back.")
         if log.conversation.last_turn != ordinal:
             raise WrongState("A newer message was answered since; this reply would come too late.")
         turn = Turn.objects.get(conversation=log.conversation, seq=ordinal)

@@ -6,6 +6,7 @@ import asyncio
 from uuid import UUID
 
 from conversations.flows.calls import add_calls, as_failure, keep_calls
+from conversations.flows.commits import commit_in
 from conversations.log import ConversationLog, job_log
 from conversations.models import Directives, Turn
 from conversations.models.event import EventType
@@ -54,7 +55,7 @@ async def _think(job: ClaimedJob) -> None:
         raise as_failure(error) from error
     crash_point("lane.llm_done_pre_commit")
     try:
-        await in_db(_commit, job, scene, directives, records)
+        await commit_in(job.subject_id, _commit, job, scene, directives, records)
     except Waiting:
         await in_db(keep_calls, job, scene.turn, records)
         raise

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from conversations.commitments import execute, is_waited_for, put_claims_right, source_of, update_follow_up
 from conversations.flows.calls import add_calls, as_failure, keep_calls
+from conversations.flows.commits import commit_in
 from conversations.log import ConversationLog, job_log, open_log
 from conversations.models import Analysis
 from conversations.scene import Scene, scene_after
@@ -30,12 +31,13 @@ from tools.analysis.conflicts import Conflicts, Settled, identify_conflicts, res
 from tools.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
 from tools.analysis.steps import StepDocument, held_by, in_order
 from tools.analysis.stored import candidates, compiled_object, contested_of
-from tools.catalogue import CompiledTool, at_moment, compile_tools, normalise_channel
+from tools.catalogue import CompiledTool, at_moment, compile_tools
 from tools.definition import Moment
 from tools.judge import Judgement, judge
 from tools.promises import add_broken, open_unserved
 from tools.skills.detect import Detection
 from tools.skills.exchange import Exchange, TranscriptLine
+from tools.state import normalise_channel
 
 Contested = Mapping[str, Sequence[Judgement]]
 
@@ -97,7 +99,7 @@ def _begin(job: ClaimedJob) -> Begun:
             scene=scene,
             model=model_for(scene.project, scene.config, "detect"),
             channel=channel,
-            compiled=at_moment(compile_tools(scene.project, channel=channel), Moment.AFTER_TURN),
+            compiled=at_moment(compile_tools(scene.project, channel=channel), Moment.COMMITMENT),
             standing=next(iter(STANDING(scene.turn.pk)), None),
         )
     if begun.standing is not None and begun.standing.finished_at is not None:
@@ -120,7 +122,7 @@ async def _decide(job: ClaimedJob, begun: Begun) -> Contested:
     crash_point("lane.llm_done_pre_commit")
     judgements = judge(detections.all, tools=begun.offered, answer=exchange.answer)
     read = Read(groups, detections, judgements, identify_conflicts(judgements))
-    await in_db(_commit_decided, job, begun, read, records)
+    await commit_in(job.subject_id, _commit_decided, job, begun, read, records)
     if is_waited_for(read.conflicts.decided):
         crash_point("wait.opened")
     return read.conflicts.contested
@@ -136,7 +138,7 @@ async def _rank(job: ClaimedJob, begun: Begun, contested: Contested) -> None:
     except LlmError as error:
         await in_db(keep_calls, job, begun.scene.turn, records)
         raise as_failure(error) from error
-    await in_db(_commit_ranked, job, begun.scene, settled, records)
+    await commit_in(job.subject_id, _commit_ranked, job, begun.scene, settled, records)
 
 
 def _commit_decided(job: ClaimedJob, begun: Begun, read: Read, records: list[CallRecord]) -> None:

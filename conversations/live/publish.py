@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 from uuid import UUID
 
 import redis
-from django.conf import settings
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from conversations.live.keys import channel_of
 from conversations.models import Event
+from projects.telling import tell
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +23,7 @@ def publish_events(conversation_id: UUID, events: Sequence[Event]) -> None:
         return
     entries = json.dumps([event_entry(event) for event in events])
     try:
-        _redis().publish(channel_of(conversation_id), entries)
+        tell("PUBLISH", channel_of(conversation_id), entries)
     except (redis.RedisError, OSError) as error:
         log.warning("The live stream was not told (%s); it will poll.", type(error).__name__)
 
@@ -34,11 +31,3 @@ def publish_events(conversation_id: UUID, events: Sequence[Event]) -> None:
 def event_entry(event: Event) -> dict[str, Any]:
     """An event as the stream passes it on."""
     return {"seq": event.seq, "type": event.type, "payload": event.payload}
-
-
-@cache
-def _redis() -> redis.Redis:
-    # One try: whoever tells must not wait for a Redis that is away.
-    return redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
-    )

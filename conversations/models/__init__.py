@@ -8,6 +8,7 @@ from conversations.models.follow_up import FollowUp, FollowUpState
 from conversations.models.message import Message, MessageRole
 from conversations.models.persona import Persona, PersonaField
 from conversations.models.section import PromptSection
+from conversations.models.step import TurnCall, TurnStep
 from conversations.models.summary import Summary
 from conversations.models.turn import Freshness, Origin, Turn, TurnStatus
 from conversations.models.wait import Wait, WaitOutcome
@@ -30,7 +31,9 @@ __all__ = [
     "PromptSection",
     "Summary",
     "Turn",
+    "TurnCall",
     "TurnStatus",
+    "TurnStep",
     "Wait",
     "WaitOutcome",
 ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import TenantForeignKey, TenantModel
+from projects.rows import DenseTenantModel, TenantForeignKey
 
 
-class Analysis(TenantModel):
+class Analysis(DenseTenantModel):
     """One run of the tool caller over one reply.
 
     `steps` is [{"number", "name", "group", "held"}], in the source's order. While `finished_at` is null, tools of one tag
@@ -15,7 +15,7 @@ class Analysis(TenantModel):
     """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="analyses")
-    turn = TenantForeignKey("conversations.Turn", related_name="analyses")
+    turn = TenantForeignKey("conversations.Turn", related_name="analyses", db_index=False)
     steps = models.JSONField()
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from projects.rows import TenantForeignKey, TenantModel
+from projects.rows import DenseTenantModel, TenantForeignKey
 
 
 class Channel(models.TextChoices):
@@ -27,20 +28,22 @@ class ConversationStatus(models.TextChoices):
     TRANSFERRED = "transferred", "Transferred to a person"
 
 
-class Conversation(TenantModel):
+class Conversation(DenseTenantModel):
     """The counters hand out gapless numbers under the row's lock; `directives_turn` says which turn wrote the directives.
 
     `follow_up_at` is when the agent writes again if nobody does before: any message and any turn clears it in its own
     transaction, so that a timer that is still set is one that nothing has overtaken (F2). `recovery` is why the
     conversation goes badly, while it does (T19); `correction` is what the agent said was done and wasn't, until a reply has
-    put it right; `extracted_to` the last message that was looked through for todos.
+    put it right; `shopper` are the claims of a shopper whom the shop has signed in (W05). While there is an `operator`, the
+    agent is silent (M9). `extracted_to` the last message that was looked through for todos.
     """
 
-    project = TenantForeignKey("projects.Project", related_name="conversations")
+    project = TenantForeignKey("projects.Project", related_name="conversations", db_index=False)
     persona = TenantForeignKey("conversations.Persona", related_name="conversations")
     channel = models.CharField(max_length=10, choices=Channel.choices)
     status = models.CharField(max_length=12, choices=ConversationStatus.choices, default=ConversationStatus.OPEN)
     metadata = models.JSONField(default=dict)
+    shopper = models.JSONField(null=True)
     directives = TenantForeignKey("conversations.Directives", models.PROTECT, null=True, related_name="+")
     directives_turn = models.PositiveIntegerField(default=0)
     summary = TenantForeignKey("conversations.Summary", models.PROTECT, null=True, related_name="+")
@@ -53,6 +56,8 @@ class Conversation(TenantModel):
     last_message = models.PositiveIntegerField(default=0)
     last_turn = models.PositiveIntegerField(default=0)
     flag = models.CharField(max_length=300, blank=True, help_text="why staff should look")
+    operator = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    operator_since = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

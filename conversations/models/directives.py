@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import TenantForeignKey, TenantModel
+from projects.rows import DenseTenantModel, TenantForeignKey
 
 
-class Directives(TenantModel):
+class Directives(DenseTenantModel):
     """One version, written after a turn by thoughts and by nothing else (D5). Never changed."""
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="all_directives")
-    turn = TenantForeignKey("conversations.Turn", related_name="+")
+    turn = TenantForeignKey("conversations.Turn", related_name="+", db_index=False)
     version = models.PositiveIntegerField()
     document = models.JSONField()
     created_at = models.DateTimeField(auto_now_add=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import TenantForeignKey, TenantModel
+from projects.rows import DenseTenantModel, TenantForeignKey
 
 
 class EventType(models.TextChoices):
@@ -12,6 +12,8 @@ class EventType(models.TextChoices):
 
     MESSAGE = "message", "A message"
     TURN = "turn", "A turn changed"
+    TOOL_CALL = "tool_call", "A tool was called inside the turn"
+    BLOCK = "block", "Something to be shown in place of words"
     DIRECTIVES = "directives", "New directives"
     EFFECT = "effect", "An effect changed"
     WAITING = "waiting", "Waiting began or ended"
@@ -20,10 +22,10 @@ class EventType(models.TextChoices):
     SYSTEM = "system", "A system event"
 
 
-class Event(TenantModel):
+class Event(DenseTenantModel):
     """`idn` is the sources' name of it. `seq` is gapless, taken under the conversation's lock, and is the SSE id."""
 
-    conversation = TenantForeignKey("conversations.Conversation", related_name="events")
+    conversation = TenantForeignKey("conversations.Conversation", related_name="events", db_index=False)
     seq = models.PositiveIntegerField()
     idn = models.CharField(max_length=120)
     connector = models.CharField(max_length=40, default="system")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import TenantForeignKey, TenantModel
+from projects.rows import DenseTenantModel, TenantForeignKey
 
 
 class MessageRole(models.TextChoices):
@@ -14,13 +14,14 @@ class MessageRole(models.TextChoices):
     SYSTEM = "system", "System"
 
 
-class Message(TenantModel):
-    """One message; `seq` counts without gaps within the conversation."""
+class Message(DenseTenantModel):
+    """One message; `seq` counts without gaps within the conversation. `author` is the operator, as the customer reads it."""
 
-    conversation = TenantForeignKey("conversations.Conversation", related_name="messages")
+    conversation = TenantForeignKey("conversations.Conversation", related_name="messages", db_index=False)
     turn = TenantForeignKey("conversations.Turn", null=True, related_name="messages")
     seq = models.PositiveIntegerField()
     role = models.CharField(max_length=10, choices=MessageRole.choices)
+    author = models.CharField(max_length=80, blank=True)
     content = models.TextField()
     blocks = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -8,10 +8,15 @@ from projects.rows import TenantForeignKey, TenantModel
 
 
 class Persona(TenantModel):
-    """One customer of a project. `external_id` is the caller's own name for them."""
+    """One customer of a project. `external_id` is the caller's own name for them.
+
+    `flagged` and `flag_reason` are what an agent has put down of a caller for staff (F19); no prompt holds them.
+    """
 
     project = TenantForeignKey("projects.Project", related_name="personas")
     external_id = models.CharField(max_length=200)
+    flagged = models.BooleanField(default=False)
+    flag_reason = models.CharField(max_length=300, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import TenantForeignKey, TenantModel
+from projects.rows import DenseTenantModel, TenantForeignKey
 
 
 class TurnStatus(models.TextChoices):
@@ -32,14 +32,14 @@ class Origin(models.TextChoices):
     FOLLOW_UP = "follow_up", "The customer was silent for long enough"
 
 
-class Turn(TenantModel):
+class Turn(DenseTenantModel):
     """`seq` counts without gaps within the conversation. `partial` keeps what a superseded reply had written.
 
     `working_hours` is {"open", "reason"} at the reply's start, `refused` the observer's readings that could not be kept:
     [{"field", "value", "reason"}]. The quality is from 1 to 10, empty where it isn't scored.
     """
 
-    conversation = TenantForeignKey("conversations.Conversation", related_name="turns")
+    conversation = TenantForeignKey("conversations.Conversation", related_name="turns", db_index=False)
     seq = models.PositiveIntegerField()
     origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.MESSAGE)
     status = models.CharField(max_length=12, choices=TurnStatus.choices, default=TurnStatus.QUEUED)

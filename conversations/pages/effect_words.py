@@ -76,6 +76,10 @@ KINDS = {
     "transfer": "Transfer to a person",
     "webhook": "Webhook",
     "urgent_message": "Message to the agent",
+    "order_lookup": "Look up orders",
+    "caller_lookup": "Look up the caller",
+    "caller_verification": "Verify the customer",
+    "verification_code": "One-time code",
     "event": "Event",
     "end": "End of the conversation",
 }

@@ -46,10 +46,11 @@ LANES: Mapping[str, LaneWords] = {
     "todo": LaneWords("Todo", "An approved todo was given up; it says how far it came."),
     "follow_up": LaneWords("Follow-up", "The agent did not write again after the silence."),
     "summary": LaneWords("Summary", "The next prompts carry the longer transcript."),
+    "operator_notice": LaneWords("Notice to operators", "Nobody was written to about customers who wait for a person."),
 }
 
 # Their jobs are ordered by something else than turns.
-OF_NO_TURN = ("effect", "todo")
+OF_NO_TURN = ("effect", "todo", "operator_notice")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -33,7 +33,10 @@ from conversations.pages.customers import facts_of
 from conversations.pages.entrance import enter, zone_of
 from conversations.pages.excerpts import Piece, excerpt
 from conversations.pages.moments import Moment, moment_of
+from conversations.pages.operator import act, operator_context
+from conversations.pages.todos.beside import todos_beside
 from conversations.presenters import directives_payload
+from conversations.reasons import MOST, Reason, find_waiting, reasons_of
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
@@ -42,6 +45,7 @@ from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 
 LONGEST_SEARCH = 200
+VIEWS = ("waiting", "mine")
 UNNAMED = "Unnamed customer"
 
 
@@ -56,16 +60,28 @@ class Row:
     is_ended: bool
     is_test: bool
     flag: str
+    operator: str
+    reasons: Sequence[Reason]
     speaker: str
     pieces: list[Piece]
     at: Moment
 
 
 @dataclass(frozen=True)
+class Around:
+    """What rows are told of besides their own columns, read for all of them together."""
+
+    names: Mapping[UUID, str]
+    reasons: Mapping[UUID, Sequence[Reason]]
+    zone: str
+
+
+@dataclass(frozen=True)
 class Asked:
-    """What the address asks for."""
+    """What the address asks for. `view` is `waiting` for those that need a person, `mine` for those one has taken over."""
 
     text: str
+    view: str
     filters: Filters
     after: Place | None
     before: UUID | None
@@ -74,6 +90,7 @@ class Asked:
         """The query of this list with changes; an empty value leaves a parameter out."""
         known = {
             "q": self.text,
+            "view": self.view,
             "channel": self.filters.channel,
             "status": self.filters.status,
             "flagged": "1" if self.filters.flagged else "",
@@ -88,11 +105,13 @@ def conversations(request: HttpRequest, project_slug: str) -> HttpResponse:
     entry = enter(request, project_slug, verb=Scope.READ)
     asked = _asked(request.GET)
     with tenant_tx(entry.project.organization.pk):
-        found = _search(entry, asked) if asked.text else _list(entry, asked)
+        chosen = {"waiting": find_waiting(entry.project), "mine": _mine(entry)}
+        found = _found(entry, asked, chosen)
     context = {
         **shell_context(request, entry),
         **found,
         "asked": asked,
+        "numbers": {view: len(ids) for view, ids in chosen.items()},
         "channels": Channel.choices,
         "statuses": ConversationStatus.choices,
         "page_length": PAGE,
@@ -106,18 +125,39 @@ def conversations(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def conversation(request: HttpRequest, project_slug: str, conversation_id: UUID) -> HttpResponse:
-    """One conversation, live; POST takes its flag down."""
+    """One conversation, live; POST takes its flag down, or does what an operator does in it."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
         row = _find(entry, conversation_id)
-        if is_post:
+        if is_post and "do" in request.POST:
+            act(request, entry, row)
+        elif is_post:
             _take_down(request, row)
         else:
-            shown = _shown(row, zone=zone_of(entry))
+            shown = {**_shown(row, entry, zone=zone_of(entry)), **operator_context(entry, row)}
     if is_post:
         return redirect("conversation", project_slug=project_slug, conversation_id=conversation_id)
     return render(request, "conversations/one.html", {**shell_context(request, entry), **shown})
+
+
+def _found(entry: Entry, asked: Asked, chosen: Mapping[str, list[UUID]]) -> dict[str, Any]:
+    if asked.view:
+        return _chosen(entry, chosen[asked.view])
+    return _search(entry, asked) if asked.text else _list(entry, asked)
+
+
+def _mine(entry: Entry) -> list[UUID]:
+    """The conversations that whoever looks has taken over."""
+    rows = Conversation.objects.filter(project=entry.project, operator_id=entry.member.user_id).order_by("-updated_at")
+    return list(rows.values_list("pk", flat=True)[:MOST])
+
+
+def _chosen(entry: Entry, ids: list[UUID]) -> dict[str, Any]:
+    """These conversations, in this order."""
+    rows = Conversation.objects.filter(pk__in=ids).select_related("persona", "operator")
+    found = {row.pk: row for row in rows}
+    return {"rows": _with_last_words(entry, [found[id] for id in ids if id in found]), "next": ""}
 
 
 def _take_down(request: HttpRequest, row: Conversation) -> None:
@@ -131,13 +171,13 @@ def _take_down(request: HttpRequest, row: Conversation) -> None:
 
 def _find(entry: Entry, conversation_id: UUID) -> Conversation:
     rows = Conversation.objects.filter(project=entry.project, pk=conversation_id)
-    found = rows.select_related("persona", "directives__turn").first()
+    found = rows.select_related("persona", "directives__turn", "operator").first()
     if found is None:
         raise Http404
     return found
 
 
-def _shown(row: Conversation, *, zone: str) -> dict[str, Any]:
+def _shown(row: Conversation, entry: Entry, *, zone: str) -> dict[str, Any]:
     directives = row.directives
     name = customer_names([row.persona_id]).get(row.persona_id, UNNAMED)
     return {
@@ -150,11 +190,13 @@ def _shown(row: Conversation, *, zone: str) -> dict[str, Any]:
             "is_ended": row.status == ConversationStatus.ENDED,
             "is_test": _is_test(row),
             "flag": row.flag,
+            "caller_flag": (row.persona.flag_reason or "No reason was given.") if row.persona.flagged else "",
             "last_event": row.last_event,
             "started": moment_of(row.created_at, zone=zone),
             "others": Conversation.objects.filter(persona_id=row.persona_id).exclude(pk=row.pk).count(),
         },
         "facts": facts_of(row),
+        "todos": todos_beside(entry.project, row.pk, zone=zone),
         "directives": {**directives_payload(directives), "seq": directives.turn.seq} if directives else None,
     }
 
@@ -168,14 +210,18 @@ def _asked(query: QueryDict) -> Asked:
     )
     text = query.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
     return Asked(
-        text=text, filters=filters, after=_place(query.get("after", "")), before=_uuid(query.get("before", ""))
+        text=text,
+        view=query.get("view", "") if query.get("view") in VIEWS and not text else "",
+        filters=filters,
+        after=_place(query.get("after", "")),
+        before=_uuid(query.get("before", "")),
     )
 
 
 def _list(entry: Entry, asked: Asked) -> dict[str, Any]:
     page = list_conversations(entry.project, asked.filters, after=asked.after)
     return {
-        "rows": _with_last_words(page.conversations, zone=zone_of(entry)),
+        "rows": _with_last_words(entry, page.conversations),
         "next": asked.address(after=_cursor(page.next)) if page.next else "",
     }
 
@@ -186,31 +232,36 @@ def _search(entry: Entry, asked: Asked) -> dict[str, Any]:
     people = [] if asked.before else find_by_customer(entry.project, asked.text, asked.filters)
     said = find_by_words(entry.project, asked.text, asked.filters, before=asked.before)
     return {
-        "people": _with_last_words(people, zone=zone),
-        "rows": _hits(said, words=asked.text.split(), zone=zone),
+        "people": _with_last_words(entry, people),
+        "rows": _hits(entry, said, words=asked.text.split()),
         "back_to": moment_of(said.back_to, zone=zone) if said.back_to else None,
         "next": asked.address(before=str(said.next)) if said.next else "",
     }
 
 
-def _with_last_words(found: list[Conversation], *, zone: str) -> list[Row]:
-    last = last_messages(found)
-    names = customer_names([row.persona_id for row in found])
-    return [_row(row, names, message=last.get(row.pk), at=row.updated_at, words=(), zone=zone) for row in found]
+def _with_last_words(entry: Entry, found: list[Conversation]) -> list[Row]:
+    last, around = last_messages(found), _around(entry, found)
+    return [_row(row, around, message=last.get(row.pk), at=row.updated_at, words=()) for row in found]
 
 
-def _hits(said: Said, *, words: list[str], zone: str) -> list[Row]:
-    names = customer_names([message.conversation.persona_id for message in said.messages])
+def _hits(entry: Entry, said: Said, *, words: list[str]) -> list[Row]:
+    around = _around(entry, [message.conversation for message in said.messages])
     return [
-        _row(message.conversation, names, message=message, at=message.created_at, words=words, zone=zone)
+        _row(message.conversation, around, message=message, at=message.created_at, words=words)
         for message in said.messages
     ]
 
 
-def _row(
-    row: Conversation, names: Any, *, message: Message | None, at: datetime, words: Iterable[str], zone: str
-) -> Row:
-    name = names.get(row.persona_id, UNNAMED)
+def _around(entry: Entry, found: list[Conversation]) -> Around:
+    return Around(
+        names=customer_names([row.persona_id for row in found]),
+        reasons=reasons_of(entry.project, [row.pk for row in found]),
+        zone=zone_of(entry),
+    )
+
+
+def _row(row: Conversation, around: Around, *, message: Message | None, at: datetime, words: Iterable[str]) -> Row:
+    name = around.names.get(row.persona_id, UNNAMED)
     return Row(
         id=row.pk,
         name=name,
@@ -219,9 +270,11 @@ def _row(
         is_ended=row.status == ConversationStatus.ENDED,
         is_test=_is_test(row),
         flag=row.flag,
+        operator=row.operator.name if row.operator else "",
+        reasons=around.reasons.get(row.pk, ()),
         speaker=MessageRole(message.role).label if message and message.role != MessageRole.USER else "",
         pieces=excerpt(message.content, words) if message else [],
-        at=moment_of(at, zone=zone),
+        at=moment_of(at, zone=around.zone),
     )
 
 

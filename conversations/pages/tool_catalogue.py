@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
 from django.db.models import Count, Q
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from projects.attributes import ENUMS, Resolved, is_on, resolve_attributes
 from projects.known_settings import KNOWN_SETTINGS, KnownSetting
 from projects.models import Project
 from projects.models.attribute import AttributeType
-from tools.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_tools
+from tools.builtin import builtin_tools
+from tools.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
 from tools.definition import Moment
 from tools.models import Effect, EffectState
+from tools.platform import stored_definitions
+from tools.state import read_state
 
-CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
+CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("portal", "Portal"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
+MOMENTS = {
+    Moment.TURN: "While it answers",
+    Moment.LIVE: "In a live call",
+    Moment.COMMITMENT: "When it has promised it",
+    Moment.TASK: "For an approved todo",
+}
 # What opens and closes a gate; other settings say how a tool works.
 SWITCHED = (AttributeType.BOOL, AttributeType.ENUM)
 RECENT = timedelta(days=30)
@@ -65,6 +75,24 @@ class Group:
 
 
 @dataclass(frozen=True)
+class There:
+    """A built-in tool on one channel; `why_not` is empty where it is offered."""
+
+    label: str
+    why_not: str
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a model fills in when it calls a tool."""
+
+    name: str
+    description: str
+    is_needed: bool
+    choices: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Usage:
     """What became of a tool's effects in the last 30 days."""
 
@@ -81,7 +109,8 @@ def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
     entries = {tool.name: _entry(tool, attributes, errors.get(tool.name)) for tool in compiled}
     groups = [
         Group("Yours", [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN]),
-        Group("Built in", [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN]),
+        Group("Used while it answers", [entries[tool.name] for tool in compiled if is_used(tool)]),
+        Group("Built in", [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN and not is_used(tool)]),
     ]
     return {
         "groups": [group for group in groups if group.entries],
@@ -89,6 +118,29 @@ def catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
         "offered": sum(tool.is_offered for tool in compiled),
         "compiled": {tool.name: tool for tool in compiled},
     }
+
+
+def is_used(tool: CompiledTool) -> bool:
+    """Whether a model calls the tool itself, and nothing that the agent says fires it."""
+    return tool.origin == BUILT_IN and is_called(tool)
+
+
+def by_channel(project: Project, name: str) -> list[There]:
+    """Where a built-in tool is offered, and why it isn't elsewhere; the state is read once."""
+    tool, stored = builtin_tools()[name], stored_definitions()
+    state = read_state(project, channel="chat")
+    compiled = ((label, compile_builtin(tool, replace(state, channel=channel), stored)) for channel, label in CHANNELS)
+    return [There(label, one.why_not) for label, one in compiled]
+
+
+def arguments_of(tool: CompiledTool) -> list[Argument]:
+    """What a model fills in, in the order of the schema."""
+    schema = tool.parameters or {}
+    needed = schema.get("required", [])
+    return [
+        Argument(name, str(part.get("description", "")), name in needed, [str(one) for one in part.get("enum", ())])
+        for name, part in schema.get("properties", {}).items()
+    ]
 
 
 def gates_of(name: str, attributes: Mapping[str, Resolved]) -> list[Gate]:
@@ -143,7 +195,7 @@ def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
     if _is_of_the_phone(tool):
         return "Only on the phone"
     chosen = next((gate for gate in gates if not gate.is_switch and gate.key in tool.why_not), None)
-    return f"“{chosen.label}” is {chosen.value or 'not set'}" if chosen else tool.why_not
+    return f"“{chosen.label}” is {chosen.value or 'not set'}" if chosen else capfirst(tool.why_not)
 
 
 def _gate(setting: KnownSetting, found: Resolved | None) -> Gate:
@@ -161,7 +213,9 @@ def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | 
         icon=icon,
         word=word,
         overrides=bool(tool.overrides),
-        search=" ".join((tool.name, tool.definition.tag or "", tool.why_not, tool.definition.description)).lower(),
+        search=" ".join(
+            (tool.name, tool.definition.tag or "", tool.capability, tool.why_not, tool.definition.description)
+        ).lower(),
     )
 
 

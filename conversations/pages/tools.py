@@ -15,7 +15,18 @@ from django.views.decorators.http import require_http_methods, require_safe
 from conversations.pages.entrance import enter, zone_of
 from conversations.pages.line_differences import line_differences
 from conversations.pages.moments import moment_of
-from conversations.pages.tool_catalogue import CHANNELS, approvals_of, catalogue_of, gates_of, reason_of, usage_of
+from conversations.pages.tool_catalogue import (
+    CHANNELS,
+    MOMENTS,
+    approvals_of,
+    arguments_of,
+    by_channel,
+    catalogue_of,
+    gates_of,
+    is_used,
+    reason_of,
+    usage_of,
+)
 from projects.api.problem import ApiError
 from projects.attributes import WrongValue, resolve_attributes, set_attribute
 from projects.models import Member, Project
@@ -179,9 +190,17 @@ def _one(request: HttpRequest, entry: Entry, name: str) -> dict[str, Any]:
         "gates": gates_of(name, attributes),
         "approvals": approvals_of(compiled, attributes) if compiled else [],
         "usage": usage_of(project, name),
+        "moments": [MOMENTS[moment] for moment in compiled.moments] if compiled else [],
+        **(_used(project, compiled) if compiled and is_used(compiled) else {}),
         "tab": request.GET.get("tab", "definition"),
         **(_own(row, zone=zone) if row is not None and is_custom else _built_in_text(compiled)),
     }
+
+
+def _used(project: Project, compiled: CompiledTool) -> dict[str, Any]:
+    """What is shown of a tool that the model calls itself."""
+    there = by_channel(project, compiled.name)
+    return {"is_used": True, "there": there, "arguments": arguments_of(compiled)}
 
 
 def _own(row: CustomTool, *, zone: str) -> dict[str, Any]:

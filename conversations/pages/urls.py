@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from conversations.pages import dashboard, effects, failed_jobs, listing, playground, promises, tools
+from conversations.pages.desk import escalations, tickets
 
 urlpatterns = [
     path("", playground.home, name="home"),
@@ -12,6 +13,10 @@ urlpatterns = [
     path("p/<slug:project_slug>/playground", playground.playground, name="playground"),
     path("p/<slug:project_slug>/conversations", listing.conversations, name="conversations"),
     path("p/<slug:project_slug>/conversations/<uuid:conversation_id>", listing.conversation, name="conversation"),
+    path("p/<slug:project_slug>/escalations", escalations.escalations, name="escalations"),
+    path("p/<slug:project_slug>/escalations/<uuid:escalation_id>", escalations.escalation, name="escalation"),
+    path("p/<slug:project_slug>/tickets", tickets.tickets, name="tickets"),
+    path("p/<slug:project_slug>/tickets/<uuid:ticket_id>", tickets.ticket, name="ticket"),
     path("p/<slug:project_slug>/jobs/failed", failed_jobs.failed_jobs, name="failed_jobs"),
     path("p/<slug:project_slug>/promises", promises.promises, name="promises"),
     path("p/<slug:project_slug>/effects", effects.effects, name="effects"),

@@ -18,10 +18,15 @@ from llm.prompts import neutralise
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.compiled import Compiled
+from projects.knowledge.answers import prompt_passages
 from projects.model_choice import model_for
+from tools.calling.offer import Offer
 
 # The longest reply; longer than any channel bears.
 MAX_OUTPUT_TOKENS = 1500
+NO_TOOLS = Offer()
+# Whoever says it, the customer has their answer.
+ANSWERS = (MessageRole.AGENT, MessageRole.OPERATOR)
 # An agent that was told more at once tells the newest.
 MOST_URGENT = 20
 
@@ -40,6 +45,7 @@ class ReplyContext:
     procedures: list[Procedure]
     hours_variant: str
     intents: list[Intent]
+    tools: str
 
     summary: str
     now: str
@@ -54,13 +60,15 @@ class ReplyContext:
     correction: str
     urgent: list[str]
     is_follow_up: bool
+    said_by_colleague: list[str]
     latest: list[Line]
 
 
-def build_request(scene: Scene) -> ChatRequest:
+def build_request(scene: Scene, offer: Offer = NO_TOOLS) -> ChatRequest:
     """The request for a turn's reply: stable prompt, transcript, then what changes from turn to turn."""
     history, latest = _split(scene)
-    return within_budget(lambda kept: _request(scene, kept, latest), history)
+    knowledge = _knowledge(scene, latest)
+    return within_budget(lambda kept: _request(scene, offer, kept, latest, knowledge), history)
 
 
 def view_of(directives: Directives | None) -> DirectivesView | None:
@@ -71,17 +79,26 @@ def view_of(directives: Directives | None) -> DirectivesView | None:
     return DirectivesView(version=directives.version, **{name: directives.document[name] for name in shown})
 
 
-def _request(scene: Scene, history: Sequence[Said], latest: Sequence[Said]) -> ChatRequest:
+def _knowledge(scene: Scene, latest: Sequence[Said]) -> list[str]:
+    """What the articles say about the customer's latest words, where the project wants it in the prompt (T08)."""
+    if not scene.config.knowledge_in_prompt or not latest:
+        return []
+    return prompt_passages(scene.project.pk, " ".join(message.content for message in latest))
+
+
+def _request(
+    scene: Scene, offer: Offer, history: Sequence[Said], latest: Sequence[Said], knowledge: list[str]
+) -> ChatRequest:
     return reply_request(
-        _context(scene, latest=latest),
+        _context(scene, offer, latest=latest, knowledge=knowledge),
         history=[_as_chat(message) for message in history],
         model=model_for(scene.project, scene.config, "reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(scene.project.agent_version_id, scene.conversation.channel, scene.status.variant),
+        stable=(scene.project.agent_version_id, scene.conversation.channel, scene.status.variant, offer.addendum),
     )
 
 
-def _context(scene: Scene, *, latest: Sequence[Said]) -> ReplyContext:
+def _context(scene: Scene, offer: Offer, *, latest: Sequence[Said], knowledge: list[str]) -> ReplyContext:
     config, conversation = scene.config, scene.conversation
     return ReplyContext(
         agent_name=config.agent_name,
@@ -94,6 +111,7 @@ def _context(scene: Scene, *, latest: Sequence[Said]) -> ReplyContext:
         procedures=scene.procedures,
         hours_variant=scene.status.variant,
         intents=scene.intents,
+        tools=offer.addendum,
         summary=scene.summary,
         now=scene.status.clock,
         hours_status=scene.status.line,
@@ -102,21 +120,30 @@ def _context(scene: Scene, *, latest: Sequence[Said]) -> ReplyContext:
         customer=scene.facts,
         actions=scene.actions,
         sections=scene.prompt_sections,
-        knowledge=[],
+        knowledge=knowledge,
         recovery=conversation.recovery,
         correction=conversation.correction,
         urgent=_urgent(scene),
         is_follow_up=scene.turn.origin == Origin.FOLLOW_UP,
+        said_by_colleague=_said_by_colleague(scene),
         latest=[as_line(message) for message in latest],
     )
 
 
 def _split(scene: Scene) -> tuple[list[Said], list[Said]]:
     """The transcript before, and the customer's messages that this turn answers: its own, and those it took over."""
-    answered = max((one.turn for one in _earlier(scene) if one.role == MessageRole.AGENT), default=0)
+    answered = max((one.turn for one in _earlier(scene) if one.role in ANSWERS), default=0)
     latest = [one for one in scene.messages if one.role == MessageRole.USER and one.turn > answered]
     split_off = {one.seq for one in latest}
-    return [one for one in scene.messages if one.seq not in split_off], latest
+    before = [one for one in scene.messages if one.seq not in split_off and one.role != MessageRole.SYSTEM]
+    return before, latest
+
+
+def _said_by_colleague(scene: Scene) -> list[str]:
+    """What a colleague has said since the agent spoke last: it takes the conversation up where they left it."""
+    said = [one for one in scene.messages if one.role in ANSWERS]
+    own = max((place for place, one in enumerate(said) if one.role == MessageRole.AGENT), default=-1)
+    return [one.content for one in said[own + 1 :]]
 
 
 def _earlier(scene: Scene) -> list[Said]:

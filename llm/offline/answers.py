@@ -9,6 +9,7 @@ from llm.offline.business import (
     asked_items,
     best_sentences,
     diet_items,
+    is_about,
     items,
     opening_hours,
     week_groups,
@@ -92,6 +93,13 @@ def answer_question(scene: Scene) -> str:
     if not QUESTION.search(text):
         return ""
     return _menu(scene, text) or _from_context(scene, text)
+
+
+def is_answered(scene: Scene) -> bool:
+    """Whether the business says just what is asked: its hours, a diet, a dish, or a sentence that takes up most of it."""
+    text = scene.said
+    is_exact = any(answer(scene, text) for answer in (_hours, _diet, _dishes, _menu))
+    return is_exact or is_about(_from_context(scene, text), text)
 
 
 def _hours(scene: Scene, text: str) -> str:

@@ -23,7 +23,8 @@ ITEM = re.compile(
     rf"(?:^|(?<=[.;]\s))\s*[-*•]?\s*(?P<name>[^:.;\n€$£]{{3,90}}?)\s*(?::|–|—|\.\.+|-)\s*(?P<price>{PRICE})\s*(?:\((?P<notes>[^)]*)\))?",
     re.MULTILINE,
 )
-SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\d)[^.!?\n]+)*[.!?]?")
+# A dot within a number or an address ends nothing.
+SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]+)*[.!?]?")
 STOP = words(
     """
     the a an is are was do does did you your i my me we our it its this that there have has had can could would
@@ -61,7 +62,7 @@ TOPICS: tuple[frozenset[str], ...] = (
     words("wifi internet wi-fi"),
     words("split bill"),
     words("wine wines drink drinks bottle beer"),
-    words("allergy allergies allergic traces nuts nut"),
+    words("allergy allergies allergic allergen allergens traces nuts nut"),
 )
 DIETS = {
     "vegan": ("vegan",),
@@ -165,6 +166,12 @@ def week_groups(context: str) -> list[tuple[int, int, str]]:
 
 def content_words(text: str) -> set[str]:
     return {_singular(w) for w in plain_words(text) if w not in STOP and len(w) > 1}
+
+
+def is_about(answer: str, question: str) -> bool:
+    """Whether an answer takes up at least half of what the question names; words are compared by how they begin."""
+    asked, said = ({word[:4] for word in content_words(text)} for text in (question, answer))
+    return bool(answer) and 2 * len(asked & said) >= len(asked)
 
 
 def plain_words(text: str) -> set[str]:

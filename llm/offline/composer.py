@@ -12,6 +12,7 @@ from llm.offline.skills.detect import detect
 from llm.offline.skills.execute import OPENING, execute
 from llm.offline.skills.extract import extract
 from llm.offline.skills.fill import fill_instance
+from llm.offline.skills.make_good import make_good
 from llm.offline.skills.observer import observe
 from llm.offline.skills.reply import reply
 from llm.offline.skills.rerank import rank
@@ -27,6 +28,7 @@ STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {
     "summary": summarise,
     "rerank": rank,
     "extract": extract,
+    "make_good": make_good,
 }
 OUTPUT_TITLES = {
     "Observation": "observer",
@@ -37,6 +39,7 @@ OUTPUT_TITLES = {
     "ConversationSummary": "summary",
     "Ranking": "rerank",
     "Findings": "extract",
+    "MakeGood": "make_good",
 }
 
 

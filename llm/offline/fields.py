@@ -23,6 +23,7 @@ ORDER = re.compile(
     r"[A-Z]{2,}\d+)\b"
 )
 ZIP = re.compile(r"\b\d{4,5}(?:-\d{4})?\b|\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b")
+CODE = re.compile(r"\b\d{3}[ -]?\d{3}\b")
 SLUG = re.compile(r"\b[a-z0-9]+(?:-[a-z0-9]+)+\b")
 
 
@@ -82,6 +83,7 @@ class FieldFinder:
             (r"\btime\b(?!zone)|\bhour\b", lambda: _time(g.get("time") or _value(find_time(all_text)))),
             (r"\bdate\b|\bday\b", lambda: g.get("date") or _value(find_day(all_text))),
             (r"zip|post ?code|postal", lambda: _match(ZIP, newest) or _match(ZIP, all_text)),
+            (r"six digits", lambda: found[0] if (found := CODE.search(newest)) else None),
             (r"slug", lambda: _match(SLUG, newest) or _match(SLUG, all_text)),
             (
                 r"order (?:number|id|no)|reference|booking code|ticket (?:number|id)",

@@ -58,6 +58,13 @@ SMALL_WORDS: dict[str, frozenset[str]] = {
     gdzie jak dziś jutro osób osoby mam czy zarezerwować o godzinie moje mój dla
     """
     ),
+    "tr": words(
+        """
+    bir ve bu için ile de da ne nasıl var yok mı mi mu mü misiniz ben biz siz bana bize size merhaba selam
+    teşekkürler teşekkür ederim lütfen evet hayır iyi günler akşamlar masa kişi kişilik saat yarın bugün
+    istiyorum isterim rica ederim sağ olun mısınız musunuz değil
+    """
+    ),
 }
 SIGNS: dict[str, str] = {
     "de": "äöüß",
@@ -67,6 +74,7 @@ SIGNS: dict[str, str] = {
     "pl": "łśżźćńąę",
     "it": "ìò",
     "nl": "ĳ",
+    "tr": "ığş",
 }
 SCRIPTS = (
     ("uk", re.compile(r"[іїєґ]", re.IGNORECASE)),
@@ -102,6 +110,8 @@ GREETINGS = {
     "obrigado": "pt",
     "dziękuję": "pl",
     "goedendag": "nl",
+    "merhaba": "tr",
+    "teşekkürler": "tr",
 }
 
 

@@ -13,12 +13,26 @@ DAY_WORDS: dict[str, list[str]] = BOOK["days"]
 RANGE_WORDS: dict[str, list[str]] = BOOK["ranges"]
 CLOSED: dict[str, str] = BOOK["closed"]
 DAY_RANGES: dict[str, list[str]] = BOOK["day_ranges"]
+LETTERS: dict[str, str] = BOOK["letters"]
+MAKE_GOOD: dict[str, list[str]] = BOOK["make_good"]
+LEFT_TO_DO: dict[str, dict[str, list[str]]] = BOOK["left_to_do"]
 
 
 def phrase(key: str, language: str, **values: str) -> str:
     """A phrase in the language, in English when it isn't one of the five."""
     book = PHRASES.get(language, PHRASES["en"])
     return book.get(key, PHRASES["en"][key]).format(**values)
+
+
+def salutation(language: str) -> str:
+    """How a letter begins."""
+    return LETTERS.get(language, LETTERS["en"])
+
+
+def make_good_in(language: str) -> tuple[str, str]:
+    """An apology for a promise that broke, and what a colleague does next; `{promise}` stands for its words."""
+    correction, step = MAKE_GOOD.get(language, MAKE_GOOD["en"])
+    return correction, step
 
 
 def daytime(hour: int, language: str) -> str:

@@ -176,7 +176,8 @@ def _scripted(step: Step | None) -> Answer | None:
     if step is None:
         return None
     if step.tool_calls:
-        return Answer(tool_calls=tuple(ToolUse(c["name"], c.get("arguments", {})) for c in step.tool_calls))
+        uses = tuple(ToolUse(c["name"], c.get("arguments", {})) for c in step.tool_calls)
+        return Answer(step.text or "", tool_calls=uses)
     if step.json is not None:
         return Answer(json.dumps(step.json, ensure_ascii=False))
     return Answer(step.text) if step.text is not None else None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from llm.offline.fields import FieldFinder
 from llm.offline.guest import read_guest
+from llm.offline.looking_up import CARD, LOOK_UPS, is_of_knowledge, look_up, told_of_knowledge
 from llm.offline.prompt_reader import Line, facts, section, transcript
 from llm.offline.schema_instance import instance_of
 from llm.offline.tool_profile import stem
@@ -21,38 +23,81 @@ PLAIN = words(
     """
 )
 WORDS_FOR: dict[str, str] = {
-    "order": r"\border(?:s|ed)?\b|\bpackage\b|\bparcel\b|\bdelivery status\b|\btracking\b",
-    "human": r"\b(?:human|real person|person|someone|somebody|operator|agent|manager|colleague)\b",
-    "ticket": r"\b(?:ticket|complain\w*|refund|bug|broken|billing|charged twice|not working|error|dispute)\b",
-    "transfer": r"\b(?:transfer|put me through|connect me|speak|talk)\b",
+    "order": r"\b(?:my|our|the|that|this|last|recent) (?:\w+ ){0,2}orders?\b|\border (?:status|number|#?\d)|\bpackage\b|\bparcel\b|"
+    r"\bdeliver(?:y|ed)\b|\bshipped\b|\btrack(?:ing)?\b",
+    "check_verification_code": r"^\D*\d{3}[ -]?\d{3}\D*$",
+    "verification": r"\b(?:send|text|mail|get|need|new)\b.{0,30}\bcode\b|^\W*by (?:text|sms|e-?mail)\b",
+    "human": r"\b(?:real|live|actual) (?:person|human|agent|people)\b|\ba human\b|\b(?:talk|speak|chat|connect|put|get|reach|want|need)\b"
+    r"[^.?!]{0,40}\b(?:human|person|somebody|someone|operator|agent|manager|colleague|staff)\b",
+    "ticket": r"\b(?:ticket|complain\w*|refund|bug|billing|charged(?: me)? twice|double charge\w*|not working|dispute)\b",
+    "flag": r"\b(?:kill|hurt|beat) you\b|\bburn (?:it|you|the place) down\b",
+    "transfer": r"\b(?:transfer me|put me through|connect me|(?:speak|talk) (?:to|with) (?:a|an|the|your|some)\w*)\b",
     "end": r"\b(?:bye|goodbye|that's all|hang up)\b",
-    "knowledge": r"\?|\b(?:what|when|where|how|do you|is there|can i)\b",
-    "article": r"\b(?:article|guide|help page|documentation|how do i|how can i|how to)\b",
     "lookup_caller": r"(?!)",
+    "check_availability": r"\b(?:free|available|availability)\b|\bhave (?:a|any)\b.{0,30}\b(?:table|slot|room|appointment|time)",
+    "book_appointment": r"\b(?:book|reserve)\b",
+    "lookup_appointment": r"\bmy (?:booking|reservation|appointment)\b",
+    "cancel_appointment": r"\bcancel\b",
     "email": r"\be-?mail\b",
     "sms": r"\b(?:sms|text)\b",
 }
 MIN_OVERLAP = 2
+# A business whose scenarios have the agent promise its bookings wants them promised.
+APPOINTMENTS = frozenset({"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"})
+PROMISES_BOOKINGS = "Let me check availability"
+# Called when another tool has said so, never by a customer's words.
+WHEN_TOLD = frozenset({"verify_caller"})
 
 
-def choose_tool(call: ChatCall) -> ToolUse | None:
-    """The tool that the customer's words ask for, with its arguments; None for none, or when it has been called in this turn."""
+def choose_tool(call: ChatCall, *, is_stumped: Callable[[], bool]) -> ToolUse | None:
+    """The tool that the customer's words ask for, with its arguments; None for none, or when it has been called in this turn.
+
+    The knowledge base is asked only by one who `is_stumped`: what the prompt answers needs no look-up.
+    """
     if not call.tools or (call.messages[-1][0] == "tool" and len(call.answered_tools) >= MAX_CALLS):
         return None
     newest, lines = _newest(call)
     left = [tool for tool in call.tools if tool.name not in call.answered_tools]
-    scored = sorted(((_score(tool, newest), -i) for i, tool in enumerate(left)), reverse=True)
+    if (first := _before_anything_else(left, lines, call)) is not None:
+        return ToolUse(first.name, _arguments(first, newest, lines, call) or {})
+    kept_out = _kept_out(call)
+    asked_for = [tool for tool in left if tool.name not in kept_out]
+    scored = sorted(((_score(tool, newest), -i) for i, tool in enumerate(asked_for)), reverse=True)
     for score, index in scored:
         if score < MIN_OVERLAP:
-            return None
-        tool = left[-index]
+            break
+        tool = asked_for[-index]
         arguments = _arguments(tool, newest, lines, call)
         if arguments is not None:
             return ToolUse(tool.name, arguments)
-    return None
+    use = look_up(call, left, newest)
+    return use if use is not None and is_stumped() else None
+
+
+def _kept_out(call: ChatCall) -> set[str]:
+    """The tools that the customer's words alone don't set off."""
+    told = " ".join(text for role, text in call.messages if role == "tool")
+    waiting = {name for name in WHEN_TOLD if f"`{name}`" not in told}
+    promised = APPOINTMENTS if PROMISES_BOOKINGS in call.system else frozenset()
+    return {*LOOK_UPS, CARD, *waiting, *promised}
 
 
 MAX_CALLS = 3
+# What they find is for the agent, and isn't read out.
+UNSAID = frozenset({"lookup_caller"})
+NAMED = re.compile(r"`(\w+)`")
+ASKED_FOR_PROOF = "that we have on file for you"
+
+
+def _before_anything_else(left: list[Tool], lines: list[Line], call: ChatCall) -> Tool | None:
+    """What is called whatever the words are: who is calling, before the first answer, the tool that a result asks for, and the
+    one that was asked to be answered.
+    """
+    begins = not any(line.role == "agent" for line in lines)
+    asked = NAMED.findall(call.messages[-1][1]) if call.messages[-1][0] == "tool" else []
+    last = next((line.content for line in reversed(lines) if line.role == "agent"), "")
+    wanted = {*asked, *(UNSAID if begins else ()), *({"verify_caller"} if ASKED_FOR_PROOF in last else ())}
+    return next((tool for tool in left if tool.name in wanted and not tool.parameters.get("required")), None)
 
 
 def _newest(call: ChatCall) -> tuple[str, list[Line]]:
@@ -76,7 +121,7 @@ def _score(tool: Tool, text: str) -> int:
         return 0
     named = [part for part in re.split(r"[^a-z]+", tool.name.lower()) if part and part not in PLAIN]
     for key, pattern in WORDS_FOR.items():
-        if key in tool.name.lower() or key in named:
+        if key == tool.name.lower() or key in named:
             return 3 if re.search(pattern, low) else 0
     said = {stem(word) for word in re.findall(r"[a-z]+", low)}
     described = {stem(w) for w in re.findall(r"[a-z]+", tool.description.lower()) if w not in PLAIN and len(w) > 3}
@@ -118,7 +163,16 @@ def tell_results(call: ChatCall) -> str:
         if any(m[0] == "user" for m in call.messages)
         else 0
     )
-    told = [_told(text) for role, text in call.messages[last_user + 1 :] if role == "tool"]
+    answers = [text for role, text in call.messages[last_user + 1 :] if role == "tool"]
+    results = [
+        text
+        for name, text in zip(call.answered_tools, answers, strict=False)
+        if name not in UNSAID and not {*NAMED.findall(text)} & {*call.answered_tools}
+    ]
+    question = _newest(call)[0]
+    told = [told_of_knowledge(text, question) if is_of_knowledge(text) else _told(text) for text in results]
+    if all(is_of_knowledge(text) for text in results):
+        return " ".join(one for one in told if one)
     return (
         " ".join(one for one in told if one)
         or "It's done as far as I can see. Is there anything else I can do for you?"
@@ -126,7 +180,7 @@ def tell_results(call: ChatCall) -> str:
 
 
 def _told(text: str) -> str:
-    inner = re.sub(r"</?[\w ]+(?:\s[^>]*)?>", " ", text).strip()
+    inner = re.sub(r"</?[\w ]+(?:\s[^>]*)?>", " ", text).strip().removeprefix("Error: ")
     try:
         data = json.loads(inner)
     except ValueError:

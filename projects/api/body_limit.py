@@ -17,7 +17,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-API_PREFIX = "/api/"
+FOR_PROGRAMS = ("/api/", "/widget/")
 API_LIMIT = 256 * 1024
 PAGE_LIMIT = 2_621_440
 HEADER_LIMIT = 32 * 1024
@@ -54,7 +54,7 @@ class BodyLimit:
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
         headers = {name.lower(): value for name, value in scope["headers"]}
         _check_head(scope, headers)
-        limit = self._limit if scope["path"].startswith(API_PREFIX) else PAGE_LIMIT
+        limit = self._limit if scope["path"].startswith(FOR_PROGRAMS) else PAGE_LIMIT
         declared = _declared_length(headers)
         if declared is not None and declared > limit:
             raise _too_large(limit, size=declared)

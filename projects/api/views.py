@@ -43,6 +43,8 @@ class TenantView(APIView):
     """
 
     scopes: ClassVar[Mapping[str, Scope]] = {}
+    # Methods that find all they need by keys.
+    plans_once: ClassVar[frozenset[str]] = frozenset()
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     content_negotiation_class = JsonAlways
     metadata_class = None
@@ -71,7 +73,7 @@ class TenantView(APIView):
 
     def _answer(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         entrance = self._find_entrance(request)
-        with tenant_tx(entrance.organization_id):
+        with tenant_tx(entrance.organization_id, plans_once=request.method in self.plans_once):
             self.caller = request.auth = entrance.admit()
             request.user = self.caller.user  # type: ignore[assignment]  # a key is nobody's
             self.initial(request, *args, **kwargs)

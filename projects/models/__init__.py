@@ -1,6 +1,7 @@
 """The tenant's ground: who belongs to it, what its agent is, and who may call."""
 
 from projects.models.agent import AgentVersion
+from projects.models.article import Article, ArticleWord
 from projects.models.attribute import Attribute
 from projects.models.audit import AuditAction, AuditEntry
 from projects.models.idempotency import IdempotentRequest
@@ -9,10 +10,13 @@ from projects.models.key import ApiKey
 from projects.models.organization import Member, Organization, Project, Role
 from projects.models.source import Source
 from projects.models.user import User
+from projects.models.widget import Widget
 
 __all__ = [
     "AgentVersion",
     "ApiKey",
+    "Article",
+    "ArticleWord",
     "Attribute",
     "AuditAction",
     "AuditEntry",
@@ -24,4 +28,5 @@ __all__ = [
     "Role",
     "Source",
     "User",
+    "Widget",
 ]

@@ -1,4 +1,4 @@
-"""Who changed an organization's people, keys and connections."""
+"""Who changed an organization's people, keys, connections and articles."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ class AuditAction(models.TextChoices):
     CONNECTED = "integration.connected", "connected"
     CONNECTION_CHANGED = "integration.changed", "changed the connection of"
     DISCONNECTED = "integration.disconnected", "disconnected"
+    ARTICLE_WRITTEN = "article.written", "wrote the article"
+    ARTICLE_CHANGED = "article.changed", "changed the article"
+    ARTICLE_PUBLISHED = "article.published", "published the article"
+    ARTICLE_UNPUBLISHED = "article.unpublished", "took back the article"
+    ARTICLE_DELETED = "article.deleted", "deleted the article"
+    WIDGET_CHANGED = "widget.changed", "changed"
+    WIDGET_SECRET = "widget.secret", "made a new shopper secret for"
 
 
 class AuditEntry(TenantModel):

@@ -1,4 +1,5 @@
 // The transcript: rows keyed by what they show, rebuilt only when that changes.
+import { cards } from "./blocks.js";
 import { h, icon, linked, note, state } from "./dom.js";
 import * as format from "./format.js";
 import { mark, marked, placeVerdicts } from "./marks.js";
@@ -124,7 +125,6 @@ export class Chat {
       mark({ tone: reading(span.rows[0]).tone, number: selected && span.number, words: text }),
       after,
     ]);
-    const blocks = (message.blocks ?? []).map((block) => h("span", { class: "mg-tag" }, block.type ?? "block"));
     const face =
       message.role === "operator" ? h("span", { class: "mg-av", "aria-hidden": "true" }, icon("user")) : agentFace();
     return h(
@@ -135,14 +135,15 @@ export class Chat {
         onclick: (event) => this.clicked(event, turn),
       },
       face,
-      h("p", { dir: "auto" }, words),
-      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), ...blocks),
+      message.content && h("p", { dir: "auto" }, words),
+      cards(message.blocks),
+      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn))),
     );
   }
 
   /** A message of a turn that isn't its reply: it came before a reply that was run again, or tells a result afterwards. */
   otherFacts(message, turn) {
-    if (!turn) return [];
+    if (!turn) return [message.author && h("span", {}, message.author)];
     const place = turn.reply && message.seq > turn.reply.seq ? ", result" : turn.reply ? ", before it ran again" : "";
     return [this.turnLink(turn, `Turn ${turn.seq}${place}`)];
   }

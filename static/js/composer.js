@@ -9,7 +9,7 @@ export class Composer {
     form.addEventListener("submit", (event) => (event.preventDefault(), this.submit()));
     this.field.addEventListener("keydown", (event) => this.pressed(event));
     this.field.addEventListener("input", () => this.fit());
-    suggest.addEventListener("click", () => this.fill(onSuggest()));
+    suggest?.addEventListener("click", () => this.fill(onSuggest()));
   }
 
   pressed(event) {

@@ -1,4 +1,4 @@
-// One turn taken apart: head, reading, score, failures, and the five tabs.
+// One turn taken apart: head, reading, score, failures, and the six tabs.
 import { Calls } from "./calls.js";
 import { Directives } from "./directives.js";
 import { h, note, refill, state } from "./dom.js";
@@ -8,6 +8,7 @@ import { numbersOf, placeVerdicts } from "./marks.js";
 import { Promises } from "./promises.js";
 import { Reading } from "./reading.js";
 import { Score } from "./score.js";
+import { countCalls, Steps } from "./steps.js";
 import { Tabs } from "./tabs.js";
 import { failedJobs, isReplying, isRunning, openJobs, reading, replyText, tookOf } from "./turn.js";
 import { Verdicts } from "./verdicts.js";
@@ -25,6 +26,7 @@ export class Inspector {
     this.promises = new Promises(at("promises"), { links, showEffects });
     this.directives = new Directives(at("directives"));
     this.effects = new Effects(at("effects"), { api, toast, refresh, canOperate, links });
+    this.steps = new Steps(at("steps"), { links });
     this.calls = new Calls(at("calls"), { api, toast });
     at("earlier").addEventListener("click", () => step(-1));
     at("later").addEventListener("click", () => step(1));
@@ -53,6 +55,7 @@ export class Inspector {
     this.failures(turn);
     this.verdicts.render(turn, store);
     this.promises.render(turn);
+    this.steps.render(turn);
     this.calls.render(turn);
     this.counts(turn);
   }
@@ -76,6 +79,7 @@ export class Inspector {
       written ? `${used ? `v${used.version} → ` : ""}v${written.version}` : used ? `v${used.version}` : "",
     );
     this.tabs.count("effects", turn.effects.length || "");
+    this.tabs.count("steps", countCalls(turn) || "");
     this.tabs.count("calls", turn.model_calls.length || "");
   }
 

@@ -36,7 +36,7 @@ const NAMES = {
   follow_up: ["history", "Follow-up"],
   summary: ["file-text", "Summary"],
 };
-const RANK = ["reply", "observer", "thoughts", "tool_caller", "effect", "result", "other"];
+const RANK = ["reply", "call", "observer", "thoughts", "tool_caller", "effect", "result", "other"];
 const KINDS = [
   ["availab", "calendar-search"],
   ["book", "calendar-time"],
@@ -64,7 +64,7 @@ export function layOut(turn, { now, firstAt, numberOf }) {
     firstToken: at(turn.first_token_at) ?? (firstAt && firstAt - zero),
     numberOf,
   };
-  const lanes = [...jobLanes(context), ...effectLanes(context)].sort(
+  const lanes = [...jobLanes(context), ...callLanes(context), ...effectLanes(context)].sort(
     (a, b) => RANK.indexOf(rankOf(a)) - RANK.indexOf(rankOf(b)) || a.start - b.start,
   );
   const end = properEnd([...lanes, { start: 0, end: at(turn.replied_at) ?? 0 }]);
@@ -161,7 +161,8 @@ function fillReply({ firstToken }, lane, { job, calls, nth }) {
     lane.bars.push({ from: drawn, to: call.first, tone: "fs" }, { from: call.first, to: call.to, tone: "f" });
     drawn = call.to;
   }
-  const token = calls.find((call) => call.hasFirst)?.first ?? (nth ? null : firstToken);
+  // The first word, which a call of tools before it doesn't bring.
+  const token = (nth ? null : firstToken) ?? calls.find((call) => call.hasFirst)?.first ?? null;
   if (job.state === "running" || !calls.length) {
     const first = Math.min(Math.max(token ?? lane.end, drawn), lane.end);
     lane.bars.push({ from: drawn, to: first, tone: "fs" }, { from: first, to: lane.end, tone: "f" });
@@ -218,6 +219,28 @@ function addQueueing({ turn, at, now }, lane, job) {
   if (job.lane === "reply" && turn.status === "queued") lane.detail = "waiting for a worker";
 }
 
+/** What the reply's model called that left no effect; what left one is drawn as that effect. */
+function callLanes({ turn, at, now }) {
+  const calls = turn.steps.flatMap((step) => step.calls).filter((call) => !call.effect);
+  return calls.map((call) => {
+    const start = at(call.created_at);
+    const end = Math.max(start, at(call.finished_at) ?? now);
+    return {
+      key: call.id,
+      kind: "call",
+      icon: "tool",
+      name: "Tool call",
+      title: call.tool,
+      start,
+      end,
+      bars: [{ from: start, to: end, tone: call.is_error ? "fb" : call.finished_at ? "fo" : "fol" }],
+      strong: format.length(end - start),
+      detail: call.is_error ? `${call.tool}: error` : call.tool,
+      brief: call.tool,
+    };
+  });
+}
+
 function effectLanes(context) {
   return context.turn.effects.map((effect) => {
     const { at, now, numberOf } = context;
@@ -235,9 +258,9 @@ function effectLanes(context) {
     const bars = tone ? [{ from: start, to: end, tone }] : [];
     return {
       key: effect.id,
-      kind: "effect",
+      kind: effect.origin === "turn" ? "call" : "effect",
       icon: effectIcon(effect),
-      name: "Effect",
+      name: effect.origin === "turn" ? "Tool call" : "Effect",
       title: effect.tool,
       number,
       start,
@@ -260,6 +283,10 @@ const waitWord = ({ waiting, outcome }) =>
 /** What caused what: the tool caller each effect, and the effect the reply that tells its result. */
 function joints(lanes) {
   const found = [];
+  const reply = lanes.findIndex((lane) => lane.kind === "reply");
+  lanes.forEach((lane, index) => {
+    if (lane.kind === "call" && !lane.isCut && reply >= 0) found.push({ at: lane.start, from: reply, to: index });
+  });
   const effects = lanes.filter((lane) => lane.kind === "effect" && !lane.isCut);
   for (const effect of effects) {
     const caller = lanes.findLast((lane) => lane.kind === "tool_caller" && lane.start <= effect.start);

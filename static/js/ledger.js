@@ -1,9 +1,10 @@
 // The ledgers by keyboard: J and K move, Enter opens, Y and D answer the first question. A filter that changes is applied at once.
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
-const rows = [...document.querySelectorAll("[data-row]")];
 const find = document.getElementById("find");
 
 function step(by) {
+  // Looked for anew: what is live changes its rows.
+  const rows = [...document.querySelectorAll("[data-row]")];
   const at = rows.indexOf(document.activeElement);
   rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
 }

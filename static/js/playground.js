@@ -11,6 +11,7 @@ import { Session } from "./session.js";
 import { Store } from "./store.js";
 import { Suggestions } from "./suggestions.js";
 import { toaster } from "./toast.js";
+import { Beside } from "./todos/beside.js";
 import { reading, waitingFor } from "./turn.js";
 
 const at = (id) => document.getElementById(id);
@@ -25,7 +26,7 @@ class Playground {
     this.session = new Session({ api: this.api, store: this.store });
     this.toast = toaster(at("toasts"));
     this.channel = "chat";
-    this.links = { effects: main.dataset.effects, tools: main.dataset.tools };
+    this.links = { effects: main.dataset.effects, tools: main.dataset.tools, todos: main.dataset.todos };
     this.build({ project, canOperate });
     this.store.listen(() => this.render());
     addEventListener("popstate", () => this.go(new URLSearchParams(location.search).get("conversation")));
@@ -46,6 +47,7 @@ class Playground {
       links: this.links,
     });
     this.announcer = new Announcer(at("announcer"));
+    this.todos = new Beside(at("todos"), { api: this.api, page: this.links.todos });
     this.chat = new Chat({
       log: at("chat"),
       scroll: at("chat-scroll"),
@@ -158,6 +160,7 @@ class Playground {
     this.chat.render(store);
     this.announcer.render(store);
     this.inspector.render(store);
+    this.todos.show(this.session.id);
     at("chat-empty").hidden = !store.isEmpty();
     at("chat-loading").hidden = !store.loading;
     at("lost").hidden = !store.isLost;

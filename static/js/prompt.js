@@ -95,16 +95,27 @@ function facts({ input_tokens: input, cached_tokens: cached, template_hash: hash
 }
 
 /** [{name, text}]: what stands outside of tags under its role, each tag by its name, the answer last. */
-function partsOf({ messages, output }) {
+function partsOf({ messages, output, tool_calls: calls }) {
   const parts = messages
     .filter(({ role }) => role === "system")
     .flatMap(({ role, content }) => cut(role, content ?? ""));
   const spoken = messages.filter(({ role }) => role !== "system");
-  const history = spoken.slice(0, -1).map(({ role, content }) => `${role}: ${content ?? ""}`);
+  // The request is the last that a user says; what stands after it are the calls of this reply, and their results.
+  const asked = spoken.findLastIndex(({ role }) => role === "user");
+  const history = spoken.slice(0, Math.max(asked, 0)).map(lineOf);
   if (history.length) parts.push({ name: "Conversation", text: history.join("\n\n") });
-  parts.push(...spoken.slice(-1).flatMap(({ role, content }) => cut(role, content ?? "")));
-  return [...parts, { name: "Answer", text: output || "Nothing was written." }];
+  parts.push(...spoken.slice(Math.max(asked, 0), asked + 1).flatMap(({ role, content }) => cut(role, content ?? "")));
+  const called = spoken.slice(asked + 1).map(lineOf);
+  if (called.length) parts.push({ name: "Tool calls", text: called.join("\n\n") });
+  return [...parts, { name: "Answer", text: answerOf(output, calls) }];
 }
+
+const lineOf = ({ role, content, tool_calls: calls }) =>
+  [`${role}: ${content ?? ""}`, ...(calls ?? []).map(({ function: use }) => `calls ${use.name}(${use.arguments})`)].join("\n");
+
+const answerOf = (output, calls) =>
+  [output, ...(calls ?? []).map(({ name, arguments: asked }) => `calls ${name}(${asked})`)].filter(Boolean).join("\n") ||
+  "Nothing was written.";
 
 function cut(role, content) {
   const parts = [];

@@ -4,6 +4,7 @@ import { Draft } from "./draft.js";
 
 const WITHOUT_PARTS = {
   jobs: [],
+  steps: [],
   verdicts: [],
   effects: [],
   promises: [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ from tests.browser.talk import converse
 from tests.integrations.mail_server import MailServer
 from todos.lifecycle import Actor
 from todos.models import Todo, TodoSource, TodoType
-from todos.services import edit_todo, make_todo
+from todos.services import cancel_todo, edit_todo, make_todo
 from todos.types import save_type
 
 pytestmark = pytest.mark.browser
@@ -90,3 +91,53 @@ def test_what_changes_under_the_readers_eyes_is_not_approved_by_a_key(page: Page
     page.get_by_role("button", name="Show it as it is now").click()
     expect(page.get_by_role("button", name="Approve version 2")).to_be_enabled()
     expect(page.locator(".td-mail ins")).to_have_text("Eve")
+
+
+def test_a_person_takes_a_todo_on_and_says_how_it_ended(page: Page, app: App) -> None:
+    """D15: by keyboard and a dialog; the next who looks sees who has it, and then what came of it."""
+    todo = make(app)
+    open_page(page, app, f"todos/{todo.pk}")
+    page.keyboard.press("t")
+    panel = page.locator("#panel")
+    expect(panel).to_contain_text("owner does this by hand.")
+    page.get_by_role("button", name="Mark as done").click()
+    page.get_by_label("How").fill("She picked it up herself.")
+    page.keyboard.press("Enter")
+    expect(panel.locator("header .mg-st")).to_have_text("Completed")
+    expect(panel).to_contain_text("She picked it up herself.")
+    expect(page.locator("#toasts")).to_contain_text("Done, by hand.")
+    expect(page.locator("#toasts")).not_to_contain_text("can’t be reached")
+
+
+def test_the_list_follows_what_happens_and_keeps_what_is_ticked(page: Page, app: App) -> None:
+    """T12: a tick is for what was seen; what changed has to be ticked again."""
+    letter = {"tool": TOOL, "arguments": {"subject": "The menu", "body": "Dear Marta."}}
+    first, second = make(app, **letter), make(app, **letter)
+    open_page(page, app, "todos?view=list")
+    boxes = page.locator("[name=choice]")
+    expect(boxes).to_have_count(2)
+    for box in boxes.all():
+        box.check()
+    third = make(app, **letter)
+    expect(boxes).to_have_count(3)
+    expect(page.get_by_role("button", name="Approve 2")).to_be_enabled()
+    with app.tenant.tx():
+        edit_todo(first.pk, {"description": "Send Eve the menu"}, actor=Actor("Eve"), version=1)
+    expect(page.get_by_text("A todo that you had ticked changed")).to_be_visible()
+    expect(page.locator("[name=choice]:checked")).to_have_value(re.compile(f"^{second.pk}:1:"))
+    expect(page.locator(f'[name=choice][value^="{third.pk}"]')).not_to_be_checked()
+
+
+def test_a_conversations_todos_stand_beside_it(page: Page, app: App) -> None:
+    """Where one looks at what was said, and in the playground; both without loading the page again."""
+    conversation = converse(app, "Could you send me the menu?", **MARTA)
+    open_page(page, app, f"conversations/{conversation}")
+    expect(page.locator("#todos")).to_contain_text("None.")
+    todo = make(app, conversation_id=conversation)
+    link = page.get_by_role("link", name="Send Marta the menu")
+    expect(link).to_have_attribute("href", re.compile(f"/todos/{todo.pk}$"))
+    open_page(page, app, f"playground?conversation={conversation}")
+    expect(link).to_contain_text("To review")
+    with app.tenant.tx():
+        cancel_todo(todo.pk, actor=Actor("API"))
+    expect(link).to_contain_text("Cancelled")

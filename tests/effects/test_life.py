@@ -212,10 +212,10 @@ def give(bench: Bench, **fields: str) -> None:
 def test_an_event_nobody_is_subscribed_to_is_passed_on(bench: Bench) -> None:
     """N44, N49: a tool of the tenant's own with send_event."""
     definition = webhook("https://example.com/")
-    bench.tool("open_ticket", {**definition, "action": {"type": "send_event"}})
-    effect = bench.carry_out("open_ticket")
-    assert (effect.state, effect.result) == ("done", {"event": "open_ticket"})
-    assert len(bench.events("open_ticket")) == 1
+    bench.tool("open_case", {**definition, "action": {"type": "send_event"}})
+    effect = bench.carry_out("open_case")
+    assert (effect.state, effect.result) == ("done", {"event": "open_case"})
+    assert len(bench.events("open_case")) == 1
 
 
 def test_an_urgent_message_is_the_action(bench: Bench) -> None:

@@ -25,8 +25,8 @@ RULES_OF_THE_SOURCE = {
 IMPOSSIBLE = {("end_conversation_tool", "in_progress")}
 
 # What is found in the agent's answers; tools for todos alone aren't.
-AFTER_TURN = {name for name, tool in builtin_tools().items() if Moment.AFTER_TURN in tool.moments}
-by_tool = pytest.mark.parametrize("tool", sorted(AFTER_TURN))
+COMMITMENT = {name for name, tool in builtin_tools().items() if Moment.COMMITMENT in tool.moments}
+by_tool = pytest.mark.parametrize("tool", sorted(COMMITMENT))
 
 
 def test_set_is_large_enough() -> None:
@@ -61,7 +61,7 @@ def test_each_tool_fires_several_times(tool: str) -> None:
 @pytest.mark.parametrize("rule", RULES_OF_THE_SOURCE.values(), ids=list(RULES_OF_THE_SOURCE))
 def test_each_rule_of_the_source_holds_back_each_tool(rule: str) -> None:
     held_back = {tool for case in ENGLISH for tool, outcome in case.expect.items() if outcome == rule}
-    assert AFTER_TURN - held_back == {tool for tool, one in IMPOSSIBLE if one == rule}
+    assert COMMITMENT - held_back == {tool for tool, one in IMPOSSIBLE if one == rule}
 
 
 @by_tool
@@ -73,7 +73,7 @@ def test_each_tool_is_held_back_by_negation_and_quotation(tool: str) -> None:
 def test_each_language_has_every_outcome_and_tool(language: str) -> None:
     cases = [case for case in CASES if case.language == language]
     assert {outcome for case in cases for outcome in case.expect.values()} == set(OUTCOMES)
-    assert {tool for case in cases for tool in case.expect} == AFTER_TURN
+    assert {tool for case in cases for tool in case.expect} == COMMITMENT
 
 
 def test_many_answers_promise_two_things() -> None:
@@ -87,7 +87,7 @@ def test_many_answers_only_mention_a_tools_matter() -> None:
 def test_what_fires_is_offered_on_its_channel() -> None:
     offered = {case.channel: {tool.name for tool in builtin_tools_for(case) if tool.is_offered} for case in CASES}
     assert all(case.expects_to_fire <= offered[case.channel] for case in CASES)
-    assert offered["phone"] == AFTER_TURN
+    assert offered["phone"] == COMMITMENT
 
 
 def test_an_unknown_outcome_is_refused() -> None:

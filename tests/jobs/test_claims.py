@@ -17,7 +17,7 @@ from jobs.fence import Zombie, job_tx
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
 from jobs.sweep import sweep
-from projects.threads import _give_back_after
+from projects.threads import _in_thread
 from tests.conftest import Tenant
 from tests.jobs.conftest import add, take
 
@@ -54,9 +54,7 @@ def test_two_claims_at_once_never_take_the_same_job(tenant, queue_lane):
         add(tenant, queue_lane)
     with ThreadPoolExecutor(8) as pool:
         taken = [
-            job.id
-            for jobs in pool.map(lambda _: _give_back_after(lambda: take(queue_lane, 5)), range(16))
-            for job in jobs
+            job.id for jobs in pool.map(lambda _: _in_thread(lambda: take(queue_lane, 5)), range(16)) for job in jobs
         ]
     assert len(taken) == len(set(taken)) == 40
 

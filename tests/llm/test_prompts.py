@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.skills.context import Fact, Line
+from conversations.skills.make_good import MakeGoodContext
 from conversations.skills.observer import ObserverContext
 from conversations.skills.reply import ReplyContext
 from conversations.skills.summary import SummaryContext
@@ -25,6 +26,7 @@ from llm import prompts
 from llm.prompts import UnknownVariable, neutralise, render, template_hash
 from llm.template_fields import template_fields
 from todos.skills.execute import ExecuteContext
+from todos.skills.extract import ExtractContext
 from tools.skills.arguments import ArgumentsContext
 from tools.skills.detect import DetectContext
 from tools.skills.rerank import RerankContext
@@ -38,6 +40,8 @@ CONTEXTS: dict[str, type] = {
     "summary": SummaryContext,
     "rerank": RerankContext,
     "execute": ExecuteContext,
+    "extract": ExtractContext,
+    "make_good": MakeGoodContext,
 }
 TAG = re.compile(r"<\s*/|<[A-Za-z!?]")
 HOSTILE = st.one_of(

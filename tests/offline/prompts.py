@@ -95,6 +95,8 @@ def reply_call(
         awaiting="",
         customer=[Fact(key, value) for key, value in (facts or {}).items()],
         actions=list(actions),
+        tools="",
+        said_by_colleague=[],
         knowledge=[],
         sections=[],
         correction="",
@@ -184,7 +186,7 @@ def tool_lines() -> list[ToolLine]:
             conditions=[ConditionLine(key, one.description) for key, one in tool.definition.conditions.items()],
         )
         for name, tool in builtin_tools().items()
-        if Moment.AFTER_TURN in tool.moments
+        if Moment.COMMITMENT in tool.moments
     ]
 
 

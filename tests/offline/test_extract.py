@@ -63,6 +63,56 @@ def test_what_is_left_to_be_done_comes_under_the_type_that_fits(said: Any, quote
 
 
 @pytest.mark.parametrize(
+    ("said", "quote", "type"),
+    [
+        (
+            ("Könnten Sie mir die Bankettkarte schicken?", "Gern! Ich schicke Ihnen die Karte heute Abend per E-Mail."),
+            "Ich schicke Ihnen die Karte heute Abend per E-Mail",
+            MAIL,
+        ),
+        (
+            ("Hay vino en el ragú?", "Buena pregunta. Voy a preguntar al chef y le aviso."),
+            "Voy a preguntar al chef y le aviso",
+            TEAM,
+        ),
+        (
+            ("Quelqu'un peut me rappeler pour un mariage ?", "Un instant. À quel nom ?"),
+            "Quelqu'un peut me rappeler pour un mariage ?",
+            TEAM,
+        ),
+        (
+            ("Menüyü alabilir miyim?", "Tabii. Menüyü bu akşam e-posta ile göndereceğim."),
+            "Menüyü bu akşam e-posta ile göndereceğim",
+            MAIL,
+        ),
+        (
+            ("Potreste richiamarmi per un matrimonio?", "La faccio richiamare da un collega."),
+            "La faccio richiamare da un collega",
+            TEAM,
+        ),
+    ],
+    ids=["de", "es", "fr", "tr", "it"],
+)
+def test_other_languages_are_read_too(said: Any, quote: str, type: str) -> None:
+    assert findings(*said) == [(quote, type)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("Wann haben Sie offen?", "Ab halb sieben. Soll ich Ihnen die Karte per E-Mail schicken?"),
+        ("Rufen Sie mich bitte zurück", "Leider ist heute niemand mehr da."),
+        ("La carta, por favor", "Cuando tenga su dirección, le envío la carta por correo."),
+        ("Merci, au revoir !", "Merci. Bonne journée, au revoir !"),
+        ("Teşekkürler", "Rica ederim, iyi akşamlar!"),
+    ],
+    ids=["an offer", "a refusal", "a condition", "a goodbye", "thanks"],
+)
+def test_what_nobody_took_on_in_another_language_is_no_todo(said: Any) -> None:
+    assert findings(*said) == []
+
+
+@pytest.mark.parametrize(
     "said",
     [
         ("When do you open?", "We open at half past six. Would you like me to e-mail you the menu?"),

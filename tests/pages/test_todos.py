@@ -295,7 +295,7 @@ def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(
     owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     text = page(owner, tenant, todo)
     assert "Nothing happens before a second person does." in text
-    assert 'data-key="a" disabled' in text
+    assert 'value="approve"' not in text
     assert "Waits for a second person" in column(text, "review")
     browser(colleague).post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     assert state(tenant, todo) == TodoStatus.APPROVED
@@ -312,7 +312,7 @@ def test_who_may_not_approve_is_told_who_may(owner: Client, tenant: Tenant, make
     theirs = browser(operator)
     text = page(theirs, tenant, todo)
     assert "Waits for an admin or owner" in text
-    assert 'data-key="a" disabled' in text
+    assert 'value="approve"' not in text
     response = theirs.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)}, follow=True)
     assert "at least an admin" in response.content.decode()
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
@@ -333,7 +333,78 @@ def test_a_todo_whose_tool_is_gone_says_so_and_can_not_be_approved(owner: Client
         Todo.objects.filter(pk=todo.pk).update(tool="vanished_tool")
     text = page(owner, tenant, todo)
     assert "Tool vanished_tool no longer exists." in text
-    assert 'data-key="a" disabled' in text
+    assert 'value="approve"' not in text
+
+
+def test_what_no_tool_does_is_taken_on_and_marked_as_done(owner: Client, tenant: Tenant, make: Make) -> None:
+    """D15: by whom, and how it went; the main button says what to do where nothing can be run."""
+    todo = make(tool="", arguments=None)
+    main = page(owner, tenant, todo).partition('class="btn btn-primary"')[2].partition("</button>")[0]
+    assert "Take it on" in main
+    text = owner.post(url_of(tenant, todo), {"do": "take", **seen(tenant, todo)}, follow=True).content.decode()
+    assert "owner is at it" in column(text, "motion")
+    refused = owner.post(url_of(tenant, todo), {"do": "fail", "reason": " "}, follow=True).content.decode()
+    assert "Say why it couldn’t be done." in refused
+    done = owner.post(url_of(tenant, todo), {"do": "complete", "reason": "She has it."}, follow=True).content.decode()
+    assert state(tenant, todo) == TodoStatus.COMPLETED
+    assert "Done by hand" in done
+    assert "She has it." in done
+
+
+def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T1: the reason stands there."""
+    todo = make()
+    approve(tenant, todo)
+    with tenant.tx():
+        services.put_back(Todo.objects.get(pk=todo.pk), reason="Ada may not approve this any more.", actor=Actor("Ada"))
+    text = page(owner, tenant, todo)
+    assert "It came back to review." in text
+    assert "Ada may not approve this any more." in text
+    assert "It changed" not in text
+    assert "Back in review" in column(text, "review")
+    with tenant.tx():
+        services.edit_todo(todo.pk, {"description": "Send Marta the menu"}, actor=Actor("Ada"), version=None)
+    assert "It changed after it was approved." in page(owner, tenant, todo)
+
+
+def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client, tenant: Tenant, make: Make) -> None:
+    """D23: as a new version, which somebody has to approve."""
+    with tenant.tx():
+        fields = {"name": "Letter", "description": "x", "tools": ["send_email"], "recipients": ["crew@nello.example"]}
+        kind = types.save_type(tenant.project, fields)
+    todo = make(type=kind, tool="", arguments=None)
+    step = run(tenant, todo, "Error: nobody has approved chef@nello.example.", is_error=True)
+    with tenant.tx():
+        wanted = {"name": "send_email", "arguments": {**LETTER, "to": "chef@nello.example"}}
+        TodoCall.objects.filter(step=step).update(**wanted)
+        services.put_back(Todo.objects.get(pk=todo.pk), reason="chef@nello.example isn't approved.", actor=Actor("Ada"))
+    text = page(owner, tenant, todo)
+    assert "The agent wanted to write to" in text
+    assert 'name="address" value="chef@nello.example"' in text
+    owner.post(url_of(tenant, todo), {"do": "add_recipient", "version": 2, "address": "chef@nello.example"})
+    with tenant.tx():
+        row = Todo.objects.get(pk=todo.pk)
+    assert (row.version, row.status) == (3, TodoStatus.PENDING_REVIEW)
+    assert row.recipients == ["crew@nello.example", "chef@nello.example"]
+    assert "The agent wanted to write to" not in page(owner, tenant, todo)
+
+
+def test_a_todo_without_addresses_leads_to_where_they_are_named(owner: Client, tenant: Tenant, make: Make) -> None:
+    """L11: and not to a button that does nothing."""
+    with tenant.tx():
+        kind = types.save_type(tenant.project, {"name": "Letter", "description": "A letter", "tools": ["send_email"]})
+    todo = make(type=kind, tool="", arguments=None)
+    address = reverse("edit_todo", args=[tenant.project.slug, todo.pk])
+    assert f'class="btn btn-primary" href="{address}#recipients"' in page(owner, tenant, todo)
+
+
+def test_a_conversation_lists_its_todos(owner: Client, tenant: Tenant, make: Make) -> None:
+    row = talk(tenant, "Could you e-mail me the list?")
+    todo = make("Send the list", conversation_id=row.pk)
+    make("Of another conversation")
+    text = owner.get(reverse("conversation", args=[tenant.project.slug, row.pk])).content.decode()
+    assert f'<a href="{url_of(tenant, todo)}"' in text
+    assert "Of another conversation" not in text
 
 
 def test_the_administration_cancels_what_is_not_over(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -360,7 +431,7 @@ def run(tenant: Tenant, todo: Todo, *results: str, is_error: bool = False, **ste
                 todo=todo,
                 approval=approval,
                 number=number,
-                **{"model": "gpt-5", "cost": "0.0021", "finished_at": ended, **step},
+                **{"model": "gpt-5", "cost": "0.0021", "started_at": timezone.now(), "finished_at": ended, **step},
             )
             TodoCall.objects.create(
                 step=row,
@@ -586,6 +657,22 @@ def test_a_rule_ends_in_the_settings(owner: Client, tenant: Tenant, make: Make) 
     assert rule.ended_at is not None
 
 
+def test_a_rule_ends_on_the_page_of_a_todo_that_it_approved(owner: Client, tenant: Tenant, make: Make) -> None:
+    todo = make(tool=SMS, arguments={"text": "Via Dante 12."})
+    address = url_of(tenant, todo, "allow_todo")
+    owner.post(address, {**rule_form(seen=owner.post(address, rule_form()).context["fingerprint"])})
+    passed = make(tool=SMS, arguments={"text": "Via Dante 14."})
+    with tenant.tx():
+        rule = StandingRule.objects.get()
+    assert f'name="rule" value="{rule.pk}"' in page(owner, tenant, passed)
+    assert owner.post(url_of(tenant, todo), {"do": "end_rule", "rule": str(rule.pk)}).status_code == 404
+    owner.post(url_of(tenant, passed), {"do": "end_rule", "rule": str(rule.pk)})
+    with tenant.tx():
+        rule.refresh_from_db()
+    assert rule.ended_at is not None
+    assert 'value="end_rule"' not in page(owner, tenant, passed)
+
+
 # Types
 
 
@@ -611,9 +698,10 @@ def settings_of(tenant: Tenant) -> str:
 
 def test_a_type_is_made_changed_and_removed_in_the_settings(owner: Client, tenant: Tenant) -> None:
     """L09"""
-    owner.post(settings_of(tenant), type_form())
+    owner.post(settings_of(tenant), type_form(recipients="crew@nello.example\r\nboss@nello.example"))
     with tenant.tx():
         kind = TodoType.objects.get(name="Letter")
+    assert kind.recipients == ["crew@nello.example", "boss@nello.example"]
     assert (kind.tools, str(kind.limit_value), kind.expires_after_hours) == ([MAIL], "99.50", 48)
     owner.post(settings_of(tenant), type_form(id=str(kind.pk), name="E-mail", is_extracted=""))
     with tenant.tx():
@@ -629,6 +717,7 @@ def test_a_type_is_made_changed_and_removed_in_the_settings(owner: Client, tenan
     ("changes", "sentence"),
     [
         ({"name": ""}, "name is empty."),
+        ({"recipients": "crew"}, "is no e-mail address"),
         ({"tools": ["send_emial_to_caller"]}, "Did you mean send_email_to_caller?"),
         ({"expires_after_hours": "soon"}, "expires_after_hours must be between"),
         ({"limit_value": "much"}, "limit_value must be a number"),

@@ -10,6 +10,8 @@ from projects.models import User
 from projects.starters import BUSINESS, NAMES, Locale, start_business, starters
 from projects.tenancy import tenant_tx
 from tools.builtin import builtin_tools
+from tools.catalogue import why_not
+from tools.state import read_state
 
 by_name = pytest.mark.parametrize("name", NAMES)
 HERE = Locale(timezone="Europe/Rome", region="IT")
@@ -54,6 +56,6 @@ def test_what_a_step_promises_is_switched_on(name: str, database: None) -> None:
     owner = User.objects.create_user("a@b.example")
     project = start_business("Da Nello", starter=starters()[name], owner=owner, locale=HERE)
     with tenant_tx(project.organization_id):
-        attributes = resolve_attributes(project)
+        state = read_state(project, channel="chat")
     promised = {tool for scenario in config_of(name).scenarios for step in scenario.steps for tool in step.tools}
-    assert {tool: builtin_tools()[tool].gate(attributes, "chat") for tool in promised} == dict.fromkeys(promised, "")
+    assert {tool: why_not(builtin_tools()[tool], state) for tool in promised} == dict.fromkeys(promised, "")

@@ -72,6 +72,7 @@ def test_a_score_nobody_asked_for_is_not_kept(talk, worker, model) -> None:
 @pytest.mark.parametrize(("score", "recovers"), [(3, True), (4, False)])
 def test_three_triggers_recovery_and_four_does_not(score, recovers, tenant, worker, model) -> None:
     """T19: an instruction in the next reply's prompt, a flag to staff."""
+    configure(tenant, enabled_tools=[])
     talk = begin(tenant, channel="phone")
     model.script("observer", json={**SCORED, "quality": {**SCORED["quality"], "score": score}})
     talk.exchange("Hello")

@@ -85,7 +85,7 @@ def ask_all_of_the_tenth_turn(talk: Talk, tools: list[str] | None) -> None:
         spoken = reply.build_request(before)
         tenth = Turn.objects.select_related("conversation__summary", "message", "reply").get(pk=tenth.pk)
         scene, exchange = scene_after(job_of(tenth)), exchange_after(tenth)
-        compiled = at_moment(compile_tools(scene.project, channel="chat"), Moment.AFTER_TURN)
+        compiled = at_moment(compile_tools(scene.project, channel="chat"), Moment.COMMITMENT)
         offered = [tool for tool in compiled if tool.is_offered]
         detecting = model_for(scene.project, scene.config, "detect")
     groups = group_tools(tool for tool in offered if tools is None or tool.name in tools)

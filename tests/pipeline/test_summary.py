@@ -91,6 +91,7 @@ def test_prompts_of_a_long_conversation_stay_small_and_lose_no_fact(talk, worker
 
 
 def test_every_message_is_in_the_prompt_or_in_the_summary(talk, worker, model) -> None:
+    configure(talk.tenant, enabled_tools=[])
     talk.exchange("Hello")
     long_talk(talk, turns=12)
     turn = talk.say("And now?")
@@ -146,7 +147,7 @@ def test_without_any_summary_prompts_still_stay_small(talk, worker, model) -> No
 
 def test_prompts_of_a_business_with_much_to_say_stay_small_too(tenant, worker, model) -> None:
     """The transcript gives way: the last resort again, before any summary is due."""
-    configure(tenant, business_context="We have much to say. " * 750)
+    configure(tenant, business_context="We have much to say. " * 750, enabled_tools=[])
     talk = begin(tenant)
     long_talk(talk, turns=5)
     sizes = prompt_sizes(model)

@@ -13,7 +13,8 @@ from tests.promises.conftest import LINK, PROMISE, SMS, Desk, fired
 from tools.analysis.conflicts import settle
 from tools.analysis.stored import compiled_object, tool_of
 from tools.builtin import builtin_tools
-from tools.catalogue import compile_tools
+from tools.catalogue import at_moment, compile_tools
+from tools.definition import Moment
 from tools.judge import Judgement
 from tools.skills.rerank import RankedTool, Ranking
 
@@ -176,7 +177,7 @@ def test_the_offline_model_ranks_by_the_answer_s_words(desk: Desk) -> None:
 
 def test_a_stored_tool_is_read_back_as_it_was(desk: Desk) -> None:
     with desk.tenant.tx():
-        tools = compile_tools(desk.tenant.project, channel="phone")
+        tools = at_moment(compile_tools(desk.tenant.project, channel="phone"), Moment.COMMITMENT)
     stored = compiled_object(tools)
     assert [tool_of(tool.name, stored) for tool in tools if not tool.overrides] == [
         tool for tool in tools if not tool.overrides

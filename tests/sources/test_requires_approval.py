@@ -162,6 +162,97 @@ def test_a_repeat_is_held_before_anybody_is_asked(desk: Desk) -> None:
     assert len(todos(desk)) == 1
 
 
+def promised_again(desk: Desk, *, asks: str = "") -> None:
+    """The agent promises the same once more, before anybody has approved it."""
+    desk.reads(SMS)
+    desk.analyse(PROMISE, hears=asks or "Please do")
+    desk.model.script("arguments", json=TEXT)
+    desk.model.script("arguments", json={"quote": asks, "asked_again": bool(asks)})
+    desk.run("effect")
+
+
+def test_a_second_promise_of_what_waits_for_approval_is_held(desk: Desk) -> None:
+    """E6, D16: one todo for one thing, whose end is both promises'."""
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
+    todo = arranged(desk)
+    promised_again(desk)
+    first, second = desk.effects()
+    assert [one.pk for one in todos(desk)] == [todo.pk]
+    assert (second.state, second.repeats) == (EffectState.HELD, first.pk)
+    assert "waits for a colleague" in second.told
+    approve(desk, todo)
+    desk.run("todo", "todo_news")
+    assert [promise.state for promise in desk.promises()] == [PromiseState.KEPT, PromiseState.KEPT]
+
+
+def test_two_promises_of_one_thing_end_with_its_refusal(desk: Desk) -> None:
+    """E6, D16"""
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
+    todo = arranged(desk)
+    promised_again(desk)
+    with desk.tenant.tx():
+        reject_todo(todo.pk, actor=LUCIA, reason="The number is wrong.")
+    assert [promise.state for promise in desk.promises()] == [PromiseState.WITHDRAWN, PromiseState.WITHDRAWN]
+
+
+def test_what_the_customer_asked_for_once_more_is_a_todo_of_its_own(desk: Desk) -> None:
+    """E6"""
+    arranged(desk)
+    promised_again(desk, asks="Send it to me twice, please")
+    assert [one.state for one in desk.effects()] == [EffectState.PLANNED, EffectState.PLANNED]
+    assert len(todos(desk)) == 2
+
+
+def test_what_was_rejected_holds_nothing_back(desk: Desk) -> None:
+    """E6: only what waits, or was done."""
+    todo = arranged(desk)
+    with desk.tenant.tx():
+        reject_todo(todo.pk, actor=LUCIA)
+    promised_again(desk)
+    assert [one.status for one in todos(desk)] == [TodoStatus.REJECTED, TodoStatus.PENDING_REVIEW]
+
+
+def test_with_a_standing_rule_the_agent_says_done_when_it_is_done(desk: Desk) -> None:
+    """E5, D16: the yes of a rule is no deed."""
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
+        set_attribute(desk.tenant.project, approval_setting(SMS), True)
+        owner = Member.objects.get(user=desk.tenant.owner)
+        StandingRule.objects.create(
+            project=desk.tenant.project, tool=SMS, allowed={"text": {"anything": True}}, created_by=owner.pk
+        )
+    assert promised(desk).status == TodoStatus.APPROVED
+    assert (told(desk), events(desk, "effect_done"), action_of(desk)) == ([], [], "being looked at by a colleague")
+    assert [promise.state for promise in desk.promises()] == [PromiseState.OPEN]
+    desk.run("todo", "todo_news")
+    assert (len(events(desk, "effect_done")), action_of(desk)) == (1, "done")
+
+
+def test_with_a_standing_rule_a_wait_ends_with_the_deed(desk: Desk) -> None:
+    """W2, E5: it is waited for as any other."""
+    webhook_tool(desk, wait_seconds=60)
+    with desk.tenant.tx():
+        owner = Member.objects.get(user=desk.tenant.owner)
+        allowed = {"body": {"anything": True}}
+        StandingRule.objects.create(project=desk.tenant.project, tool=CREW, allowed=allowed, created_by=owner.pk)
+    desk.reads(CREW)
+    desk.analyse(PROMISE)
+    desk.model.script("arguments", json={"body": {"note": "Two highchairs"}})
+    desk.run("effect")
+    with desk.tenant.tx():
+        assert (Wait.objects.get().ended_at, told(desk)) == (None, [])
+
+
+def action_of(desk: Desk) -> str:
+    """What the next reply is told of the text message."""
+    desk.talk.say("Did you send it?")
+    desk.run("reply")
+    prompt = "\n".join(str(message["content"]) for message in desk.model.requests("reply")[-1]["messages"])
+    return str(prompt.partition(f"{SMS}: ")[2].partition("\n")[0].partition(",")[0])
+
+
 def test_the_agent_reads_that_somebody_has_to_approve_it(desk: Desk) -> None:
     arranged(desk)
     desk.talk.say("Did you send it?")

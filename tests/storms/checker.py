@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conversations.flows.effects import DIED
 from jobs.attempt import BROKE_OFF
 from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.effects.outside import violations
 from tests.storms.world import CLEAR, World
-from tools.execution.ending import MOST_ATTEMPTS
+from tools.execution.ending import DIED, MOST_ATTEMPTS
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 

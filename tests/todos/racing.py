@@ -27,7 +27,7 @@ from tests.effects.target import Target
 from tests.processes import until
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from tests.todos.races import together
-from todos import services
+from todos import by_hand, services
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo, TodoStatus
 from tools.custom import service as custom_tools
@@ -98,6 +98,7 @@ class Races:
             lambda: self._swap(todo, swapped),
             lambda: self.desk.do(services.reject_todo, todo.pk, actor=Actor("no")),
             lambda: self.desk.do(services.cancel_todo, todo.pk, actor=Actor("stop")),
+            lambda: self._take(todo, self.people[0], seen),
             self.save_tool,
         ]
         rivals = self.chance.sample(others, self.chance.randint(1, MOST_AT_ONCE - len(yeses)))
@@ -105,6 +106,10 @@ class Races:
 
     def _yes(self, todo: Todo, by: Member, seen: dict[str, Any]) -> Deed:
         return lambda: self.desk.approve(todo, by, **seen)
+
+    def _take(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
+        """Somebody pays it back by hand."""
+        self.desk.do(by_hand.take_todo, todo.pk, **seen, actor=Actor(by.user.name, by.pk), member=by)
 
     def _swap(self, todo: Todo, arguments: dict[str, Any]) -> None:
         """Behind everybody's back: no version, no history."""
@@ -125,6 +130,8 @@ class Races:
             yield f"{order} was approved as nobody saw it"
         if now.status == TodoStatus.COMPLETED and not paid[order]:
             yield f"{order} is completed and was never paid"
+        if now.taker and paid[order]:
+            yield f"{order} was paid though somebody had taken it on"
         if paid[order] and not given:
             yield f"{order} was paid and never approved"
 

@@ -99,6 +99,37 @@ def test_a_todo_is_rejected_and_cancelled_with_a_reason(desk: Desk, api: Client)
         assert (answer["status"], answer["reason"]) == (status, "No longer wanted.")
 
 
+def test_a_todo_is_done_by_hand(desk: Desk, api: Client) -> None:
+    """D15: taken, then done or not; who has it stands there."""
+    for end, body, status in (
+        ("complete", {"note": "Paid."}, "completed"),
+        ("fail", {"reason": "No money."}, "failed"),
+    ):
+        address = f"{TODOS}/{made(api)['id']}"
+        taken = send(api, "POST", f"{address}/take").json()
+        assert (taken["status"], taken["taker"]) == ("in_progress", "the API key test")
+        ended = send(api, "POST", f"{address}/{end}", body).json()
+        assert (ended["status"], ended["reason"]) == (status, *body.values())
+        assert error_of(send(api, "POST", f"{address}/{end}", body), status=409)["code"] == "wrong_state"
+    assert error_of(send(api, "POST", f"{address}/fail", {}), status=400)["field"] == "reason"
+
+
+def test_an_approval_tells_what_it_is_for(desk: Desk, api: Client) -> None:
+    """T1: also where the caller named no version."""
+    todo = made(api)
+    approved = send(api, "POST", f"{TODOS}/{todo['id']}/approve").json()["approved"]
+    assert approved == {name: todo[name] for name in ("version", "content_hash", "content")}
+
+
+def test_types_name_whom_their_todos_write_to(desk: Desk, api: Client) -> None:
+    """L11, D23: shown before anybody approves; what a todo names itself comes first."""
+    body = {"name": "Team", "description": "x", "tools": ["send_email"], "recipients": ["crew@example.com"]}
+    assert send(api, "POST", TYPES, body).json()["recipients"] == ["crew@example.com"]
+    for own, written in (([], ["crew@example.com"]), (["ada@example.com"], ["ada@example.com"])):
+        todo = send(api, "POST", TODOS, {"description": "x", "type": "Team", "recipients": own}).json()
+        assert (todo["content"]["recipients"], todo["why_not_runnable"]) == (written, None)
+
+
 def test_a_todo_that_failed_is_reviewed_again(desk: Desk, api: Client) -> None:
     """T11."""
     todo = made(api)
@@ -169,6 +200,16 @@ def test_approving_what_changed_in_another_tab_is_409_with_the_difference(desk: 
     error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve", seen), status=409)
     assert (error["code"], "82 → 820" in error["message"]) == ("changed", True)
     assert error["message"].startswith("This todo changed since you opened it.")
+
+
+def test_the_difference_is_from_what_the_caller_saw(desk: Desk, api: Client) -> None:
+    """Row 23: by the hash alone, and through several versions."""
+    todo = made(api)
+    address = f"{TODOS}/{todo['id']}"
+    seen = send(api, "PATCH", address, {"arguments": {"body": {"amount": 820}}}).json()
+    send(api, "PATCH", address, {"arguments": {"body": {"amount": 8200}}})
+    error = error_of(send(api, "POST", f"{address}/approve", {"content_hash": seen["content_hash"]}), status=409)
+    assert "820 → 8200" in error["message"]
 
 
 def test_approving_a_running_one_is_409(desk: Desk, api: Client) -> None:

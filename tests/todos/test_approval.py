@@ -306,9 +306,11 @@ def test_a_tool_that_went_after_the_yes_is_void(desk: Desk, owner: Member) -> No
     assert void(desk, todo).reason == f"Tool {REFUND} is switched off."
 
 
-def test_a_todo_without_tools_cannot_be_approved(desk: Desk, owner: Member) -> None:
-    with pytest.raises(Conflict, match="No tool can carry this out"):
-        desk.approve(desk.refund(tool="", arguments=None), owner)
+def test_what_no_tool_carries_out_waits_approved_for_a_person(desk: Desk, owner: Member) -> None:
+    """D15: no job looks for it."""
+    todo = desk.refund(tool="", arguments=None)
+    assert desk.approve(todo, owner).is_by_hand
+    assert (desk.now(todo).status, desk.jobs()) == ("approved", [])
 
 
 def test_a_todo_that_may_write_to_nobody_cannot_be_approved(desk: Desk, owner: Member) -> None:

@@ -29,7 +29,7 @@ def races(desk: Desk, owner: Member, clerk: Member, settings: Any) -> Iterator[R
 
 
 def test_a_hundred_races_pay_nothing_twice_and_nothing_unseen(races: Races) -> None:
-    """Threat 12, T3, T4: $82 was seen, and $820 is never paid, whoever is faster."""
+    """Threat 12, T3, T4: $82 was seen, and $820 is never paid, nor what a person pays by hand, whoever is faster."""
     races.run(100)
     assert races.findings() == []
     assert {str(order) for order in range(CALM)} <= races.paid()

@@ -8,11 +8,15 @@ import pytest
 from django.http import Http404
 
 from projects.api.problem import ApiError
-from projects.models import Project
+from projects.models import Member, Project
 from projects.services import create_project
+from projects.starters import Locale, start_business, starters
+from projects.tenancy import tenant_tx
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
-from todos import types
+from todos import approvals, types
+from todos.approvals import Void
+from todos.models import TodoType
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"name": "  "}, "name is empty."),
@@ -84,3 +88,22 @@ def test_the_tools_of_tasks_are_those_that_need_no_conversation(desk: Desk) -> N
     offered = desk.do(types.task_tools, desk.tenant.project)
     assert {REFUND, "send_email", "send_email_to_caller"} <= set(offered)
     assert "transfer_call_tool" not in offered
+
+
+def test_whom_a_type_writes_to_is_part_of_what_is_approved(desk: Desk, owner: Member) -> None:
+    """T1, D23: another address there is another content."""
+    kind = desk.type(name="Team", tools=["send_email"], recipients=["crew@example.com"])
+    todo = desk.refund(type=kind, tool="", arguments=None)
+    desk.approve(todo, owner)
+    desk.do(types.save_type, desk.tenant.project, {"recipients": ["eve@example.com"]}, type_id=kind.pk)
+    with pytest.raises(Void) as void:
+        desk.do(approvals.check, todo)
+    assert void.value.changed == ["recipients"]
+
+
+def test_a_new_business_writes_to_its_owner(tenant: Tenant) -> None:
+    """L11: the message to the team can be approved without typing an address."""
+    for starter in starters().values():
+        project = start_business("Da Rosa", starter=starter, owner=tenant.owner, locale=Locale("Europe/Rome", "IT"))
+        with tenant_tx(project.organization_id):
+            assert TodoType.objects.get(name="Message to the team").recipients == [tenant.owner.email]

@@ -13,10 +13,11 @@ from projects.models import Attribute
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.builtin import builtin_tools
-from tools.catalogue import at_moment, compile_tools
+from tools.catalogue import at_moment, compile_tools, is_called
 from tools.custom import service
 from tools.definition import Delivery, Moment
 from tools.models import CustomTool
+from tools.platform import stored_definitions
 
 SETTING = "project_attributes_setting_"
 PRODUCTS = f"{SETTING}products_and_services_background_check_"
@@ -49,7 +50,7 @@ def switch(tools: Tools, **values: Any) -> None:
 
 def offered(tools: Tools, channel: str = "chat") -> set[str]:
     """What is offered for commitments."""
-    compiled = at_moment(tools.compiled(channel).values(), Moment.AFTER_TURN)
+    compiled = at_moment(tools.compiled(channel).values(), Moment.COMMITMENT)
     return {tool.name for tool in compiled if tool.is_offered}
 
 
@@ -104,14 +105,20 @@ def test_these_tools_share_a_tag(tag: str, names: set[str]) -> None:
 
 
 def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
-    """L21, D18: and what only a conversation can obey is for none."""
-    compiled = bare.compiled("phone")
-    alone = {name for name, tool in compiled.items() if list(tool.moments) == [Moment.TASK]}
+    """L01, L21, D18: and what only a conversation can obey, or a model calls while it answers, is for none."""
+    fired = {name: tool for name, tool in bare.compiled("phone").items() if not is_called(tool)}
+    alone = {name for name, tool in fired.items() if list(tool.moments) == [Moment.TASK]}
     assert alone == {"send_email", "send_email_to_caller"}
-    assert {name for name, tool in compiled.items() if Moment.TASK not in tool.moments} == {
+    assert {name for name, tool in fired.items() if Moment.TASK not in tool.moments} == {
         "end_conversation_tool",
         "transfer_call_tool",
     }
+
+
+def test_no_tool_is_both_called_and_fired(bare: Tools) -> None:
+    """D18: what a model calls itself is not found in its words as well."""
+    compiled = bare.compiled("phone").values()
+    assert not [tool.name for tool in compiled if is_called(tool) and Moment.COMMITMENT in tool.moments]
 
 
 # The project's own
@@ -170,10 +177,11 @@ def test_a_tool_that_is_off_says_so(bare: Tools) -> None:
 @pytest.mark.parametrize(
     ("name", "document", "moments"),
     [
-        (NAME, webhook(), ["after_turn", "task"]),
-        (NAME, event(), ["after_turn"]),
-        ("send_sms_tool", event(), ["after_turn", "task"]),
-        ("end_conversation_tool", event(), ["after_turn"]),
+        (NAME, webhook(), ["commitment", "task"]),
+        (NAME, event(), ["commitment"]),
+        ("send_sms_tool", event(), ["commitment", "task"]),
+        ("end_conversation_tool", event(), ["commitment"]),
+        ("send_sms", event(), ["commitment"]),
     ],
 )
 def test_an_own_tool_runs_for_todos_if_something_carries_it_out(
@@ -191,6 +199,8 @@ def test_an_own_tool_runs_for_todos_if_something_carries_it_out(
         (NAME, webhook(method="GET", body=None), "webhook", Delivery.IDEMPOTENT),
         (NAME, event(), "event", Delivery.IDEMPOTENT),
         ("send_sms_tool", event(), "sms", Delivery.ONCE),
+        ("send_sms", event(), "sms", Delivery.ONCE),
+        ("end_call", event(), "event", Delivery.IDEMPOTENT),
         ("send_sms_tool", webhook(), "webhook", Delivery.ONCE),
     ],
 )
@@ -213,10 +223,12 @@ def test_a_tool_that_cannot_be_read_hinders_no_other(bare: Tools, caplog: pytest
     assert "can't be read and is left out" in caplog.text
 
 
-def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -> None:
+def test_compiling_costs_three_queries_whatever_the_number_of_tools(bare: Tools) -> None:
     """N05: it is part of every turn."""
     for number in range(3):
         bare.save(f"tool_{'abc'[number]}", event())
+    # The platform's definitions are kept for a minute.
+    stored_definitions()
     with bare.tenant.tx(), CaptureQueriesContext(connection) as queries:
         compile_tools(bare.tenant.project, channel="chat")
-    assert len(queries) == 2
+    assert len(queries) == 3

@@ -31,8 +31,8 @@ class Door:
 
     @property
     def names_a_row(self) -> bool:
-        """Whether the address carries an id, or a key that only exists in the project."""
-        return "<" in self.route and self.method != "PUT"
+        """Whether the address carries an id, or a key that only exists in the project; a PUT of a name may make it."""
+        return "<" in self.route and (self.method != "PUT" or "<slug:slug>" in self.route)
 
     def __str__(self) -> str:
         return f"{self.method} {self.route}"
@@ -78,13 +78,29 @@ DOORS = [
     Door(f"{ONE}/turns/<uuid:turn_id>", "GET", Scope.READ),
     Door(f"{ONE}/events", "GET", Scope.READ),
     Door(f"{ONE}/events", "POST", Scope.CONVERSE, 202, {"idn": "custom"}),
+    Door(f"{ONE}/session", "GET", Scope.READ),
+    # Its channel has no live calls.
+    Door(f"{ONE}/tool-calls", "POST", Scope.CONVERSE, 400, {"call_id": "1", "name": "end_call", "context": {}}),
     Door(f"{ONE}/log", "GET", Scope.READ),
+    Door(f"{ONE}/take-over", "POST", Scope.OPERATE),
+    # Nobody has taken it over.
+    Door(f"{ONE}/operator-messages", "POST", Scope.OPERATE, 409, {"content": "Hello"}),
+    Door(f"{ONE}/hand-back", "POST", Scope.OPERATE, 409),
+    Door(f"{API}tickets", "GET", Scope.READ),
+    Door(f"{API}tickets", "POST", Scope.OPERATE, 201, {"subject": "x", "body": "y"}),
+    Door(f"{API}tickets/<uuid:ticket_id>", "GET", Scope.READ),
+    Door(f"{API}tickets/<uuid:ticket_id>", "PATCH", Scope.OPERATE, 200, {"priority": "high"}),
     Door(f"{API}personas/<uuid:persona_id>", "GET", Scope.READ),
     Door(f"{API}personas/<uuid:persona_id>", "PATCH", Scope.CONVERSE, 200, {"name": "Ada"}),
     Door(f"{API}attributes", "GET", Scope.READ),
     Door(f"{API}attributes/<str:key>", "GET", Scope.READ),
     Door(f"{API}attributes/<str:key>", "PUT", Scope.CONFIGURE, 200, {"value": "x"}),
     Door(f"{API}attributes/<str:key>", "DELETE", Scope.CONFIGURE, 204),
+    Door(f"{API}knowledge", "GET", Scope.READ),
+    Door(f"{API}knowledge", "POST", Scope.CONFIGURE, 201, {"title": "x", "body": "x"}),
+    Door(f"{API}knowledge/<slug:slug>", "GET", Scope.READ),
+    Door(f"{API}knowledge/<slug:slug>", "PUT", Scope.CONFIGURE, 200, {"title": "x", "body": "x"}),
+    Door(f"{API}knowledge/<slug:slug>", "DELETE", Scope.CONFIGURE, 204),
     Door(f"{API}tools", "GET", Scope.READ),
     Door(f"{API}tools/evaluate", "POST", Scope.CONFIGURE, 400, {"channel": "chat"}),
     Door(f"{API}tools/rehearse", "POST", Scope.CONFIGURE, 400, {"tools": {}}),
@@ -101,6 +117,7 @@ DOORS = [
     Door(f"{API}promises", "GET", Scope.READ),
     Door(f"{API}promises/<uuid:promise_id>/answer", "POST", Scope.OPERATE, 200, {"answer": "kept"}),
     Door(f"{API}tools/check", "POST", Scope.READ, 200, {"name": "my_tool", "text": "{}"}),
+    Door(f"{API}orders", "GET", Scope.READ, 400),
     Door(f"{API}effects", "GET", Scope.READ),
     Door(f"{API}effects/<uuid:effect_id>", "GET", Scope.READ),
     Door(f"{API}effects/<uuid:effect_id>/resolve", "POST", Scope.OPERATE, 200, {"happened": True}),
@@ -119,6 +136,9 @@ DOORS = [
     Door(f"{ONE_TODO}/approve", "POST", Scope.OPERATE, 409, {"version": 1}),
     Door(f"{ONE_TODO}/reject", "POST", Scope.OPERATE, 409, {"reason": "x"}),
     Door(f"{ONE_TODO}/cancel", "POST", Scope.OPERATE, 409, {"reason": "x"}),
+    Door(f"{ONE_TODO}/take", "POST", Scope.OPERATE, 409, {"version": 1}),
+    Door(f"{ONE_TODO}/complete", "POST", Scope.OPERATE, 409, {"note": "x"}),
+    Door(f"{ONE_TODO}/fail", "POST", Scope.OPERATE, 409, {"reason": "x"}),
     Door(f"{ONE_TODO}/review-again", "POST", Scope.OPERATE, 409, {"repeats": []}),
     Door(f"{API}standing-rules", "GET", Scope.READ),
     Door(f"{API}standing-rules", "POST", Scope.CONFIGURE, 201, RULE),
@@ -150,6 +170,7 @@ AGENT_SECTIONS = (
     "agent/intents",
     "agent/hours",
     "agent/behaviour",
+    "agent/abilities",
     "agent/models",
     "agent/fields",
     "agent/todos",
@@ -167,6 +188,9 @@ PAGES = [
     Page("p/<slug:project_slug>/agent/models/test", Scope.CONFIGURE, 302),
     Page("p/<slug:project_slug>/conversations", Scope.READ),
     Page("p/<slug:project_slug>/conversations/<uuid:conversation_id>", Scope.READ),
+    Page("p/<slug:project_slug>/escalations", Scope.READ),
+    Page("p/<slug:project_slug>/tickets", Scope.READ),
+    Page("p/<slug:project_slug>/tickets/<uuid:ticket_id>", Scope.READ),
     Page("p/<slug:project_slug>/jobs/failed", Scope.READ),
     Page("p/<slug:project_slug>/promises", Scope.READ),
     Page("p/<slug:project_slug>/todos", Scope.READ),
@@ -178,6 +202,9 @@ PAGES = [
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>/allow", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/effects", Scope.READ),
     Page("p/<slug:project_slug>/effects/<uuid:effect_id>", Scope.READ),
+    Page("p/<slug:project_slug>/knowledge", Scope.READ),
+    Page("p/<slug:project_slug>/knowledge/new", Scope.CONFIGURE),
+    Page("p/<slug:project_slug>/knowledge/a/<slug:article_slug>", Scope.READ),
     Page("p/<slug:project_slug>/tools", Scope.READ),
     Page("p/<slug:project_slug>/tools/custom/new", Scope.CONFIGURE),
     Page("p/<slug:project_slug>/tools/<str:tool_name>", Scope.READ),
@@ -191,18 +218,24 @@ PAGES = [
     Page("p/<slug:project_slug>/bookings", Scope.READ),
     Page("p/<slug:project_slug>/bookings/<uuid:booking_id>", Scope.READ),
     Page("p/<slug:project_slug>/resources", Scope.READ),
+    Page("p/<slug:project_slug>/widget", Scope.READ),
 ]
 
 # Forms of those pages that act on a row: tried with the id of none, which is 404 for those who may.
 FORMS = [
+    # There is no widget yet, so that there is nothing to make a secret for.
+    Page("p/<slug:project_slug>/widget/secret", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/members/<uuid:member_id>/role", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/members/<uuid:member_id>/remove", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/send", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/invitations/<uuid:invitation_id>/revoke", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/keys/<uuid:key_id>/revoke", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/escalations/<uuid:escalation_id>", Scope.OPERATE, 404),
+    Page("p/<slug:project_slug>/tickets/<uuid:ticket_id>", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>/edit", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/todos/<uuid:todo_id>/allow", Scope.CONFIGURE, 404),
+    Page("p/<slug:project_slug>/knowledge/a/<slug:article_slug>", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/bookings/<uuid:booking_id>/cancel", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/resources/<uuid:resource_id>", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/resources/<uuid:resource_id>/remove", Scope.CONFIGURE, 404),
@@ -211,10 +244,17 @@ FORMS = [
 ]
 
 # Open to everyone: what they tell is everyone's.
-PUBLIC = {"healthz", f"{API}schema/", f"{API}docs/"}
+PUBLIC = {"healthz", "widget.js", f"{API}schema/", f"{API}docs/"}
 
 # Open to whoever was given the token in the address, which is a credential of its own.
-BY_TOKEN = {f"{API}tool-results/<str:token>"}
+BY_TOKEN = {
+    f"{API}tool-results/<str:token>",
+    # And a page that the business has named, and but for the first the visitor's own token: tests/widget.
+    "widget/<str:key>/session",
+    "widget/<str:key>/messages",
+    "widget/<str:key>/events",
+    "widget/<str:key>/person",
+}
 
 # Everything under admin/ has one rule, tried on each address: owners and admins, and the platform's people.
 ADMIN = "admin/"
@@ -245,6 +285,11 @@ ACCOUNT = {
     r"account/^confirm-email/(?P<key>[-:\w]+)/$": 200,
     r"account/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": 200,
     "b/<str:token>": 404,
+    "c/<str:token>": 404,
+    "c/<str:token>/events": 404,
+    # There is a shop only where the demo is.
+    "demo/shop": 404,
     "invitations/<str:token>": 410,
     "join": 410,
+    "k/<slug:project_slug>/<slug:article_slug>": 404,
 }

@@ -23,6 +23,7 @@ APPEND_ONLY = {
     "projects_auditentry",
     "tools_verdict",
     "tools_customtoolversion",
+    "tools_ticketchange",
     "todos_todoevent",
     "conversations_directives",
     "conversations_event",
@@ -52,7 +53,8 @@ def test_only_these_tables_belong_to_everybody() -> None:
     django = {"django_content_type", "django_migrations", "django_session"}
     apps_of_others = {table for label in ("auth", "account", "mfa") for table in _tables_of(label)}
     people = {"projects_user", "projects_user_groups", "projects_user_user_permissions"}
-    assert names - TENANT_TABLES == {*django, *apps_of_others, *people, "projects_organization"}
+    platform = {"projects_organization", "tools_platformdefinition"}
+    assert names - TENANT_TABLES == {*django, *apps_of_others, *people, *platform}
 
 
 def _tables_of(label: str) -> set[str]:

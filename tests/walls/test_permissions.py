@@ -15,11 +15,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.models import Channel, PersonaField
+from conversations.models import Channel, Conversation, PersonaField
 from conversations.services import post_message, start_conversation
 from jobs.models import Job, ModelCall, State
 from projects.attributes import set_attribute
-from projects.models import ApiKey, Attribute, Project, Role, User
+from projects.models import ApiKey, Article, Attribute, Project, Role, User
 from projects.models.key import Scope
 from projects.services import create_key, create_project
 from tests.conftest import Tenant, empty_database, make_tenant, member_of
@@ -33,6 +33,7 @@ from tools.book.search import config_of
 from tools.book.services import Guest, book
 from tools.book.wishes import Wish
 from tools.custom import service
+from tools.desk.tickets import open_ticket
 from tools.models import Booking, BookingState, Effect, EffectState, KeptCase, Promise, PromiseState, Resource
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -66,9 +67,12 @@ class House:
             Effect.objects.filter(pk=self.ids["effect_id"]).update(state=EffectState.UNKNOWN)
             Promise.objects.filter(pk=self.ids["promise_id"]).update(state=PromiseState.OPEN)
             TodoType.objects.filter(pk=self.ids["type_id"]).update(is_removed=False)
+            Conversation.objects.update(operator=None, operator_since=None)
             StandingRule.objects.filter(pk__gt=self.ids["rule_id"]).delete()
             KeptCase.objects.get_or_create(pk=self.ids["case_id"], defaults={"project": self.tenant.project})
             service.save(self.tenant.project, name=self.ids["name"], document=TOOL)
+            canary = {"title": "canary", "body": "canary"}
+            Article.objects.get_or_create(project=self.tenant.project, slug=self.ids["slug"], defaults=canary)
             self._restore_book()
 
     def _restore_book(self) -> None:
@@ -125,6 +129,7 @@ def house(_schema: None) -> Iterator[House]:
             expires_at=now,
         )
         rule = StandingRule.objects.create(project=tenant.project, tool="canary", created_by=uuid.uuid4())
+        ticket = open_ticket(tenant.project.pk, subject="canary", body="canary")
     ids = {
         "case_id": case.pk,
         "conversation_id": conversation.pk,
@@ -143,11 +148,14 @@ def house(_schema: None) -> Iterator[House]:
             "type_id": kind.pk,
             "todo_id": todo.pk,
             "rule_id": rule.pk,
+            "ticket_id": ticket.pk,
             "job_id": job.pk,
             "call_id": call.pk,
             "key": KEY,
             "name": "canary_tool",
             "tool_name": "send_sms_tool",
+            "slug": "canary-article",
+            "article_slug": "canary-article",
             "project_slug": tenant.project.slug,
         },
     )
@@ -222,6 +230,8 @@ def random_ids() -> dict[str, Any]:
         "type_id",
         "todo_id",
         "rule_id",
+        "ticket_id",
+        "escalation_id",
         "conversation_id",
         "turn_id",
         "persona_id",
@@ -234,6 +244,8 @@ def random_ids() -> dict[str, Any]:
     return {
         "key": "nothing_of_this_name",
         "tool_name": "no_such_tool",
+        "slug": "nothing-of-this-name",
+        "article_slug": "nothing-of-this-name",
         "name": "nothing_of_this_name",
         "kind": "no-such-kind",
         "project_slug": "no-such-project",

@@ -11,6 +11,7 @@ from todos.executor.work import time_of
 from todos.models import Approval, Todo, TodoCall
 from todos.signals import effect_changed
 from tools import ledger
+from tools.definition import AfterActionType
 from tools.execution.after_actions import end_after_action, plan_after_actions
 from tools.execution.ending import Course, course_of, may_have_happened, next_attempt_at
 from tools.execution.outcome import Outcome
@@ -20,6 +21,7 @@ from tools.promises import settle_promises
 
 STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
 NO_CONVERSATION = "The todo belongs to no conversation."
+NO_CUSTOMER = "The todo is about no customer."
 
 
 def settle(todo: Todo, approval: Approval, call: TodoCall, outcome: Outcome) -> None:
@@ -35,11 +37,13 @@ def settle(todo: Todo, approval: Approval, call: TodoCall, outcome: Outcome) -> 
 
 
 def end(todo: Todo, call: TodoCall, outcome: Outcome, *, state: EffectState) -> None:
-    """End a call with its effect's end; an effect that was over already stays as it is."""
+    """End a call with its effect's end; an effect that was over already stays as it is, and is told once."""
     effect = effect_of(call)
-    if ledger.store_outcome(effect, outcome, state=state):
+    is_new = ledger.store_outcome(effect, outcome, state=state)
+    if is_new:
         _follow_up(todo, effect)
-    close(todo, call)
+    if is_new or call.finished_at is None:
+        close(todo, call)
 
 
 def give_up(todo: Todo, call: TodoCall, reason: str) -> None:
@@ -96,7 +100,10 @@ def _wait_for_callback(todo: Todo, approval: Approval, effect: Effect, outcome: 
 
 
 def _follow_up(todo: Todo, effect: Effect) -> None:
-    """Plan the after-actions of a tool of the project's own. What they change is the conversation's, whose lane runs them."""
+    """Plan the after-actions of a tool of the project's own, which their own lane runs.
+
+    Without a conversation only what the todo's customer is known by can be changed.
+    """
     try:
         definition = definition_of(effect)
     except ValidationError:
@@ -108,6 +115,16 @@ def _follow_up(todo: Todo, effect: Effect) -> None:
     rows = plan_after_actions(effect, definition)
     if effect.conversation_id is not None:
         enqueue([ledger.job_for(effect, reason="after")])
-        return
-    for row in rows:
+    elif [row for row in rows if not _is_skipped(todo, row)]:
+        enqueue([ledger.job_alone(effect)])
+
+
+def _is_skipped(todo: Todo, row: AfterAction) -> bool:
+    """Whether an after-action outside of a conversation has nothing to change; it says why."""
+    if row.type != AfterActionType.SET_PERSONA_ATTRIBUTE:
         end_after_action(row, AfterActionState.SKIPPED, error=NO_CONVERSATION)
+    elif todo.persona_id is None:
+        end_after_action(row, AfterActionState.SKIPPED, error=NO_CUSTOMER)
+    else:
+        return row.state == AfterActionState.SKIPPED
+    return True

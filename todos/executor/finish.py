@@ -31,7 +31,7 @@ def give_up_run(todo: Todo, reason: str) -> None:
     """The run's job has failed for good: open calls end, and the todo with them."""
     if todo.status == TodoStatus.APPROVED:
         move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
-    if todo.status != TodoStatus.IN_PROGRESS:
+    if todo.status != TodoStatus.IN_PROGRESS or todo.taker:
         return
     work = read_work(todo)
     for call in work.open_calls if work else []:

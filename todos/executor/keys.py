@@ -34,6 +34,8 @@ def approval_of(key: str) -> UUID:
 
 def is_put_off(approval: Approval, effect: Effect) -> bool:
     """Whether the effect's next attempt isn't due yet: the job that makes it still waits, and isn't the one that asks."""
+    if not effect.attempts:
+        return False
     return Job.objects.filter(key=_retry_key(approval, effect), state=State.QUEUED).exists()
 
 

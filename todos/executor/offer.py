@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tools.calling.offer import AgentToolDefinition
 from tools.catalogue import CompiledTool
-from tools.execution.schemas import MalformedTool, wanted_arguments
-
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+from tools.execution.schemas import NOTHING, MalformedTool, wanted_arguments
 
 
 def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
@@ -22,5 +21,4 @@ def _specification(tool: CompiledTool) -> dict[str, Any] | None:
     except MalformedTool:
         return None
     parameters = wanted.model_json_schema() if isinstance(wanted, type) else wanted or NOTHING
-    function = {"name": tool.name, "description": tool.definition.description, "parameters": parameters}
-    return {"type": "function", "function": function}
+    return AgentToolDefinition(tool.name, tool.definition.description, parameters).as_openai()

@@ -7,17 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils import timezone
 from pydantic import BaseModel
 
 from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
-from projects.api.parsers import check_value
-from projects.api.problem import ApiError
 from projects.writes import Writes
-from todos.executor.results import error_text
+from todos.content import recipients_of
 from todos.executor.work import Work
 from todos.models import TodoCall, TodoStep
+from tools.calling.reading import Refused, call_id_of, find_offered, read_object, storable
+from tools.calling.results import error_text
 from tools.catalogue import CompiledTool
 from tools.execution.caps import recipient_of
 from tools.execution.same import same_thing
@@ -25,18 +24,8 @@ from tools.execution.schemas import MalformedTool, handler_of, wanted_arguments
 from tools.ledger import effect_key
 from tools.models import Effect, EffectOrigin
 
-# Of one step; a model that calls more has gone astray.
-MOST_CALLS = 10
-LONGEST_ARGUMENTS = 50_000
-NOT_OFFERED = "There is no tool {name} for this todo. Use one of: {names}."
-NO_OBJECT = "The arguments are no JSON object; they may have been cut. Call the tool again with the whole of them."
-TOO_MANY = f"At most {MOST_CALLS} calls are carried out in one step; this one wasn't."
 NOT_APPROVED = "{address} isn't one of the recipients that were approved. A colleague has to look at it."
 NOT_RUN = "Not carried out: the todo goes back to review."
-
-
-class Refused(Exception):
-    """A call that isn't carried out; the text goes back to the model."""
 
 
 class NotApproved(Refused):
@@ -58,10 +47,10 @@ def plan_calls(work: Work, step: TodoStep, asked: Iterable[ToolCall]) -> Plan:
         call = TodoCall(
             step=step, index=index, name=storable(one.name)[:120], arguments_text=storable(one.arguments_json)
         )
-        call.call_id = _call_id(one, index=index, taken={other.call_id for other in calls})
+        call.call_id = call_id_of(one, index=index, taken=[other.call_id for other in calls])
         try:
-            call.arguments = _arguments(one)
-            _plan(work, call, tool=_demand_usable(work, call))
+            call.arguments = read_object(one)
+            _plan(work, call, tool=find_offered(work.tools, call.name, index=call.index))
         except Refused as refusal:
             refuse(call, str(refusal))
             to_review = to_review or (str(refusal) if isinstance(refusal, NotApproved) else "")
@@ -83,7 +72,7 @@ def plan_frozen(work: Work, step: TodoStep) -> Plan:
     call.arguments_text = json.dumps(call.arguments, ensure_ascii=False)
     if call.effect is None:
         try:
-            _plan(work, call, tool=_demand_usable(work, call), is_frozen=True)
+            _plan(work, call, tool=find_offered(work.tools, call.name, index=call.index), is_frozen=True)
         except Refused as refusal:
             refuse(call, str(refusal))
     return Plan([call])
@@ -97,12 +86,7 @@ def store(plan: Plan, writes: Writes) -> None:
 
 def refuse(call: TodoCall, reason: str) -> None:
     """Give a call that isn't stored yet its result: it was not carried out, and why."""
-    call.result, call.is_error, call.finished_at = error_text(reason), True, timezone.now()
-
-
-def storable(text: str) -> str:
-    """A model's text as the database takes it: no NUL, no half of a character."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
+    call.result, call.is_error, call.finished_at = error_text(reason), True, call.step.started_at
 
 
 def _plan(work: Work, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = False) -> None:
@@ -110,7 +94,7 @@ def _plan(work: Work, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = F
     call.arguments = _fitting(tool, call)
     handler = handler_of(tool.name, tool.definition)
     address = str(call.arguments.get(handler.addressee, "")).strip() if handler and handler.addressee else ""
-    if address and not is_frozen and not _is_approved(address, work.todo.recipients):
+    if address and not is_frozen and not _is_approved(address, recipients_of(work.todo)):
         raise NotApproved(NOT_APPROVED.format(address=storable(address)[:254]))
     effect = Effect(
         project_id=work.todo.project_id,
@@ -131,30 +115,6 @@ def _plan(work: Work, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = F
     effect.repeat_key = same_thing(effect, effect.arguments, occasion)
     effect.recipient = (address.lower() or recipient_of(effect.kind, occasion.contact))[:254]
     call.effect = effect
-
-
-def _demand_usable(work: Work, call: TodoCall) -> CompiledTool:
-    """The tool of a call, if it is one of this todo's (T7)."""
-    if call.index >= MOST_CALLS:
-        raise Refused(TOO_MANY)
-    tool = work.tools.get(call.name)
-    if tool is None:
-        raise Refused(NOT_OFFERED.format(name=call.name, names=", ".join(work.tools) or "none"))
-    return tool
-
-
-def _arguments(one: ToolCall) -> dict[str, Any]:
-    """What the model wrote, if it is a JSON object that can be stored. Raises Refused."""
-    if len(one.arguments_json) > LONGEST_ARGUMENTS:
-        raise Refused(f"The arguments are longer than {LONGEST_ARGUMENTS} characters.")
-    arguments = one.arguments()
-    if arguments is None:
-        raise Refused(NO_OBJECT)
-    try:
-        check_value(arguments)
-    except ApiError as error:
-        raise Refused(error.message) from error
-    return arguments
 
 
 def _fitting(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:
@@ -178,9 +138,3 @@ def _read(wanted: Mapping[str, Any] | type[BaseModel] | None, text: str) -> dict
 
 def _is_approved(address: str, recipients: Sequence[str]) -> bool:
     return address.casefold() in {one.strip().casefold() for one in recipients}
-
-
-def _call_id(one: ToolCall, *, index: int, taken: set[str]) -> str:
-    """The model's own id, which its result has to name; made anew where two calls share one."""
-    given = storable(one.id)[:100]
-    return given if given and given not in taken else f"{given or 'call'}_{index}"

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db import connection
 from django.db.models import Q
 
+from projects.compiled import Compiled
 from todos.models import Approval, Todo
 from tools.execution.repeats import STANDING, find_same
 from tools.models import Effect
 
+EARLIER_RUNS = Compiled(
+    lambda todo, approval, effect, same, tool, recipient: (
+        Effect.objects.filter(
+            (Q(repeat_key=same) & ~Q(repeat_key="")) | (Q(tool=tool, recipient=recipient) & ~Q(recipient="")),
+            todo_calls__step__todo=todo,
+            state__in=STANDING,
+        )
+        .exclude(todo_calls__step__approval=approval)
+        .exclude(pk=effect)
+        .order_by("-started_at")[:1]
+    ),
+    kinds=(UUID, UUID, UUID, str, str, str),
+)
 _ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -29,13 +45,8 @@ def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None
 def _of_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
     if approval.version == 1:
         return None
-    runs = Effect.objects.filter(todo_calls__step__todo=todo, state__in=STANDING).exclude(
-        todo_calls__step__approval=approval
-    )
-    same = Q(repeat_key=effect.repeat_key) if effect.repeat_key else Q(pk=None)
-    if effect.recipient:
-        same |= Q(tool=effect.tool, recipient=effect.recipient)
-    return runs.filter(same).exclude(pk=effect.pk).order_by("-started_at").first()
+    same = EARLIER_RUNS(todo.pk, approval.pk, effect.pk, effect.repeat_key, effect.tool, effect.recipient)
+    return next(iter(same), None)
 
 
 def _wait_for_others(effect: Effect) -> None:

@@ -1,4 +1,4 @@
-"""What a model is told of a call: the tool's own words, an error as a string, or that nobody knows (L19, T8)."""
+"""Giving calls their results: the text that the model is told, in the transaction of their effect's end (L19, T8)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.db import connection
 
 from projects.tenancy import current_organization_id
 from todos.models import Todo, TodoCall, TodoStep
+from tools.calling.results import result_of
 from tools.models import Effect, EffectState
 
 _END = """
@@ -22,24 +23,6 @@ where organization_id = %(organization)s and id = %(step)s and not exists (
 """
 
 log = logging.getLogger(__name__)
-
-UNKNOWN = "It isn't known whether this happened, so it isn't done again. A colleague looks into it. Go on with the rest, if there is any."
-
-
-def error_text(reason: str) -> str:
-    """An error as the model reads it."""
-    return f"Error: {reason}"
-
-
-def result_of(effect: Effect) -> str:
-    """An effect's end as the model reads it. Nothing but a done effect is told as a success (T9)."""
-    if effect.state == EffectState.DONE:
-        return effect.told or f"{effect.tool} was done."
-    if effect.state == EffectState.UNKNOWN:
-        return UNKNOWN
-    if effect.state == EffectState.HELD:
-        return effect.told
-    return error_text(effect.error or effect.told or "It was not done.")
 
 
 def end_call(todo: Todo, call: TodoCall, effect: Effect) -> None:

@@ -12,10 +12,10 @@ from todos.lifecycle import AGENT
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, put_back
 from tools import ledger
+from tools.execution.ending import DIED
 from tools.models import EffectState
 
 NO_CALLBACK = "It was taken on, and no result has come."
-DIED = "The worker that was at it died; whether it was done isn't known."
 STOPPED = "The todo is {status} meanwhile."
 
 
@@ -35,13 +35,16 @@ def stop(todo: Todo, *, approval_id: UUID) -> None:
         _stop(todo, call, reason)
 
 
-def catch_up(todo: Todo, call: TodoCall) -> None:
-    """End a call whose effect has ended, or was waited for in vain."""
+def catch_up(todo: Todo, call: TodoCall) -> bool:
+    """End a call whose effect has ended, or was waited for in vain. False for one that is still open."""
     effect = endings.effect_of(call)
     if effect.state not in ledger.OPEN:
         endings.close(todo, call)
     elif is_accepted(call) and is_overdue(todo, call):
         endings.give_up(todo, call, NO_CALLBACK)
+    else:
+        return False
+    return True
 
 
 def is_accepted(call: TodoCall) -> bool:
@@ -61,8 +64,7 @@ def is_overdue(todo: Todo, call: TodoCall) -> bool:
 
 def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
     effect = endings.effect_of(call)
-    catch_up(todo, call)
-    if effect.state not in ledger.OPEN or is_accepted(call):
+    if catch_up(todo, call) or is_accepted(call):
         return
     if effect.state == EffectState.SENDING:
         endings.give_up(todo, call, DIED)

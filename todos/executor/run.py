@@ -1,7 +1,8 @@
 """execute_todo: carries on one approved todo from wherever it stands (L12-L14, reliability 2.4).
 
 claim: approval checked, in progress → for each step: the model decides → one commit → each call: approval checked again and
-`sending` committed → carried out, outside of any transaction → its result committed → the next step; no call: the run ends.
+`sending` committed → carried out, outside of any transaction → its result, and what comes next, committed → the next step; no
+call: the run ends.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from projects.threads import in_db
 from todos import approvals
 from todos.approvals import Void
 from todos.executor import endings
-from todos.executor.calls import carry_out_call
+from todos.executor.calls import Attempted, carry_out_calls, put_down, settle_attempt
 from todos.executor.finish import finish, give_up_run
 from todos.executor.keys import approval_of, is_put_off
 from todos.executor.returning import catch_up, give_back, is_accepted, stop
@@ -43,12 +44,12 @@ class Move:
 async def run_todo(job: ClaimedJob) -> None:
     """Go on until the todo has ended, is to be reviewed again, or waits for something. What was done is never done again."""
     crash_point("todo.claimed")
-    while (ahead := await in_db(next_move, job)) is not None:
+    attempted: Attempted | None = None
+    while (ahead := await _look_ahead(job, attempted)) is not None:
         calls = ahead.calls
         if ahead.context is not None:
             calls = await take_step(job, ahead.work, ahead.context)
-        for call_id in calls:
-            await carry_out_call(job, call_id)
+        attempted = await carry_out_calls(job, calls)
 
 
 def give_up_todo(job: ClaimedJob, reason: str) -> None:
@@ -66,9 +67,27 @@ def lock_subject(todo_id: UUID) -> None:
     lock_todo(todo_id)
 
 
-def next_move(job: ClaimedJob) -> Move | None:
-    """Decide what comes next, in one transaction, which ends the job where nothing does: then None."""
-    with todo_tx(job) as todo:
+async def _look_ahead(job: ClaimedJob, attempted: Attempted | None) -> Move | None:
+    """What comes next after an attempt, whose outcome is put down also where nothing can be decided."""
+    try:
+        ahead = await in_db(next_move, job, attempted)
+    except Exception:
+        if attempted is not None:
+            await in_db(put_down, job, attempted)
+        raise
+    if attempted is not None:
+        crash_point("todo.between_effects")
+    return ahead
+
+
+def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | None:
+    """Put down what became of the last attempt, and decide what comes next, in one transaction.
+
+    It ends the job where nothing comes next: then None.
+    """
+    with todo_tx(job, conversation_id=attempted.conversation_id if attempted else None) as todo:
+        if attempted is not None:
+            settle_attempt(todo, attempted)
         work = _take_up(todo, approval_id=approval_of(job.key))
         if work is None:
             prove(job, finish=State.SKIPPED, error=f"This todo is {TodoStatus(todo.status).label.lower()}.")
@@ -107,13 +126,7 @@ def _take_up(todo: Todo, *, approval_id: UUID) -> Work | None:
 
 def _still_open(work: Work) -> list[TodoCall]:
     """The calls without a result, after those were ended whose effect has ended meanwhile."""
-    for call in work.open_calls:
-        catch_up(work.todo, call)
-    return [call for call in work.open_calls if _is_open(call)]
-
-
-def _is_open(call: TodoCall) -> bool:
-    return TodoCall.objects.filter(pk=call.pk, finished_at=None).exists()
+    return [call for call in work.open_calls if not catch_up(work.todo, call)]
 
 
 def _waits(work: Work, call: TodoCall) -> bool:

@@ -8,8 +8,6 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.utils import timezone
-
 from jobs.calls import call_rows
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
@@ -18,14 +16,17 @@ from jobs.model_client import model_client
 from jobs.models import Job, ModelCall
 from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
 from llm.types import CallRecord, Completion, FinishReason
+from projects.compiled import Compiled
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from projects.writes import Writes
+from todos.content import recipients_of
 from todos.executor import planning
+from todos.executor.conversation import transcript_of
 from todos.executor.messages import as_messages
 from todos.executor.offer import specifications
 from todos.executor.planning import Plan, plan_calls, plan_frozen
-from todos.executor.work import Work, todo_tx
+from todos.executor.work import Work, time_of, todo_tx
 from todos.lifecycle import AGENT
 from todos.models import Todo, TodoStatus, TodoStep
 from todos.services import put_back
@@ -39,6 +40,15 @@ log = logging.getLogger(__name__)
 # Asking again can't help; whatever else a model fails with may pass.
 HOPELESS = (Rejected, Refused, Blocked, LengthCut)
 MOST_EARLIER = 10
+
+EARLIER = Compiled(
+    lambda todo, approval: (
+        Effect.objects.filter(todo_calls__step__todo=todo, state__in=STANDING)
+        .exclude(todo_calls__step__approval=approval)
+        .order_by("created_at")[:MOST_EARLIER]
+    ),
+    kinds=(UUID, UUID),
+)
 
 
 async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> list[UUID]:
@@ -64,8 +74,12 @@ async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> lis
 
 
 def context_of(work: Work) -> ExecuteContext:
-    """What the model is told of the todo, read in the transaction that decides to ask it."""
+    """What the model is told of the todo, read in the transaction that decides to ask it.
+
+    What was said is no part of what was approved: it tells how, and the approved content what.
+    """
     todo, contact = work.todo, work.contact
+    told = transcript_of(todo.conversation_id)
     facts = {name: getattr(contact, name) for name in ("name", "phone", "email", "language")} if contact else {}
     return ExecuteContext(
         business_name=work.config.business_name,
@@ -75,14 +89,16 @@ def context_of(work: Work) -> ExecuteContext:
         description=todo.description,
         quote=todo.quote,
         contact=[KnownFact(field=name, value=value) for name, value in facts.items() if value],
-        recipients=list(todo.recipients),
+        recipients=recipients_of(todo),
         earlier=_earlier(work),
+        summary=told.summary,
+        messages=list(told.messages),
     )
 
 
 def store_frozen_step(work: Work) -> None:
     """The one step of a todo that asks no model; inside the transaction that takes it up."""
-    step = TodoStep(todo=work.todo, approval=work.approval, number=1)
+    step = TodoStep(todo=work.todo, approval=work.approval, number=1, started_at=work.now)
     _store(work.todo, step, plan_frozen(work, step), Writes())
 
 
@@ -102,6 +118,7 @@ def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequen
             model=work.model.model,
             cost=records[-1].cost_usd,
             total_ms=completion.total_ms,
+            started_at=time_of(todo),
         )
         plan = plan_calls(work, step, completion.tool_calls)
         _store(todo, step, plan, writes)
@@ -113,7 +130,7 @@ def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequen
 def _store(todo: Todo, step: TodoStep, plan: Plan, writes: Writes) -> None:
     """Write the step with its plan, and what else is to be written, in one statement."""
     if all(call.finished_at is not None for call in plan.calls):
-        step.finished_at = timezone.now()
+        step.finished_at = step.started_at
     writes.insert([step])
     planning.store(plan, writes)
     writes.send()
@@ -126,10 +143,8 @@ def _earlier(work: Work) -> list[str]:
     """What earlier runs of this todo did, or may have done (T11); the first version has none."""
     if work.approval.version == 1:
         return []
-    done = Effect.objects.filter(todo_calls__step__todo=work.todo, state__in=STANDING).exclude(
-        todo_calls__step__approval=work.approval
-    )
-    return [f"{one.tool}, {one.state}: {one.told or one.error}" for one in done.order_by("created_at")[:MOST_EARLIER]]
+    done = EARLIER(work.todo.pk, work.approval.pk)
+    return [f"{one.tool}, {one.state}: {one.told or one.error}" for one in done]
 
 
 def _keep_calls(job: ClaimedJob, todo: Todo, records: Sequence[CallRecord]) -> None:

@@ -16,11 +16,12 @@ from jobs.claimed import ClaimedJob
 from jobs.fence import prove
 from llm.types import ModelSpec
 from projects.agent import AgentConfig
-from projects.compiled import Compiled, together
+from projects.compiled import Compiled
 from projects.model_choice import model_for
 from projects.models import AgentVersion
 from projects.tenancy import tenant_tx
 from todos.content import CHANNEL, compiled_tools, tools_of
+from todos.executor.conversation import hold
 from todos.models import Approval, Todo, TodoCall, TodoStep
 from todos.skills.execute import SKILL
 from todos.versions import standing_approval
@@ -95,9 +96,12 @@ CALLS = Compiled(
 
 
 @contextmanager
-def todo_tx(job: ClaimedJob) -> Iterator[Todo]:
-    """One transaction of a worker on its todo, which is locked before the job proves itself (jobs.fence). Raises Zombie."""
-    with tenant_tx(job.organization_id):
+def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None) -> Iterator[Todo]:
+    """One transaction of a worker on its todo, which is locked before the job proves itself (jobs.fence). Raises Zombie.
+
+    `conversation_id` is the todo's, where that learns in the same commit what becomes of effects: it is locked first of all.
+    """
+    with tenant_tx(job.organization_id), hold(conversation_id):
         todo = lock_todo(job.subject_id)
         prove(job)
         yield todo
@@ -156,12 +160,10 @@ def config_of(todo: Todo) -> AgentConfig:
 
 def steps_of(approval: Approval) -> list[Taken]:
     """The steps of an approval's run, in order."""
-    with together():
-        steps, calls = STEPS.ask(approval.pk), CALLS.ask(approval.pk)
     of_step = defaultdict[UUID, list[TodoCall]](list)
-    for call in calls():
+    for call in CALLS(approval.pk):
         of_step[call.step_id].append(call)
-    return [Taken(step, of_step[step.pk]) for step in steps()]
+    return [Taken(step, of_step[step.pk]) for step in STEPS(approval.pk)]
 
 
 def time_of(todo: Todo) -> datetime:

@@ -69,3 +69,8 @@ class Approval(TenantModel):
     def is_complete(self) -> bool:
         """Whether everybody who has to has said yes."""
         return not self.needs_second or self.second_by is not None
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether what was approved names no tool, so that a person has to do it."""
+        return not self.content["tools"]

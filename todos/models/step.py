@@ -24,7 +24,7 @@ class TodoStep(TenantModel):
     model = models.CharField(max_length=120, blank=True)
     cost = models.DecimalField(max_digits=12, decimal_places=6, null=True)
     total_ms = models.PositiveIntegerField(null=True)
-    started_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(help_text="the database's time, as of all that follows")
     finished_at = models.DateTimeField(null=True, help_text="when every call of it had its result")
 
     class Meta:

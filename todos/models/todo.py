@@ -37,7 +37,8 @@ class Todo(TenantModel):
 
     A todo with `tool` and `arguments` runs exactly those, and asks no model. `recipients` are the addresses that send_email
     may write to: proposed with the todo, frozen by the approval (D23). `effect` is the planned effect that waits for this
-    approval; `quote` the agent's words that the todo comes from. `source_key` makes one cause one todo.
+    approval; `quote` the agent's words that the todo comes from. `source_key` makes one cause one todo. `taker` is whoever carries
+    it out by hand: no tool runs for it then.
     """
 
     project = TenantForeignKey("projects.Project", related_name="todos")
@@ -59,6 +60,8 @@ class Todo(TenantModel):
     repeats = models.JSONField(default=list, blank=True, help_text="effects of earlier runs to be done once more (T11)")
     version = models.PositiveIntegerField(default=1)
     created_by = models.UUIDField(null=True, blank=True)
+    taken_by = models.UUIDField(null=True, blank=True, help_text="the member or API key that carries it out by hand")
+    taker = models.CharField(max_length=120, blank=True, help_text="who carries it out by hand, in words")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     status_at = models.DateTimeField(auto_now_add=True)

@@ -20,7 +20,8 @@ class TodoType(TenantModel):
     """One kind of todo of a project (L09).
 
     `description` tells the extraction what to look for, `tools` names what the executor may use, and nothing else. `model`
-    answers the executor, the project's own when empty. With `second_approver` "above", the number under `limit_argument` of
+    answers the executor, the project's own when empty. `recipients` are the addresses that a todo of the type may write to which
+    names none itself (D23). With `second_approver` "above", the number under `limit_argument` of
     the frozen arguments is compared with `limit_value`.
     """
 
@@ -29,6 +30,7 @@ class TodoType(TenantModel):
     description = models.TextField()
     tools = models.JSONField(default=list, help_text="names of tools, in the order they are offered")
     model = models.CharField(max_length=120, blank=True)
+    recipients = models.JSONField(default=list, blank=True, help_text="whom its todos write to that name nobody")
     approver_role = models.CharField(max_length=10, choices=Role.choices, default=Role.OPERATOR)
     second_approver = models.CharField(max_length=8, choices=SecondApprover.choices, default=SecondApprover.NEVER)
     limit_argument = models.CharField(max_length=80, blank=True)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from llm.requests import agent_request
 from llm.types import ChatRequest, ModelSpec
 from tools.skills.arguments import KnownFact
+from tools.skills.exchange import TranscriptLine
 
 SKILL: Literal["execute"] = "execute"
 MAX_OUTPUT_TOKENS = 4_000
@@ -18,7 +19,8 @@ MAX_OUTPUT_TOKENS = 4_000
 class ExecuteContext:
     """The variables of templates/prompts/execute.
 
-    `kind` says what todos of this type are, `quote` is the promise that it comes from, `earlier` what earlier runs have done.
+    `kind` says what todos of this type are, `quote` is the promise that it comes from, `earlier` what earlier runs have done;
+    `messages` are the conversation that the todo belongs to, `summary` what was said before them.
     """
 
     business_name: str
@@ -30,6 +32,8 @@ class ExecuteContext:
     contact: list[KnownFact]
     recipients: list[str]
     earlier: list[str]
+    summary: str
+    messages: list[TranscriptLine]
 
 
 def build_request(

@@ -36,7 +36,7 @@ def tool_of(name: str, compiled: Mapping[str, Any]) -> CompiledTool:
         kind=stored["kind"],
         delivery=Delivery(stored["delivery"]),
         definition=ToolDefinition.model_validate(stored["definition"]),
-        moments=tuple(Moment(moment) for moment in stored.get("moments", (Moment.AFTER_TURN,))),
+        moments=tuple(Moment(moment) for moment in stored.get("moments", (Moment.COMMITMENT,))),
         version=stored["version"],
     )
 

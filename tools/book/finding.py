@@ -29,6 +29,8 @@ class Clue:
     phone: str = ""
     name: str = ""
     day: date | None = None
+    # The number on file where nobody is told of what isn't their own; None where a code or a name opens a booking (D14).
+    own_phone: str | None = None
 
 
 def bookings_of(project: Project) -> QuerySet[Booking]:
@@ -42,6 +44,8 @@ def standing_bookings(project: Project, clue: Clue, *, now: datetime) -> list[Bo
     of the name: a number alone is known to many, and would show their bookings to anyone who has it.
     """
     rows = bookings_of(project).filter(state=BookingState.CONFIRMED, ends_at__gt=now)
+    if clue.own_phone is not None:
+        rows = rows.filter(_own(clue, project))
     if code := normal_code(clue.code):
         return list(rows.filter(code=code)[:1])
     known = Q(pk__in=[])
@@ -52,6 +56,13 @@ def standing_bookings(project: Project, clue: Clue, *, now: datetime) -> list[Bo
     if clue.day:
         rows = on_day(rows, project, clue.day)
     return list(rows.filter(known).order_by("starts_at")[:SHOWN])
+
+
+def _own(clue: Clue, project: Project) -> Q:
+    """What is the customer's own beyond doubt: made by them, or under the number on file."""
+    own = Q(persona_id=clue.persona_id) if clue.persona_id else Q(pk__in=[])
+    phone = normal_phone(clue.own_phone, region=config_of(project).region) if clue.own_phone else ""
+    return own | Q(phone=phone) if phone else own
 
 
 def on_day(rows: QuerySet[Booking], project: Project, day: date) -> QuerySet[Booking]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from projects.models import Project
 from tools.book.clock import read_day
 from tools.book.desk import Arguments
 from tools.book.finding import Clue
 from tools.execution.handler import Occasion
+from tools.verification.services import level_of
 
 NOT_FOUND = (
     "No booking to come was found. A booking is found by its code, or by the phone number together with the name that it "
@@ -28,13 +30,17 @@ class WhichBooking(Arguments):
     )
 
 
-def clue_of(asked: WhichBooking, occasion: Occasion) -> Clue:
-    """What was said, filled up with what is known of the customer. Raises NoTime."""
+def clue_of(asked: WhichBooking, occasion: Occasion, project: Project) -> Clue:
+    """What was said, filled up with what is known of the customer. Where the project wants to be sure of who they are, only
+    their own bookings are meant (D14). Raises NoTime.
+    """
     contact = occasion.contact
+    is_sure = level_of(project) != "none"
     return Clue(
         persona_id=contact.persona_id if contact else None,
         code=asked.code or "",
         phone=asked.phone or (contact.phone if contact else ""),
         name=asked.name or (contact.name if contact else ""),
         day=read_day(asked.date) if asked.date else None,
+        own_phone=(contact.phone_on_file if contact else "") if is_sure else None,
     )

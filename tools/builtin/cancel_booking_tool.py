@@ -7,9 +7,10 @@ from tools.book.desk import at_desk, refused
 from tools.book.finding import cancelled_by_effect, standing_bookings
 from tools.book.services import cancel
 from tools.book.telling import booking_data, booking_words
+from tools.book.verified import verified
 from tools.book.which import NOT_FOUND, WhichBooking, clue_of
 from tools.book.wording import listed
-from tools.builtin.base import Attributes, BuiltinTool, Delivery, define, switched_on_by
+from tools.builtin.base import BuiltinTool, BusinessState, Delivery, define, switched_on_by
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 from tools.models import Booking
@@ -19,10 +20,11 @@ SWITCH = "project_attributes_setting_booking_cancellation_enabled"
 TYPE = "project_attributes_setting_booking_cancellation_type"
 
 
-def cancellation(attributes: Attributes, channel: str) -> str:
+def cancellation(state: BusinessState) -> str:
     """Open when switched on and the cancellation's type is endpoint or project, which it is by default."""
-    if closed := switched_on_by(SWITCH)(attributes, channel):
+    if closed := switched_on_by(SWITCH)(state):
         return closed
+    attributes = state.attributes
     kind = attributes[TYPE].value if TYPE in attributes else "project"
     return "" if kind in {"endpoint", "project"} else f"{TYPE} is {kind}, neither endpoint nor project"
 
@@ -31,7 +33,7 @@ def cancel_booking(project: Project, asked: WhichBooking, occasion: Occasion) ->
     """Cancelled, once per effect, or why not and what to ask. Of several bookings none is guessed at."""
     if done := cancelled_by_effect(project, occasion.effect_id):
         return _cancelled(done, project, occasion)
-    found = standing_bookings(project, clue_of(asked, occasion), now=occasion.at)
+    found = standing_bookings(project, clue_of(asked, occasion, project), now=occasion.at)
     if not found:
         return refused(f"Nothing was cancelled. {NOT_FOUND}")
     if len(found) > 1:
@@ -59,7 +61,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        carry_out=at_desk(WhichBooking, cancel_booking),
+        carry_out=at_desk(WhichBooking, verified(cancel_booking)),
         arguments=WhichBooking,
         wait_seconds=WAIT_SECONDS,
         tells=True,

@@ -7,7 +7,7 @@ from pydantic import Field
 from projects.models import Project
 from tools.book.desk import at_desk
 from tools.book.reservations import Agreed, reserve, same_reservation
-from tools.builtin.base import Attributes, BuiltinTool, Delivery, define
+from tools.builtin.base import BuiltinTool, BusinessState, Delivery, define
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 from tools.models import BookingKind
@@ -22,9 +22,9 @@ class AgreedMeeting(Agreed):
     title: str | None = Field(None, description="What the meeting is about, in a few words; null when nobody said.")
 
 
-def google_calendar(attributes: Attributes, channel: str) -> str:
+def google_calendar(state: BusinessState) -> str:
     """Open when the calendar's integration is Google's."""
-    found = attributes.get(INTEGRATION)
+    found = state.attributes.get(INTEGRATION)
     return "" if found and found.value == "google_integration" else f"{INTEGRATION} is not google_integration"
 
 

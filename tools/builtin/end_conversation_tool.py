@@ -29,5 +29,5 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(carry_out=carry_out),
-    moments=(Moment.AFTER_TURN,),
+    moments=(Moment.COMMITMENT,),
 )

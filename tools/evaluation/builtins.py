@@ -6,9 +6,10 @@ from functools import cache
 
 from projects.attributes import ENUMS, Origin, Resolved
 from projects.models.attribute import AttributeType
-from tools.catalogue import CompiledTool, at_moment, merge_tools, normalise_channel
+from tools.catalogue import CompiledTool, at_moment, merge_tools
 from tools.definition import Moment
 from tools.evaluation.cases import Case
+from tools.state import BusinessState, normalise_channel
 
 SWITCHES = (
     "project_attributes_setting_booking_check_availability_enabled",
@@ -33,4 +34,5 @@ def builtin_tools_for(case: Case) -> list[CompiledTool]:
 def _compiled(channel: str) -> list[CompiledTool]:
     switches = {key: Resolved(key, AttributeType.BOOL, True, Origin.PROJECT) for key in SWITCHES}
     calendar = Resolved(CALENDAR, AttributeType.ENUM, ENUMS[CALENDAR][1], Origin.PROJECT)
-    return at_moment(merge_tools({**switches, CALENDAR: calendar}, [], channel=channel), Moment.AFTER_TURN)
+    state = BusinessState(channel, attributes={**switches, CALENDAR: calendar})
+    return at_moment(merge_tools(state, []), Moment.COMMITMENT)

@@ -45,7 +45,7 @@ def keep_case(
     tool of the project to "fired" or a rule; a tool that it leaves out must not fire. Two calls make two cases.
     Raises WrongCase.
     """
-    known = {tool.name for tool in at_moment(compile_tools(project, channel=channel), Moment.AFTER_TURN)}
+    known = {tool.name for tool in at_moment(compile_tools(project, channel=channel), Moment.COMMITMENT)}
     if unknown := sorted(expected.keys() - known):
         raise WrongCase(f"The project has no tool {unknown[0]}.", field="expected")
     if len(conversation) > MAX_MESSAGES:

@@ -20,6 +20,7 @@ PAUSES = (
 MOST_ATTEMPTS = len(PAUSES) + 1
 LONGEST_PAUSE = timedelta(minutes=10)
 JITTER = 0.1
+DIED = "The worker that was at it died; whether it was done isn't known."
 
 
 class Course(StrEnum):

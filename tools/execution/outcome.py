@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -30,6 +30,7 @@ class Outcome:
     """One attempt's end.
 
     `result` is data for people and the API; `told` is the sentence the agent is told, empty when it needs no word.
+    `block` is what the widget shows in place of words, by its `type` (W11).
     `request` is what was sent, without secrets; `excerpt` what came back, cut to 8 kB. `adapter` names who carried it out.
     """
 
@@ -43,6 +44,11 @@ class Outcome:
     adapter: str = ""
     retry_after_seconds: float | None = None
     signal: Signal | None = None
+    block: Mapping[str, Any] | None = None
+
+    def retold(self, told: str) -> Outcome:
+        """The same end, told in other words where it is a good one."""
+        return replace(self, told=told) if self.ending is Ending.DONE else self
 
     @classmethod
     def done(cls, told: str, **details: Any) -> Outcome:

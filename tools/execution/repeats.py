@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from functools import cache
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import DurationField, Q, QuerySet, Value
+from django.db.models.functions import Cast, Now
 
 from projects.compiled import Compiled
 from tools.models import Effect, EffectState
@@ -37,8 +37,9 @@ def find_same(effect: Effect) -> Effect | None:
 @cache
 def _same(window: timedelta, *, has_conversation: bool) -> Compiled[Effect]:
     def build(key: str, effect: UUID, conversation: UUID | None = None) -> QuerySet[Effect]:
+        since = Now() - Cast(Value(window), DurationField())
         standing = Effect.objects.filter(
-            repeat_key=key, conversation_id=conversation, state__in=STANDING, started_at__gt=Now() - window
+            repeat_key=key, conversation_id=conversation, state__in=STANDING, started_at__gt=since
         )
         return standing.exclude(pk=effect).order_by("-started_at")[:1]
 
@@ -48,14 +49,37 @@ def _same(window: timedelta, *, has_conversation: bool) -> Compiled[Effect]:
 def find_repeated(effect: Effect) -> Effect | None:
     """What was done already, or may have been, within the kind's window.
 
-    The same thing by its key; and whatever the same tool sent to the same recipient, because a model words a text anew each
-    time. Under the conversation's lock, so that of two effects that begin at once one sees the other.
+    The same thing by its key; and whatever the same tool sent to the same recipient, or any tool of the kind within one turn,
+    because a model words a text anew each time: what was called and promised in the same breath is done once (D18). Under the
+    conversation's lock, so that of two effects that begin at once one sees the other.
     """
-    same = Q(repeat_key=effect.repeat_key) if effect.repeat_key else Q(pk=None)
-    if effect.recipient:
-        same |= Q(tool=effect.tool, recipient=effect.recipient)
     window = WINDOWS.get(effect.kind, DEFAULT_WINDOW)
     standing = Effect.objects.filter(
-        same, conversation_id=effect.conversation_id, state__in=STANDING, started_at__gt=Now() - window
+        _alike(effect), conversation_id=effect.conversation_id, state__in=STANDING, started_at__gt=Now() - window
     )
     return standing.exclude(pk=effect.pk).order_by("-started_at").first()
+
+
+def find_waiting(effect: Effect, *, among: Collection[UUID]) -> Effect | None:
+    """What hasn't begun, of effects that a person decides about, and is the same.
+
+    The same thing by its key however long it waits; other words to the same recipient within the kind's window.
+    """
+    recent = Q(created_at__gt=Now() - WINDOWS.get(effect.kind, DEFAULT_WINDOW))
+    waiting = Effect.objects.filter(
+        _same_thing(effect) | (_alike(effect) & recent), state=EffectState.PLANNED, pk__in=among
+    )
+    return waiting.exclude(pk=effect.pk).order_by("created_at").first()
+
+
+def _same_thing(effect: Effect) -> Q:
+    return Q(repeat_key=effect.repeat_key) if effect.repeat_key else Q(pk=None)
+
+
+def _alike(effect: Effect) -> Q:
+    same = _same_thing(effect)
+    if effect.recipient:
+        same |= Q(tool=effect.tool, recipient=effect.recipient)
+        if effect.turn_id is not None:
+            same |= Q(kind=effect.kind, recipient=effect.recipient, turn_id=effect.turn_id)
+    return same

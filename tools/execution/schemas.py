@@ -12,6 +12,8 @@ from tools.checking.schema import schema_problems
 from tools.definition import ActionType, ToolDefinition, WebhookOptions
 from tools.execution.handler import Handler
 
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
 
 class MalformedTool(ValueError):
     """The tool's definition can't be carried out."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from projects.attributes import resolve_attributes
 from projects.models import Project
 from tools.builtin import builtin_tools
-from tools.catalogue import CUSTOM, normalise_channel
+from tools.catalogue import CUSTOM, why_not
 from tools.models import CustomTool, Effect
+from tools.state import read_state
 
 
 def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
@@ -19,5 +19,5 @@ def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
     tool = builtin_tools().get(effect.tool)
     if tool is None:
         return f"The tool {effect.tool} was removed."
-    closed = tool.gate(resolve_attributes(project), normalise_channel(channel))
+    closed = why_not(tool, read_state(project, channel=channel))
     return f"The tool {effect.tool} was switched off: {closed}." if closed else ""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import phonenumbers
 
+from projects.attributes import resolve_attributes
+from projects.models import Project
+from projects.tenancy import tenant_tx
+from tools.execution.handler import Occasion
 from tools.integrations.numbers import in_e164
 from tools.integrations.words import same_words
 
@@ -30,6 +35,20 @@ def read_numbers(value: object, *, region: str) -> list[TransferNumber]:
     """
     found = [(name, _e164(number, region)) for name, number in _pairs(value)]
     return [TransferNumber(name, number) for name, number in found if number]
+
+
+def numbers_of(occasion: Occasion) -> Sequence[TransferNumber]:
+    """The numbers of the project that an occasion is in, as they are now."""
+    with tenant_tx(occasion.organization_id):
+        project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+        found = resolve_attributes(project).get(TRANSFER_NUMBERS)
+        config = project.agent_version.config if project.agent_version else None
+        return read_numbers(found.value if found else None, region=config.region if config else "US")
+
+
+def transfer_repeat(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+    """A call is put through once, whoever it goes to and whichever tool does it (D18)."""
+    return "the call"
 
 
 def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNumber:

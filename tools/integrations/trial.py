@@ -1,4 +1,4 @@
-"""“Send a test”: one real message by a project's connection, to an address that staff typed."""
+"""“Try it”: one real message by a project's connection to an address that staff typed, or one real look-up."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from projects.source_kinds import SourceKind
 from projects.sources import Connection, clear_needs_reauth, mark_needs_reauth, open_source
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
+from tools.callers.directory import DirectoryFailed
+from tools.callers.lookup import directory_over
 from tools.execution.outcome import Ending, Outcome
-from tools.integrations.base import Email, Sms, needs_reauth
+from tools.integrations.base import Email, Sms, needs_reauth, refused_sign_in
 from tools.integrations.channels import CARRIERS, channel_over
 from tools.integrations.numbers import NumberRefused, number_to_text
+from tools.orders.lookup import shop_over
+from tools.orders.shop import ShopFailed, SignInRefused
 
 SUBJECT = "A test"
 WORDS = "This is a test of {project}, sent by Makegood. Everything works when you read it."
@@ -27,6 +31,54 @@ class Trial:
     sentence: str
 
 
+NOT_CONNECTED = Trial(False, "Nothing is connected. Connect it first.")
+SHOWN = 300
+
+
+async def try_source(project: Project, kind: SourceKind, *, to: str) -> Trial:
+    """Try a connection out: a message goes `to` an address, or somebody is looked up by it."""
+    if kind.name == "woocommerce_products":
+        return await _ask_shop(project, kind)
+    if kind.name == "client_lookup":
+        return await _ask_directory(project, kind, phone=to)
+    return await send_test(project, kind, to=to)
+
+
+async def _ask_shop(project: Project, kind: SourceKind) -> Trial:
+    """Ask for one order of the shop, whosever it is, and show nothing of it."""
+    organization_id = project.organization.pk
+    connection = await in_db(_open, organization_id, project.pk, kind.name)
+    if connection is None:
+        return NOT_CONNECTED
+    try:
+        found = await shop_over(connection).fetch({"per_page": "1"})
+    except SignInRefused as error:
+        await in_db(_note_sign_in, organization_id, connection.source_id, refused_sign_in(str(error)))
+        return Trial(False, str(error))
+    except ShopFailed as error:
+        return Trial(False, str(error))
+    if not isinstance(found, list):
+        return Trial(False, "The shop's answer is no list of orders.")
+    await in_db(_note_sign_in, organization_id, connection.source_id, Outcome.done(""))
+    return Trial(True, "The shop answers, and lets its orders be read.")
+
+
+async def _ask_directory(project: Project, kind: SourceKind, *, phone: str) -> Trial:
+    """Look one number up, and show the beginning of what the agent would read."""
+    connection = await in_db(_open, project.organization.pk, project.pk, kind.name)
+    if connection is None:
+        return NOT_CONNECTED
+    if not phone:
+        return Trial(False, "Write the phone number of somebody whom your system knows.")
+    try:
+        text = await directory_over(connection).find(phone[:40])
+    except DirectoryFailed as error:
+        return Trial(False, str(error))
+    line = " ".join(text.split())
+    shown = line if len(line) <= SHOWN else f"{line[:SHOWN]} …"
+    return Trial(True, f"It answers: {shown}" if shown else "It answers, and knows nobody with this number.")
+
+
 async def send_test(project: Project, kind: SourceKind, *, to: str) -> Trial:
     """Send one, and note whether the service takes the sign-in. No transaction may be open: it can take 30 seconds.
 
@@ -35,7 +87,7 @@ async def send_test(project: Project, kind: SourceKind, *, to: str) -> Trial:
     organization_id = project.organization.pk
     connection = await in_db(_open, organization_id, project.pk, kind.name)
     if connection is None:
-        return Trial(False, "Nothing is connected. Connect it first.")
+        return NOT_CONNECTED
     try:
         message = _message(kind, project, to.strip())
     except NumberRefused as refusal:

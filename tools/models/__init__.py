@@ -3,9 +3,20 @@
 from tools.models.book import Booking, BookingKind, BookingState, Resource, ResourceKind
 from tools.models.case import KeptCase
 from tools.models.custom import CustomTool, CustomToolVersion
+from tools.models.desk import (
+    Escalation,
+    EscalationState,
+    OperatorNotice,
+    Ticket,
+    TicketChange,
+    TicketPriority,
+    TicketState,
+)
 from tools.models.effect import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
+from tools.models.platform import PlatformDefinition
 from tools.models.promise import Promise, PromiseState
 from tools.models.verdict import Verdict
+from tools.models.verification import Verification, VerificationCode
 
 __all__ = [
     "AfterAction",
@@ -18,10 +29,20 @@ __all__ = [
     "Effect",
     "EffectOrigin",
     "EffectState",
+    "Escalation",
+    "EscalationState",
     "KeptCase",
+    "OperatorNotice",
+    "PlatformDefinition",
     "Promise",
     "PromiseState",
     "Resource",
     "ResourceKind",
+    "Ticket",
+    "TicketChange",
+    "TicketPriority",
+    "TicketState",
     "Verdict",
+    "Verification",
+    "VerificationCode",
 ]

@@ -90,6 +90,12 @@ class Effect(TenantModel):
                 name="effect_repeat",
             ),
             models.Index(fields=["callback_hash"], condition=~models.Q(callback_hash=""), name="effect_callback"),
+            # What a reply began, or was about to; the sweep looks for those that nobody is at any more.
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(origin="turn", state__in=["planned", "sending"]),
+                name="effect_in_turn",
+            ),
             models.Index(
                 fields=["organization", "project_id", "recipient", "-started_at"],
                 condition=~models.Q(recipient=""),

@@ -12,15 +12,27 @@ from conversations.pages.effect_words import Standing, shortened
 from conversations.pages.moments import Moment, moment_of
 from conversations.pages.todos.contacts import contacts_of, name_of
 from conversations.pages.todos.hidden import Piece, revealed
-from conversations.pages.todos.words import CHANGED, HALF_APPROVED, LETTERS, SOURCES, STANDINGS, icon_of, title_of_tool
-from todos.content import tools_of
-from todos.models import Approval, Todo, TodoStatus, TodoStep
+from conversations.pages.todos.words import (
+    CHANGED,
+    HALF_APPROVED,
+    LETTERS,
+    RETURNED,
+    SOURCES,
+    STANDINGS,
+    UNTAKEN,
+    first_word,
+    icon_of,
+    title_of_tool,
+)
+from todos.content import recipients_of, tools_of
+from todos.models import Approval, Todo, TodoEvent, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
 from todos.plans import names_addressee
 from tools.catalogue import CompiledTool
 from tools.execution.handler import Contact
 
 LONGEST_TITLE = 110
+NOBODY = "Nobody to write to yet"
 NO_ADDRESS = {"email": "No e-mail address", "sms": "No phone number"}
 # States of which the reason is worth a line.
 REASONED = frozenset({TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.REJECTED, TodoStatus.CANCELLED})
@@ -51,9 +63,9 @@ class Card:
 
 
 def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: str) -> list[Card]:
-    """A card for each, in four queries however many they are. The todos have their types with them."""
+    """A card for each, in five queries however many they are. The todos have their types with them."""
     contacts = contacts_of({todo.persona_id for todo in todos})
-    half = _half_approved(todos)
+    remarks = _remarks(todos)
     steps = _steps(todos)
     return [
         _card(
@@ -61,7 +73,7 @@ def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: 
             contacts.get(todo.persona_id) if todo.persona_id else None,
             tools,
             zone,
-            is_half=(todo.pk, todo.version) in half,
+            remark=remarks.get(todo.pk),
             steps=steps.get(todo.pk, 0),
         )
         for todo in todos
@@ -71,19 +83,19 @@ def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: 
 def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, CompiledTool]) -> tuple[str, str]:
     """Whom it reaches, and a sign for how: an address where one stands, else the tool or the customer."""
     names = tools_of(todo)
+    if todo.taker or not names:
+        return "By hand", "hand-grab"
     kinds = {tools[name].kind for name in names if name in tools}
-    is_named = bool(names) and all(name in tools and names_addressee(tools[name]) for name in names)
-    if todo.recipients:
-        more = len(todo.recipients) - 1
-        return f"{todo.recipients[0]}{f' and {more} more' if more else ''}", "mail"
+    is_named = all(name in tools and names_addressee(tools[name]) for name in names)
+    if recipients := recipients_of(todo):
+        more = len(recipients) - 1
+        return f"{recipients[0]}{f' and {more} more' if more else ''}", "mail"
     if kinds and kinds <= {*LETTERS} and not (todo.tool and is_named):
         kind = min(kinds)
         known = {"email": contact.email, "sms": contact.phone} if contact and not is_named else {}
-        return known.get(kind) or NO_ADDRESS[kind], icon_of(kind)
+        return known.get(kind) or (NOBODY if is_named else NO_ADDRESS[kind]), icon_of(kind)
     if todo.tool:
         return title_of_tool(todo.tool), icon_of(next(iter(kinds), ""))
-    if not names:
-        return (name_of(contact) if contact else "No tool yet"), ("user" if contact else "hand-grab")
     return ", ".join(title_of_tool(name) for name in names[:3]), "tool"
 
 
@@ -93,12 +105,11 @@ def _card(
     tools: Mapping[str, CompiledTool],
     zone: str,
     *,
-    is_half: bool,
+    remark: Standing | None,
     steps: int,
 ) -> Card:
     to, icon = recipient_of(todo, contact, tools)
     title = shortened(todo.description.strip(), longest=LONGEST_TITLE)
-    is_pending = todo.status == TodoStatus.PENDING_REVIEW
     return Card(
         id=todo.pk,
         title=title,
@@ -108,13 +119,36 @@ def _card(
         type=todo.type.name if todo.type else "",
         customer=name_of(contact),
         standing=STANDINGS[todo.status],
-        remark=(HALF_APPROVED if is_half else CHANGED if todo.version > 1 else None) if is_pending else None,
+        remark=remark,
         reason=todo.reason if todo.status in REASONED else "",
         source=SOURCES[todo.source],
         steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
         version=todo.version,
         at=moment_of(todo.status_at, zone=zone),
     )
+
+
+def _remarks(todos: Sequence[Todo]) -> dict[UUID, Standing]:
+    """What is to be known of a todo beside its column's state."""
+    half, returned = _half_approved(todos), _returned(todos)
+    found: dict[UUID, Standing] = {}
+    for todo in todos:
+        if todo.status == TodoStatus.PENDING_REVIEW and (todo.pk, todo.version) in half:
+            found[todo.pk] = HALF_APPROVED
+        elif todo.status == TodoStatus.PENDING_REVIEW and todo.version > 1:
+            found[todo.pk] = RETURNED if (todo.pk, todo.version) in returned else CHANGED
+        elif todo.status == TodoStatus.APPROVED and not tools_of(todo):
+            found[todo.pk] = UNTAKEN
+        elif todo.status == TodoStatus.IN_PROGRESS and todo.taker:
+            found[todo.pk] = Standing("act", "user", f"{first_word(todo.taker)} is at it")
+    return found
+
+
+def _returned(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
+    """The (todo, version) that began without anybody changing a word."""
+    pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and todo.version > 1]
+    back = TodoEvent.objects.filter(todo_id__in=pending, what__in=("put_back", "reviewed_again", "handed_back"))
+    return set(back.values_list("todo_id", "version")) if pending else set()
 
 
 def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:

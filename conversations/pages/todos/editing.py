@@ -67,7 +67,7 @@ class Typed:
 
     @property
     def addresses(self) -> list[str]:
-        return [address for line in self.recipients.replace(",", "\n").splitlines() if (address := line.strip())]
+        return addresses_in(self.recipients)
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,11 @@ class Problem:
     message: str
     field: str = ""
     changes: Sequence[Change] = ()
+
+
+def addresses_in(text: str) -> list[str]:
+    """The addresses that were typed, one on each line or with commas between."""
+    return [address for line in text.replace(",", "\n").splitlines() if (address := line.strip())]
 
 
 @never_cache

@@ -15,7 +15,7 @@ from conversations.pages.effect_words import Standing
 from conversations.pages.todos.board import MOST_COUNTED, count_text, status_counts
 from conversations.pages.todos.cards import Card, cards_of
 from conversations.pages.todos.contacts import contacts_of
-from conversations.pages.todos.words import SOURCES, STANDINGS
+from conversations.pages.todos.words import SOURCES, STANDINGS, capitalised
 from projects.models import Project
 from projects.permissions import Entry
 from todos.approvals import may_approve, why_not_runnable
@@ -89,7 +89,7 @@ def list_of(entry: Entry, asked: Asked, *, zone: str) -> dict[str, Any]:
         "asked": asked,
         "tabs": _tabs(asked, counts),
         "types": list(TodoType.objects.filter(project=project, is_removed=False)),
-        "sources": [(value, words[:1].upper() + words[1:]) for value, words in SOURCES.items()],
+        "sources": [(value, capitalised(words)) for value, words in SOURCES.items()],
         "rows": rows,
         "can_choose": any(row.choice for row in rows),
         "next": asked.address(before=shown[-1].pk) if len(found) > PAGE else "",

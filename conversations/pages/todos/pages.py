@@ -20,7 +20,7 @@ from conversations.pages.todos.cards import cards_of
 from conversations.pages.todos.listing import LIST, asked_of, list_of, uuid_of
 from conversations.pages.todos.offers import offer_of
 from conversations.pages.todos.panel import panel_of
-from conversations.pages.todos.stamp import stamp_of
+from conversations.pages.todos.stamp import stamp_beside, stamp_of
 from conversations.pages.todos.verbs import act, approve_chosen, choices_of
 from projects.accounts import ask_for_password, signed_in_of_late
 from projects.api.problem import ApiError
@@ -46,7 +46,7 @@ def todos(request: HttpRequest, project_slug: str) -> HttpResponse:
         return _approve_chosen(request, entry)
     is_list = request.GET.get("view") == LIST
     with tenant_tx(entry.project.organization.pk):
-        shown = list_of(entry, asked_of(request.GET), zone=zone_of(entry)) if is_list else _board(entry, with_done=True)
+        shown = _list(request, entry) if is_list else _board(entry, with_done=True)
     template = "todos/list.html" if is_list else "todos/board.html"
     return render(request, template, {**shell_context(request, entry), **shown})
 
@@ -55,14 +55,15 @@ def todos(request: HttpRequest, project_slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def todo(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse:
-    """One todo beside the board; POST approves, rejects, cancels it, or brings it back to review."""
+    """One todo beside the board; POST does what its form says (`verbs`)."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
         row = get_todo(entry.project, todo_id)
         if is_post:
             following = _following(entry.project, row)
-            address = following if act(request, entry, row) and following else row.pk
+            is_decided = act(request, entry, row)
+            address = following if is_decided and following else row.pk
         else:
             shown = {
                 **_board(entry, with_done=False, open_id=row.pk),
@@ -79,9 +80,14 @@ def todo(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse
 def news(request: HttpRequest, project_slug: str) -> HttpResponse:
     """The stamp of what a page shows, asked for every few seconds."""
     entry = enter(request, project_slug, verb=Scope.READ)
+    beside = uuid_of(request.GET.get("conversation", ""))
     with tenant_tx(entry.project.organization.pk):
-        stamp = stamp_of(uuid_of(request.GET.get("todo", "")))
+        stamp = stamp_beside(beside) if beside else stamp_of(uuid_of(request.GET.get("todo", "")))
     return HttpResponse(stamp, content_type="text/plain")
+
+
+def _list(request: HttpRequest, entry: Entry) -> dict[str, Any]:
+    return {"stamp": stamp_of(None), **list_of(entry, asked_of(request.GET), zone=zone_of(entry))}
 
 
 def _board(entry: Entry, *, with_done: bool, open_id: UUID | None = None) -> dict[str, Any]:

@@ -72,6 +72,8 @@ def plan_of(content: Content, before: Content | None, *, tools: Mapping[str, Com
 
 def _heading(content: Content, tools: Mapping[str, CompiledTool]) -> str:
     tool = tools.get(content["tool"] or "")
+    if tool is None and not content["tools"]:
+        return "A person does this"
     if tool is None:
         return "This will run" if content["tool"] else "The agent may do this"
     return "This will be sent" if tool.kind in LETTERS else "This will run"
@@ -138,7 +140,7 @@ def _open(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line]
     yield from _to(content, {tool.kind for tool in offered if not names_addressee(tool)})
     if offered and not content["recipients"] and all(map(names_addressee, offered)):
         yield Line("recipients", "To", NOBODY, is_missing=True)
-    yield Line("tools", "With", _tools(content) or "No tool", is_missing=not content["tools"])
+    yield Line("tools", "With", _tools(content) or "No tool: by hand")
     yield Line("model", "Model", content["model"])
 
 

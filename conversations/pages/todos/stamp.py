@@ -17,6 +17,12 @@ def stamp_of(todo_id: UUID | None) -> str:
     return "-".join(str(part) for part in (event, step, *(_inside(todo_id) if todo_id else ())))
 
 
+def stamp_beside(conversation_id: UUID) -> str:
+    """Of the todos of one conversation."""
+    events = TodoEvent.objects.filter(todo__conversation_id=conversation_id).order_by("-id")
+    return str(events.values_list("id", flat=True).first())
+
+
 def _inside(todo_id: UUID) -> tuple[object, ...]:
     """The calls of a todo, and the states of what they did."""
     calls = TodoCall.objects.filter(step__todo_id=todo_id)

@@ -18,12 +18,16 @@ WORDS = {
     "cancelled": "Cancelled",
     "expired": "Expired",
     "started": "Begun",
+    "taken": "Taken on",
     "completed": "Completed",
     "failed": "Failed",
     "needs_attention": "Needs attention",
     "reviewed_again": "Brought back to review",
     "put_back": "Brought back to review",
+    "handed_back": "Handed back",
+    "first_approval_void": "Changed between the two approvals",
 }
+BY_HAND = {"completed": "Done by hand", "failed": "Not done, by hand"}
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,14 @@ def happening_of(event: TodoEvent, zone: str) -> Happening:
     return Happening(
         tone=standing.tone if standing else "mute",
         icon=standing.icon if standing else "pencil",
-        words=WORDS.get(event.what) or event.what.replace("_", " ").capitalize(),
+        words=_words(event),
         by=event.actor,
         reason=str(event.detail.get("reason", "")),
         version=event.version,
         at=moment_of(event.at, zone=zone),
     )
+
+
+def _words(event: TodoEvent) -> str:
+    known = WORDS | (BY_HAND if event.detail.get("by_hand") else {})
+    return known.get(event.what) or event.what.replace("_", " ").capitalize()

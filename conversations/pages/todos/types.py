@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from conversations.pages.entrance import enter, zone_of
 from conversations.pages.moments import Moment, moment_of
+from conversations.pages.todos.editing import addresses_in
 from conversations.pages.todos.listing import uuid_of
 from conversations.pages.todos.plan import plain
 from conversations.pages.todos.words import icon_of, title_of_tool
@@ -36,11 +37,12 @@ from tools.catalogue import CompiledTool
 
 TAB = "todos"
 APPROVERS = ((Role.OPERATOR, "Operators and above"), (Role.ADMIN, "Admins and owners"), (Role.OWNER, "Owners only"))
-TEXTS = ("name", "description", "model", "limit_argument", "limit_value", "expires_after_hours")
+TEXTS = ("name", "description", "model", "recipients", "limit_argument", "limit_value", "expires_after_hours")
 NEW: Mapping[str, Any] = {
     "name": "",
     "description": "",
     "model": "",
+    "recipients": "",
     "limit_argument": "",
     "limit_value": "",
     "expires_after_hours": "168",
@@ -130,6 +132,7 @@ def _fields(posted: QueryDict) -> dict[str, Any]:
     values = _values(posted)
     return {
         **values,
+        "recipients": addresses_in(values["recipients"]),
         "limit_value": _decimal(values["limit_value"]),
         "expires_after_hours": _number(values["expires_after_hours"]),
     }
@@ -197,6 +200,7 @@ def _kept(kind: TodoType) -> dict[str, Any]:
     limit = kind.limit_value
     return {
         **{name: getattr(kind, name) for name in NEW},
+        "recipients": "\n".join(kind.recipients),
         "limit_value": "" if limit is None else f"{limit.normalize():f}",
         "expires_after_hours": str(kind.expires_after_hours),
     }

@@ -21,6 +21,8 @@ STANDINGS: Mapping[str, Standing] = {
     S.CANCELLED: Standing("mute", "circle-minus", "Cancelled"),
 }
 CHANGED = Standing("warn", "hourglass", "Changed meanwhile")
+RETURNED = Standing("warn", "arrow-back-up", "Back in review")
+UNTAKEN = Standing("warn", "hand-grab", "Waits for a person")
 HALF_APPROVED = Standing("warn", "users", "Waits for a second person")
 SOURCES: Mapping[str, str] = {
     TodoSource.EXTRACTION: "from a conversation",
@@ -46,6 +48,16 @@ SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
 LETTERS = ("email", "sms")
 
 
+def capitalised(words: str) -> str:
+    """With a capital letter to begin with."""
+    return words[:1].upper() + words[1:]
+
+
+def first_word(name: str) -> str:
+    """Who did something, at the beginning of a sentence: "The API key Till", but an address as it is written."""
+    return capitalised(name) if name.startswith("the ") else name
+
+
 def icon_of(kind: str) -> str:
     """The sign of what a kind of tool does."""
     return TOOL_ICONS.get(kind, "tool")
@@ -55,7 +67,7 @@ def title_of_tool(name: str) -> str:
     """A tool's name as people say it: "Send e-mail to caller"."""
     words = name.removesuffix("_tool").split("_")
     title = " ".join(SPELLED.get(word, word) for word in words)
-    return title[:1].upper() + title[1:]
+    return capitalised(title)
 
 
 def approvers_of(role: str) -> str:

@@ -7,20 +7,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from llm.offline.business import best_sentences, opening_hours, week_groups
 from llm.offline.contact import find_day
 from llm.offline.dates import date_of, read_now
 from llm.offline.fields import FieldFinder
 from llm.offline.guest import clock_time, read_guest
 from llm.offline.language import language_of
-from llm.offline.phrases import days_in, hours_in
+from llm.offline.letter import information
 from llm.offline.prompt_reader import Line, facts, last_of, section, transcript
 from llm.offline.schema_instance import instance_of
 from llm.offline.wire import ChatCall
 
-HOURS = re.compile(
-    r"\b(?:hours?|open|opening|close|closing|orari\w*|öffnungszeiten|horaires?|horarios?)\b", re.IGNORECASE
-)
 FOR_CUSTOMER = re.compile(r"customer reads|text message|e-?mail'?s", re.IGNORECASE)
 SUBJECT = re.compile(r"\b(?:subject|headline)\b", re.IGNORECASE)
 AGAIN = re.compile(
@@ -134,14 +130,8 @@ class _Filler:
     def _information(self) -> str:
         arguments = self._arguments
         wanted = f"{arguments.asked} {section(arguments.user, 'AgentsPromise')}"
-        language = language_of(arguments.asked) or "en"
-        if HOURS.search(wanted) and opening_hours(arguments.context):
-            groups = week_groups(arguments.context)
-            return ", ".join(
-                f"{days_in(first, last, language)} {hours_in(said, language)}" for first, last, said in groups
-            )
-        found = best_sentences([arguments.context], wanted)
-        return " ".join(found) or self._told_last() or last_of(arguments.lines, "agent")
+        known = information(arguments.context, wanted, language_of(arguments.asked) or "en")
+        return known or self._told_last() or last_of(arguments.lines, "agent")
 
     def _told_last(self) -> str:
         """What the agent stated last before its promise, without what it asked."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from llm.offline import letter
 from llm.offline.dates import date_of, read_now
 from llm.offline.fields import FieldFinder
 from llm.offline.guest import read_guest
-from llm.offline.prompt_reader import Line, bullets, facts, section
+from llm.offline.language import language_of
+from llm.offline.phrases import salutation
+from llm.offline.prompt_reader import Line, bullets, facts, section, transcript
 from llm.offline.schema_instance import instance_of
 from llm.offline.tool_profile import stem
 from llm.offline.wire import Answer, ChatCall, Tool, ToolUse
 
 OPENING = "You carry out one todo of "
 PLAIN = frozenset({"send", "sends", "tool", "todo", "that", "this", "with", "from", "were", "have", "approved"})
-ASKS = re.compile(
-    r"^(?:please |kindly )?(?:e-?mail|write|send|tell|inform|let|text)\b[^:]{0,80}?(?::| that | to say )", re.IGNORECASE
-)
 SUBJECT = re.compile(r"\bsubject\b", re.IGNORECASE)
 BODY = re.compile(r"\b(?:body|whole text|text message)\b", re.IGNORECASE)
 LONGEST_SUBJECT = 80
@@ -39,18 +39,25 @@ class _Task:
         user = call.last_user
         self._call = call
         self._words = section(user, "Todo")
+        self._context = section(call.system, "BusinessContext")
         self._business = _between(call.system, OPENING, ", which a colleague")
         self._recipients = bullets(section(user, "Recipients"))
         self._now = read_now(section(user, "Now"))
         self._contact = facts(section(user, "Contact"))
-        guest = read_guest(self._contact, [Line("customer", self._words)])
-        self._finder = FieldFinder(guest=guest, newest=self._words, everything=self._words)
+        # Whether the tool writes to somebody else than the customer.
+        self._is_internal = False
+        # What the todo leaves open was said before; its own words come last, and hold.
+        lines = transcript(section(user, "Conversation"))
+        self._said = "\n".join(line.content for line in lines if line.role == "customer")
+        guest = read_guest(self._contact, [*lines, Line("customer", self._words)])
+        self._finder = FieldFinder(guest=guest, newest=self._words, everything=f"{self._said}\n{self._words}")
 
     def next_call(self) -> ToolUse | None:
         """The tool that fits the todo's words best; the only one where there is no choice."""
         tools = sorted(self._call.tools, key=lambda tool: -self._fit(tool))
         if not tools or (len(tools) > 1 and self._fit(tools[0]) == 0):
             return None
+        self._is_internal = "to" in tools[0].parameters.get("properties", {})
         arguments = instance_of(tools[0].parameters, fill=self._fill, only_found=True)
         return ToolUse(tools[0].name, arguments if isinstance(arguments, dict) else {})
 
@@ -70,12 +77,14 @@ class _Task:
         return "to" in tool.parameters.get("properties", {}) and any(one.lower() in words for one in self._recipients)
 
     def _fill(self, name: str, schema: dict[str, Any]) -> Any:
+        if "properties" in schema:
+            return None
         about = f"{name.replace('_', ' ')} {schema.get('description', '')}"
         if name == "to" and self._recipients:
             named = (one for one in self._recipients if one.lower() in self._words.lower())
             return next(named, self._recipients[0])
         if SUBJECT.search(about):
-            return _cut(f"{self._business}: {self._matter()}", LONGEST_SUBJECT)
+            return self._subject()
         if BODY.search(about):
             return self._letter(schema)
         found = self._finder.find(name, schema)
@@ -83,14 +92,30 @@ class _Task:
         return date_of(day, now=self._now) if name == "date" and day else found
 
     def _letter(self, schema: dict[str, Any]) -> str:
-        greeting = f"Hello {self._contact['name']},\n\n" if self._contact.get("name") else "Hello,\n\n"
-        text = f"{greeting}{self._matter()}\n\n{self._business}"
+        """To a colleague the todo's own words; to the customer what they are to be told."""
+        name = "" if self._is_internal else self._contact.get("name", "")
+        greeting = f"{salutation(self._language)} {name}".strip()
+        text = f"{greeting},\n\n{self._matter()}\n\n{self._business}"
         return text[: schema.get("maxLength", len(text))]
 
     def _matter(self) -> str:
-        """What is to be told, without the words that ask for it."""
-        told = ASKS.sub("", self._words.strip(), count=1).strip() or self._words.strip()
-        return told[:1].upper() + told[1:]
+        words = " ".join(self._words.split())
+        if self._is_internal:
+            return letter.stated(words) or words
+        return letter.message(self._words, context=self._context, language=self._language)
+
+    def _subject(self) -> str:
+        words = " ".join(self._words.split())
+        about = letter.stated(words) or letter.subject_of(words)
+        sender = "" if self._is_internal else f"{self._business}: "
+        return _cut(f"{sender}{about.rstrip('.')}", LONGEST_SUBJECT)
+
+    @property
+    def _language(self) -> str:
+        """The language to write in: the customer's own, to a colleague the todo's."""
+        if self._is_internal:
+            return language_of(self._words) or "en"
+        return self._contact.get("language") or language_of(self._said) or "en"
 
 
 def _stems(text: str) -> set[str]:
@@ -103,4 +128,4 @@ def _between(text: str, before: str, after: str) -> str:
 
 def _cut(text: str, longest: int) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0]
+    return line if len(line) <= longest else f"{line[: longest - 1].rsplit(' ', 1)[0]}…"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from llm.offline import prompt_reader
+from llm.offline import left_to_do, prompt_reader
 from llm.offline.business import content_words
 from llm.offline.contact import EMAIL
 from llm.offline.grammar.rules import Rule, read_answer
@@ -31,10 +31,9 @@ REQUEST = re.compile(
     r"colleagues?|doctor|dentist|lead|warehouse|support)|look for)\b",
     re.IGNORECASE,
 )
-SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 REFUSAL = re.compile(r"\b(?:can(?:'t|’t|not)|unfortunately|not able|unable|sorry, (?:but )?we)\b", re.IGNORECASE)
 # What a promise and a type are about, whichever words they say it with.
-KINDS = (("#mail", MAIL), ("#call", CALL), ("#team", TEAM))
+KINDS = (("mail", MAIL), ("call", CALL), ("team", TEAM))
 # Words that every type and every promise share.
 COMMON = words("customer agent promised promise asked something send sent write somebody colleague let today tomorrow")
 
@@ -74,15 +73,22 @@ def _commitments(lines: list[Line]) -> Iterator[str]:
                 quote = line.content[said[0].start : said[-1].end]
                 if reading.rule is None or (reading.rule is Rule.FUTURE_STEP and not CONDITIONAL.search(quote)):
                     yield quote
+            yield from (one.rstrip(".!") for one in left_to_do.sentences(line.content) if left_to_do.is_promise(one))
 
 
 def _requests(lines: list[Line]) -> Iterator[str]:
     """The sentences in which the customer asks a person for something that the agent didn't refuse, nor promise itself."""
     for at, line in enumerate(lines):
         answer = next((later for later in lines[at + 1 :] if later.role == "agent"), None)
-        is_settled = answer is None or REFUSAL.search(answer.content) or any(_commitments([answer]))
-        if line.role == "customer" and not is_settled:
-            yield from (found[0].strip() for found in SENTENCE.finditer(line.content) if REQUEST.search(found[0]))
+        if line.role == "customer" and answer is not None and not _settles(answer):
+            said = left_to_do.sentences(line.content)
+            yield from (one for one in said if REQUEST.search(one) or left_to_do.is_request(one))
+
+
+def _settles(answer: Line) -> bool:
+    """Whether an answer refuses what was asked, or promises it itself."""
+    is_refusal = REFUSAL.search(answer.content) is not None or left_to_do.is_refusal(answer.content)
+    return is_refusal or any(_commitments([answer]))
 
 
 def _type_of(quote: str, types: list[Type], *, lines: list[Line]) -> Type | None:
@@ -124,5 +130,5 @@ def _is_among(quote: str, others: list[str]) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    kinds = {name for name, pattern in KINDS if pattern.search(text)}
+    kinds = {f"#{name}" for name, pattern in KINDS if pattern.search(text) or left_to_do.is_about(name, text)}
     return (content_words(text) - COMMON) | kinds

@@ -6,13 +6,13 @@ import json
 import re
 from typing import Any
 
-from llm.offline.answers import QUESTION, answer_question
+from llm.offline.answers import QUESTION, answer_question, is_answered
 from llm.offline.phrases import daytime, phrase
 from llm.offline.route import intent_of
 from llm.offline.scene import Scene
 from llm.offline.table import YES, Steps
 from llm.offline.tool_choice import choose_tool, tell_results
-from llm.offline.wire import Answer, ChatCall
+from llm.offline.wire import Answer, ChatCall, ToolUse
 
 BYE = re.compile(
     r"\b(?:good ?bye|bye|see you|that(?:'s| is| was) (?:all|everything)|nothing else|arrivederci|"
@@ -51,11 +51,16 @@ RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.IG
 
 def reply(call: ChatCall) -> Answer:
     """The next reply, or a tool call where a tool is offered that does what the customer asks."""
-    use = choose_tool(call)
+    use = choose_tool(call, is_stumped=lambda: Speaker(Scene.read(call)).is_stumped())
     if use is not None:
-        return Answer(tool_calls=(use,))
+        return Answer(_beside(use, call), tool_calls=(use,))
     told = tell_results(call)
     return Answer(told or Speaker(Scene.read(call)).speak())
+
+
+def _beside(use: ToolUse, call: ChatCall) -> str:
+    """What is said along with a call: whoever hangs up says goodbye first."""
+    return Speaker(Scene.read(call)).speak() if use.name == "end_call" else ""
 
 
 class Speaker:
@@ -68,6 +73,13 @@ class Speaker:
     def speak(self) -> str:
         parts = self._still_there() or self._result_of_action() or self._courtesies() or self._answer()
         return " ".join(part for part in (self._correction(), self._recovery(), *parts) if part).strip()
+
+    def is_stumped(self) -> bool:
+        """Whether the customer asks what nothing in the prompt answers, or not well."""
+        scene = self.scene
+        if not scene.said or scene.urgent or intent_of(scene.said) not in ("", "info") or not self._is_question():
+            return False
+        return not self._courtesies() and not is_answered(scene)
 
     def _still_there(self) -> list[str]:
         """The customer is silent: what was asked last, once more."""

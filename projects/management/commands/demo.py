@@ -18,6 +18,7 @@ from projects.models.key import Scope
 from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project, save_agent
 from projects.tenancy import tenant_tx
+from projects.widgets import WidgetEdit, find_widget, renew_shopper_secret, save_widget
 
 EMAIL = "demo@makegood.example"
 BUSINESS = Path(__file__).resolve().parents[2] / "demo" / "restaurant.json"
@@ -38,6 +39,7 @@ class Command(BaseCommand):
         organization_id = _organization(user, business["organization"])
         with tenant_tx(organization_id):
             project = _project(user, business)
+            _widget(project)
             ApiKey.objects.filter(project=project, name="Demo").delete()
             key = create_key(project, name="Demo", scopes=list(Scope), throttled=False)
         answer = {"api_key": key.secret, "email": EMAIL, "password": password, "project": project.slug}
@@ -69,6 +71,14 @@ def _project(user: User, business: dict[str, Any]) -> Project:
         set_attribute(project, key, value)
     plant_seeds(project, business["seeds"])
     return project
+
+
+def _widget(project: Project) -> None:
+    """The widget that the demo's shop shows; what somebody has made of it since stays."""
+    if find_widget(project) is None:
+        theme = {"brand": "#7b2d26", "greeting": "Ciao! Ask me about a table or the menu."}
+        save_widget(project, WidgetEdit(origins=[], theme=theme, is_enabled=True), by=None)
+        renew_shopper_secret(project, by=None)
 
 
 def _sentence(answer: dict[str, str]) -> str:

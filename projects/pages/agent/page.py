@@ -17,6 +17,7 @@ from projects.differences import differences
 from projects.known_settings import KNOWN_SETTINGS
 from projects.models import AgentVersion, Project
 from projects.models.attribute import AttributeType
+from projects.pages.agent.abilities import abilities_of
 from projects.pages.agent.boxes import Boxes
 from projects.pages.agent.sections import OTHER_TABS, SECTIONS, Section, complete
 from projects.pages.shell import shell_context
@@ -60,6 +61,9 @@ def form_context(
     context["budget"] = prompt_budget(context["document"]) if section.has_budget else None
     if section.slug == "scenarios":
         context.update(_tools(entry.project))
+    if section.slug == "abilities":
+        with tenant_tx(entry.project.organization.pk):
+            context["abilities"] = abilities_of(entry.project)
     return context
 
 

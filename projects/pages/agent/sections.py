@@ -9,7 +9,7 @@ from typing import Any
 from projects.agent import AgentConfig
 from projects.pages.agent.boxes import Boxes
 from projects.pages.agent.entries import Node
-from projects.pages.agent.forms import behaviour, business, hours, models, rows, scenarios
+from projects.pages.agent.forms import abilities, behaviour, business, hours, models, rows, scenarios
 
 Read = Callable[[Node], dict[str, Any]]
 Show = Callable[[dict[str, Any], Boxes], dict[str, Any]]
@@ -92,6 +92,13 @@ SECTIONS = (
         "What happens when a customer writes again too soon, or not at all.",
         behaviour.read,
         behaviour.show,
+    ),
+    Section(
+        "abilities",
+        "Abilities",
+        "What the agent may do itself while it answers, and when it brings people in.",
+        abilities.read,
+        abilities.show,
     ),
     MODELS,
     Section(

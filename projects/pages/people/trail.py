@@ -20,7 +20,14 @@ from projects.permissions import enter_project
 from projects.tenancy import tenant_tx
 
 SHOWN = 50
-ICONS = {"invitation": "mail", "member": "user", "key": "key", "integration": "plug-connected"}
+ICONS = {
+    "invitation": "mail",
+    "member": "user",
+    "key": "key",
+    "integration": "plug-connected",
+    "article": "book-2",
+    "widget": "message-bolt",
+}
 
 
 @dataclass(frozen=True)

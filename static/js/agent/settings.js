@@ -13,5 +13,9 @@ if (form) {
   packWhole(form);
   suggestNames(form);
   tryModels(form);
+  // Who switches one tool wants the choice to count.
+  form.querySelector(".ag-tools")?.addEventListener("change", () => {
+    form.querySelector("[name=which_tools][value=chosen]").checked = true;
+  });
 }
 document.querySelector(".ag-nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

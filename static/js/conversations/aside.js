@@ -1,5 +1,6 @@
 // What the server wrote beside the transcript, brought up to date by asking for the page again.
 import { whenReleased } from "../dom.js";
+import { isSame } from "../desk/fresh.js";
 import { Newest } from "../newest.js";
 
 const PAUSE_MS = 400;
@@ -30,5 +31,5 @@ async function read(url) {
 }
 
 function replace(part, fresh) {
-  if (fresh && fresh.innerHTML !== part.innerHTML) part.replaceChildren(...fresh.childNodes);
+  if (fresh && !isSame(fresh, part)) part.replaceChildren(...fresh.childNodes);
 }

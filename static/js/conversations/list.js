@@ -1,11 +1,11 @@
-// The list by keyboard: J and K move, Enter opens, / searches. A filter that changes is applied at once.
+// The list by keyboard: J and K move, Enter opens, / searches. A filter that changes is applied at once, and so is news.
+import { Fresh } from "../desk/fresh.js";
 import { searchFurther } from "./further.js";
 
-const find = document.getElementById("find");
-const search = document.getElementById("q");
-const rows = [...document.querySelectorAll("[data-row]")];
+const live = document.getElementById("live");
 
 function step(by) {
+  const rows = [...live.querySelectorAll("[data-row]")];
   const at = rows.indexOf(document.activeElement);
   const next = rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))];
   next?.focus();
@@ -15,18 +15,22 @@ const isTyping = (target) => target.closest("input:not([type=checkbox]), textare
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  const action = { j: () => step(1), k: () => step(-1), "/": () => search.select() }[event.key];
+  const action = { j: () => step(1), k: () => step(-1), "/": () => document.getElementById("q")?.select() }[event.key];
   if (!action) return;
   event.preventDefault();
   action();
 });
 
-for (const control of find.querySelectorAll("select, [type=checkbox]"))
-  control.addEventListener("change", () => find.requestSubmit());
+live.addEventListener("change", ({ target }) => {
+  if (target.matches("#find select, #find [type=checkbox]")) target.form.requestSubmit();
+});
 
 // Empty parameters stay out of the address.
-find.addEventListener("formdata", ({ formData }) => {
+live.addEventListener("formdata", ({ formData }) => {
   for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
 });
 
-searchFurther(document.getElementById("none"));
+const none = document.getElementById("none");
+searchFurther(none);
+// What was searched for stays as it was found.
+if (!new URLSearchParams(location.search).has("q")) new Fresh(live);

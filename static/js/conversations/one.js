@@ -1,11 +1,13 @@
-// One conversation as it goes on. The transcript, its store and its stream are the playground's; nobody writes here.
+// One conversation as it goes on. The transcript, its store and its stream are the playground's; only operators write here.
 import { Announcer } from "../announcer.js";
 import { Api } from "../api.js";
 import { Chat } from "../chat.js";
 import { refill, state } from "../dom.js";
 import { Store } from "../store.js";
+import { Live } from "../todos/live.js";
 import { waitingFor } from "../turn.js";
 import { Aside } from "./aside.js";
+import { Operator } from "./operator.js";
 import { Watching } from "./watching.js";
 
 const LIT_MS = 1_600;
@@ -23,9 +25,23 @@ class Conversation {
       // A turn's name leads to its inside.
       select: (turn, { show }) => show && location.assign(inspector),
     });
-    const aside = new Aside(["facts", "directives", "flag"].map(at));
+    const aside = new Aside(["facts", "todos", "directives", "flag", "take"].map(at));
+    new Live({
+      address: () => at("todos").dataset.news,
+      stamp: () => at("todos").querySelector("[data-stamp]").dataset.stamp,
+      refresh: () => aside.refresh(),
+    });
     const api = new Api({ base, project, csrf: document.querySelector("meta[name=csrf-token]").content });
     this.session = new Watching({ api, store: this.store, after, onNews: () => aside.refreshSoon() });
+    new Operator({
+      api,
+      conversation,
+      take: at("take"),
+      form: at("answer"),
+      refused: at("refused"),
+      refresh: () => aside.refresh(),
+      onMessage: (message) => this.store.putMessage(message),
+    });
     this.store.listen(() => this.render());
     document.addEventListener("click", (event) => this.show(event.target.closest("[data-message]")?.dataset.message));
     this.open(conversation);

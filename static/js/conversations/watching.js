@@ -38,6 +38,7 @@ export class Watching extends Session {
 
   received(type, data) {
     super.received(type, data);
-    if (type === "directives" || (type === "turn" && data.lane)) this.onNews();
+    const isOthers = type === "message" && data.role === "system";
+    if (isOthers || type === "directives" || type === "effect" || (type === "turn" && data.lane)) this.onNews();
   }
 }

@@ -1,4 +1,4 @@
-// Integrations: a dialog before a connection ends, and “Send a test” without leaving the page.
+// Integrations: a dialog before a connection ends, and “Send a test” and “Try it” without leaving the page.
 import { h, icon } from "../dom.js";
 import { bindDialogs } from "../people/dialogs.js";
 
@@ -15,7 +15,7 @@ async function sendTest(form) {
   const place = document.getElementById(form.dataset.trial);
   const button = form.querySelector("button");
   button.disabled = true;
-  place.replaceChildren(h("p", { class: "mg-st", "data-s": "act" }, icon("loader-2"), "Sending"));
+  place.replaceChildren(h("p", { class: "mg-st", "data-s": "act" }, icon("loader-2"), form.dataset.busy));
   try {
     const body = new FormData(form);
     const answer = await fetch(form.action, { method: "POST", headers: { Accept: "application/json" }, body });

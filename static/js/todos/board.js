@@ -7,6 +7,7 @@ import { parsed, swap, swapBoard } from "./swap.js";
 
 const MOVE_MS = 140;
 const PENDING = "pending_review";
+const [COMPLETE, FAIL] = ["complete", "fail"];
 const root = document.getElementById("todos");
 const toast = toaster(document.getElementById("toasts"));
 const find = (selector) => root.querySelector(selector);
@@ -62,7 +63,8 @@ function isOtherVersion(page) {
 function offerVersion(page) {
   swapBoard(root, page);
   if (find(".td-news")) return;
-  find("[data-key=a]").disabled = true;
+  // What was read is no longer what would be decided.
+  for (const button of root.querySelectorAll("#panel-foot button")) button.disabled = true;
   const show = h("button", { type: "button", class: "btn btn-quiet btn-sm ml", onclick: () => visit(location.href, { how: "replaceState" }) }, "Show it as it is now");
   find("#panel-told").prepend(
     h("div", { class: "mg-note td-news", "data-s": "warn", role: "alert" }, icon("refresh"), h("b", { class: "tb" }, "It changed while you were reading it."), show),
@@ -101,8 +103,12 @@ function ask(kind) {
   const dialog = document.getElementById("ask");
   for (const part of dialog.querySelectorAll(`[data-${kind}]`)) part.textContent = part.dataset[kind];
   dialog.querySelector("[name=do]").value = kind;
+  const [sure, reason] = [dialog.querySelector("[data-sure]"), dialog.querySelector("[name=reason]")];
+  sure.classList.toggle("btn-primary", kind === COMPLETE);
+  sure.classList.toggle("btn-danger-quiet", kind !== COMPLETE);
+  reason.required = kind === FAIL;
   dialog.showModal();
-  dialog.querySelector("[name=reason]").focus();
+  reason.focus();
 }
 
 root.addEventListener("click", (event) => {
@@ -139,6 +145,7 @@ new Keys({
     a: () => press("a"),
     r: () => press("r"),
     e: () => press("e"),
+    t: () => press("t"),
     y: () => find('[data-key="y"]')?.click(),
     d: () => find('[data-key="d"]')?.click(),
     n: () => document.getElementById("new")?.click(),

@@ -4,7 +4,7 @@ const EVERY_MS = 2_000;
 const LOOKS_UNTIL_STALE = 30;
 
 export class Live {
-  /** `address()` and `stamp()` of what is shown; `refresh()` shows what is there now. */
+  /** `address()`, while there is one to ask, and `stamp()` of what is shown; `refresh(stamp)` shows what is there now. */
   constructor({ address, stamp, refresh }) {
     Object.assign(this, { address, stamp, refresh });
     this.looks = 0;
@@ -13,10 +13,11 @@ export class Live {
   }
 
   async look() {
-    if (this.looking) return;
+    const address = this.address();
+    if (this.looking || !address) return;
     this.looking = true;
     try {
-      const response = await fetch(this.address(), { credentials: "same-origin" });
+      const response = await fetch(address, { credentials: "same-origin" });
       // Signed out meanwhile: the sign-in page answers instead.
       if (response.redirected) location.reload();
       else if (response.ok) await this.compare(await response.text());
@@ -31,6 +32,6 @@ export class Live {
     this.looks += 1;
     if (stamp === this.stamp() && this.looks < LOOKS_UNTIL_STALE) return;
     this.looks = 0;
-    await this.refresh();
+    await this.refresh(stamp);
   }
 }

@@ -27,7 +27,7 @@ export function swapBoard(root, page) {
 }
 
 /** The number beside the link in the side bar. */
-function swapCount(root, page) {
+export function swapCount(root, page) {
   const link = (within) => within.querySelector(`.mg-nav a[href="${root.dataset.board}"]`);
   const [shown, fresh] = [link(document), link(page)];
   if (shown && fresh && shown.innerHTML !== fresh.innerHTML) shown.replaceChildren(...fresh.childNodes);
@@ -49,7 +49,8 @@ function restore({ focus, scrolls, opened }) {
   const found =
     (focus.row && document.querySelector(`[data-row="${focus.row}"]`)) ||
     (focus.key && document.querySelector(`[data-key="${focus.key}"]`)) ||
-    (focus.id && document.getElementById(focus.id));
+    (focus.id && document.getElementById(focus.id)) ||
+    null;
   found?.focus({ preventScroll: true });
 }
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from conversations.models import PersonaField
 from conversations.services import give_fields
 from tests.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
-from todos.executor.planning import MOST_CALLS, storable
 from todos.lifecycle import Actor
 from todos.models import Todo
 from todos.services import cancel_todo
+from tools.calling.reading import MOST_CALLS, storable
 from tools.custom import service as custom_tools
 
 CALLER = "send_email_to_caller"
@@ -113,6 +114,19 @@ def test_a_contact_that_lost_its_address_returns_the_todo_to_review(runs: Runs) 
     todo = runs.run(todo)
     assert (todo.status, runs.effects(todo)) == ("pending_review", [])
     assert "contact" in todo.reason
+
+
+def test_a_contact_without_an_address_any_more_is_shown_in_words(runs: Runs) -> None:
+    """T1, L10: nothing goes out, and who approves it all the same is told why nothing can."""
+    todo = runs.approved(runs.frozen())
+    with runs.tenant.tx():
+        PersonaField.objects.filter(persona=runs.conversation.persona, key="email").delete()
+    todo = runs.run(todo)
+    assert (todo.status, runs.effects(todo)) == ("pending_review", [])
+    assert todo.reason == "It changed after it was approved: contact. The customer has no e-mail address any more."
+    todo = runs.carry_out(todo)
+    assert (todo.status, [effect.state for effect in runs.effects(todo)]) == ("failed", ["failed"])
+    assert "e-mail address" in todo.reason
 
 
 def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:

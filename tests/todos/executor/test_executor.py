@@ -25,7 +25,7 @@ def test_a_tool_of_another_type_is_an_error_and_a_step(runs: Runs) -> None:
     runs.calls_tool("send_email", {**LETTER, "to": "eve@example.com"})
     runs.says()
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
-    assert "There is no tool send_email for this todo. Use one of: send_email_to_caller." in runs.result(todo)
+    assert "There is no tool send_email. Use one of: send_email_to_caller." in runs.result(todo)
     assert (runs.effects(todo), len(runs.steps(todo))) == ([], 2)
 
 
@@ -98,6 +98,17 @@ def test_the_steps_that_others_took_count(runs: Runs) -> None:
         runs.calls_tool("nothing", {})
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
     assert (todo.status, len(runs.steps(todo))) == ("failed", MOST_STEPS)
+
+
+def test_no_step_ends_before_it_begins(runs: Runs) -> None:
+    """T6: one clock, the database's, whether its calls were refused, carried out, or none."""
+    runs.calls_tool("nothing", {})
+    runs.calls_tool(CALLER)
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    moments = [moment for step in runs.steps(todo) for moment in (step.started_at, step.finished_at)]
+    assert moments == sorted(moments)
+    assert all(call.finished_at >= call.step.started_at for call in runs.calls(todo))
 
 
 def test_words_prove_nothing(runs: Runs) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from conversations.effects.decisions import release, resolve, take_result
@@ -19,6 +21,7 @@ from tools.models import Effect
 
 CALLER = "send_email_to_caller"
 HELLO = {"body": {"what": "Hello"}}
+SEEN = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path": "crew"}}
 
 
 def answer(runs: Runs, effect: Effect, body: bytes = b'{"crew": "came"}') -> bool:
@@ -47,6 +50,28 @@ def test_what_was_not_sent_is_tried_again(runs: Runs, target: Target) -> None:
     assert (todo.status, len(runs.model.requests("execute"))) == ("in_progress", 1)
     todo = runs.run(todo)
     assert (todo.status, len(set(target.keys())), len(target.log)) == ("completed", 1, 2)
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        {"arguments": {"body": {"what": "Something else"}}},
+        {"tool": "tell_nobody"},
+        {"definition": {"description": "Another tool.", "action": {"type": "send_urgent_message"}}},
+    ],
+    ids=["arguments", "tool", "definition"],
+)
+def test_a_plan_that_was_swapped_in_the_ledger_is_not_run(swap: dict[str, Any], runs: Runs, target: Target) -> None:
+    """T1: what was decided under the approval runs, or nothing."""
+    target.answers(Answers(status=429, headers={"Retry-After": "60"}), Answers())
+    runs.own_tool(target.url, delivery="idempotent")
+    runs.calls_tool(NOTIFY, HELLO)
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)), hurry=False)
+    with runs.tenant.tx():
+        Effect.objects.update(**swap)
+    todo = runs.run(todo)
+    assert (todo.status, len(target.log), runs.effects(todo)[0].state) == ("pending_review", 1, "cancelled")
+    assert f"What is planned for {NOTIFY} isn't what was decided" in todo.reason
 
 
 def test_another_job_makes_no_attempt_before_it_is_due(runs: Runs, target: Target) -> None:
@@ -166,22 +191,54 @@ def test_what_an_earlier_run_did_is_repeated_if_it_is_ticked(ticked: bool, statu
 
 def test_after_actions_change_the_conversation(runs: Runs, target: Target) -> None:
     """N47, E8: by the conversation's own lane."""
-    seen = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path": "crew"}}
     target.answers(Answers(body='{"crew": "red"}'))
-    runs.own_tool(target.url, after_actions=[seen])
+    runs.own_tool(target.url, after_actions=[SEEN])
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
     runs.run(todo, lane="effect")
     with runs.tenant.tx():
         assert PersonaField.objects.get(persona_id=todo.persona_id, key="crew").value == "red"
 
 
-def test_after_actions_without_a_conversation_are_skipped(runs: Runs, target: Target) -> None:
-    seen = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path": "crew"}}
-    runs.own_tool(target.url, after_actions=[seen])
-    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None))
+def after(runs: Runs, todo: Todo) -> list[tuple[str, str]]:
+    """How the after-actions of a todo's one effect ended, once their lane has run."""
+    runs.run(todo, lane="effect")
     with runs.tenant.tx():
-        [row] = runs.effects(todo)[0].after_actions.all()
-    assert (todo.status, row.state) == ("completed", "skipped")
+        return [(row.state, row.error or row.value) for row in runs.effects(todo)[0].after_actions.order_by("index")]
+
+
+def test_without_a_conversation_the_customer_is_known_by_what_came_back(runs: Runs, target: Target) -> None:
+    """N47: the rest needs a conversation, and is skipped with that reason."""
+    target.answers(Answers(body='{"crew": "red"}'))
+    runs.own_tool(target.url, after_actions=[{"type": "send_urgent_message"}, SEEN])
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None))
+    assert after(runs, todo) == [("skipped", "The todo belongs to no conversation."), ("done", "red")]
+    with runs.tenant.tx():
+        assert PersonaField.objects.get(persona_id=todo.persona_id, key="crew").value == "red"
+
+
+def test_a_model_works_on_what_came_back_outside_of_a_conversation(runs: Runs, target: Target) -> None:
+    """N47"""
+    target.answers(Answers(body='{"crew": "red"}'))
+    runs.own_tool(target.url, after_actions=[{**SEEN, "options": {"attribute": "crew", "instruction": "The colour."}}])
+    runs.model.script("arguments", json={"value": "rot"})
+    assert after(runs, runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None))) == [("done", "rot")]
+
+
+def test_without_a_customer_there_is_nobody_to_know_better(runs: Runs, target: Target) -> None:
+    """N47: and no job is queued for it."""
+    runs.own_tool(target.url, after_actions=[SEEN])
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None, persona_id=None))
+    assert after(runs, todo) == [("skipped", "The todo is about no customer.")]
+    with runs.tenant.tx():
+        assert not Job.objects.filter(lane="effect").exists()
+
+
+def test_a_value_that_can_not_be_right_fails_visibly(runs: Runs, target: Target) -> None:
+    """N47, E8"""
+    target.answers(Answers(body='{"crew": "\\u202e"}'))
+    runs.own_tool(target.url, after_actions=[SEEN])
+    [(state, error)] = after(runs, runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None)))
+    assert (state, error) == ("failed", "crew would contain control characters.")
 
 
 def test_what_an_earlier_run_waits_for_holds_up_no_later_one(runs: Runs, target: Target) -> None:

@@ -1,4 +1,6 @@
-"""The page of integrations: what the project's messages go out by, and what is in the outbox while nothing is connected."""
+"""The page of integrations: what the project's messages go out by, what it looks up where, and what is in the outbox while
+nothing is connected.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from projects.sources import SECRET, SourceEdit, connect_source, disconnect_sour
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.integrations.outbox import NAME as OUTBOX
-from tools.integrations.trial import Trial, send_test
+from tools.integrations.trial import Trial, try_source
 from tools.models import Effect
 
 TAB = "integrations"
@@ -61,7 +63,7 @@ class Card:
     @property
     def state(self) -> str:
         if self.source is None:
-            return "outbox"
+            return "off" if self.kind.is_looked_up else "outbox"
         return "attention" if self.source.needs_reauth else "connected"
 
     @property
@@ -117,13 +119,13 @@ def disconnect(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
 
 @login_required
 async def test(request: HttpRequest, project_slug: str, kind: str) -> HttpResponseBase:
-    """Send one message by a connection, and say how it went. No transaction is held meanwhile."""
+    """Try a connection out, and say how it went. No transaction is held meanwhile."""
     user = cast(User, await request.auser())
     entry = await in_db(enter_project, user, project_slug, verb=Scope.CONFIGURE)
     known = _kind(kind)
     if request.method != "POST":
         return redirect(tab_url(project_slug, TAB))
-    trial = await send_test(entry.project, known, to=text_of(read_entries(request.POST), "to"))
+    trial = await try_source(entry.project, known, to=text_of(read_entries(request.POST), "to"))
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
     return await in_db(_show, request, entry, trial=(known, trial))
@@ -144,7 +146,8 @@ def _connect(request: HttpRequest, entry: Entry) -> HttpResponse:
             connect_source(entry.project, kind, edit, by=cast(User, request.user))
     except SettingsRefused as refusal:
         return _show(request, entry, typed=Typed(kind, typed, refusal.errors))
-    messages.success(request, f"Connected: {kind.carries} go out by it from now on. Send a test to be sure.")
+    how = "are looked up there" if kind.is_looked_up else "go out by it"
+    messages.success(request, f"Connected: {kind.carries} {how} from now on. Try it to be sure.")
     return redirect(tab_url(entry.project.slug, TAB))
 
 

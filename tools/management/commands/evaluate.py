@@ -114,7 +114,7 @@ class _Kept:
             cases = kept_cases(project)
             channels = {case.channel for case in cases}
             tools = {
-                channel: at_moment(compile_tools(project, channel=channel), Moment.AFTER_TURN) for channel in channels
+                channel: at_moment(compile_tools(project, channel=channel), Moment.COMMITMENT) for channel in channels
             }
             version = project.agent_version
             return cls(cases, tools, model_for(project, version.config, "detect") if version else None)

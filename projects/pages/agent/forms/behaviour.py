@@ -27,6 +27,7 @@ def read(entries: Node) -> dict[str, Any]:
     return {
         "newer_message": text_of(entries, "newer_message") or None,
         "truthful_status": "truthful_status" in entries,
+        "knowledge_in_prompt": "knowledge_in_prompt" in entries,
         "score_quality_on": [name for name in SCORED_BY_CHOICE if name in scored],
         "follow_up_minutes": {kind: text for kind in KINDS if (text := text_of(minutes, kind))},
         "follow_up_limit": text_of(entries, "follow_up_limit"),
@@ -40,6 +41,7 @@ def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
         "newer_message": boxes.box("newer_message", document["newer_message"]),
         "policies": POLICIES,
         "truthful_status": document["truthful_status"],
+        "knowledge_in_prompt": document["knowledge_in_prompt"],
         "minutes": [
             (KIND_NAMES[kind], boxes.box(f"follow_up_minutes.{kind}", _short(minutes.get(kind, "")))) for kind in KINDS
         ],

@@ -1,0 +1,167 @@
+"""`python -m bench.widget [--streams 500] [--messages 300]`: how soon the widget is there, and how soon what is said reaches the
+streams that many visitors hold open on one web process.
+
+The visitors come from several addresses of loopback, as they would: each is counted by its own. A message is a colleague's, so
+that no model is asked: it is timed from before it is written, by this process, to when the visitor's stream shows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import shutil
+import statistics
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import aiohttp
+import django
+
+from bench.product import Product, running_product
+
+ADDRESSES = [f"127.0.0.{last}" for last in range(2, 18)]
+PER_SECOND = 20
+LOADS = 10
+FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+SHOWN = """() => new Promise((tell) => {
+  const look = () => performance.getEntriesByName("makegood:shown")[0] ?? null;
+  const wait = () => look() ? requestAnimationFrame(() => setTimeout(() => {
+    const script = performance.getEntriesByType("resource").find((one) => one.name.endsWith("/widget.js"));
+    tell([look().startTime, performance.now() - script.startTime]);
+  })) : setTimeout(wait, 1);
+  wait();
+})"""
+
+
+@dataclass
+class Guest:
+    """A visitor with an open stream."""
+
+    session: aiohttp.ClientSession
+    door: str
+    token: str = ""
+    conversation: str = ""
+    said: dict[str, float] = field(default_factory=dict)
+    took_ms: list[float] = field(default_factory=list)
+    is_open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+    async def begin(self, key: str) -> None:
+        """Open a session, and a conversation."""
+        async with self.session.post(f"{self.door}/session", json={}) as answer:
+            self.token = (await answer.json())["token"]
+        self.conversation = await _tenant().begin(key, self.token)
+
+    async def listen(self) -> None:
+        """Note when each message of the visitor's own is seen."""
+        async with self.session.get(f"{self.door}/events", headers=self.headers) as answer:
+            answer.raise_for_status()
+            async for line in answer.content:
+                if line.startswith(b"event: reset"):
+                    self.is_open.set()
+                if line.startswith(b"data: ") and (found := re.search(rb'"content": "(said-\d+)"', line)):
+                    began = self.said.pop(found[1].decode(), None)
+                    if began is not None:
+                        self.took_ms.append((time.perf_counter() - began) * 1000)
+
+
+async def measure_streams(product: Product, key: str, *, streams: int, messages: int) -> list[float]:
+    """How long each message took to its visitor's stream, in milliseconds."""
+    door = f"{product.base_url}/widget/{key}"
+    connectors = [aiohttp.TCPConnector(local_addr=(address, 0), limit=0) for address in ADDRESSES]
+    sessions = [aiohttp.ClientSession(connector=one, headers={"Origin": product.base_url}) for one in connectors]
+    guests = [Guest(sessions[number % len(sessions)], door) for number in range(streams)]
+    listening: list[asyncio.Task[None]] = []
+    try:
+        for first in range(0, streams, 10):
+            await asyncio.gather(*(guest.begin(key) for guest in guests[first : first + 10]))
+        listening = [asyncio.create_task(guest.listen()) for guest in guests]
+        await asyncio.gather(*(guest.is_open.wait() for guest in guests))
+        await _talk(guests, messages, key=key)
+        return [took for guest in guests for took in guest.took_ms]
+    finally:
+        for task in listening:
+            task.cancel()
+        await asyncio.gather(*listening, return_exceptions=True)
+        for session in sessions:
+            await session.close()
+
+
+async def _talk(guests: list[Guest], messages: int, *, key: str) -> None:
+    """One message after the other, evenly, each in another conversation."""
+    for number in range(messages):
+        guest, words = guests[number * 7 % len(guests)], f"said-{number}"
+        guest.said[words] = time.perf_counter()
+        await _tenant().say(key, guest.conversation, words)
+        await asyncio.sleep(1 / PER_SECOND)
+    await asyncio.sleep(2)
+
+
+def _tenant() -> Any:
+    """Models can be imported only when the settings are there."""
+    return import_module("bench.widget_tenant")
+
+
+def measure_paint(product: Product) -> list[tuple[float, float]]:
+    """Milliseconds from the page's beginning to the launcher, and from the script's request to its paint, load by load."""
+    # Only this measurement needs a browser; the streams are measured without one.
+    from playwright.sync_api import sync_playwright
+
+    binary = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=binary, args=list(FLAGS))
+        page = browser.new_page()
+        found = []
+        for _ in range(LOADS + 1):
+            page.goto(f"{product.base_url}/demo/shop")
+            page.wait_for_load_state()
+            found.append(tuple(page.evaluate(SHOWN)))
+        browser.close()
+    # The first load fills the browser's cache and the server's.
+    return found[1:]
+
+
+def key_of(product: Product) -> str:
+    with urllib.request.urlopen(f"{product.base_url}/demo/shop", timeout=10) as answer:  # noqa: S310  # our own server
+        page = answer.read().decode()
+    found = re.search(r'data-key="([\w-]+)"', page)
+    if found is None:
+        raise LookupError("The demo's shop shows no widget.")
+    return found[1]
+
+
+def main() -> None:
+    options = _options()
+    with running_product(ttft_ms=200) as product:
+        os.environ.update(product.env)
+        django.setup()
+        painted = measure_paint(product)
+        took = asyncio.run(
+            measure_streams(product, key_of(product), streams=options.streams, messages=options.messages)
+        )
+    whole, script = (statistics.median(times) for times in zip(*painted, strict=True))
+    print(
+        f"widget painted {script:.0f} ms after its script was asked for, {whole:.0f} ms after the page (p50 of {LOADS})"
+    )
+    cuts = statistics.quantiles(took, n=100)
+    seen = f"{options.streams} open streams, {len(took)} of {options.messages} messages seen"
+    print(f"{seen}: p50 {cuts[49]:.0f} ms, p95 {cuts[94]:.0f} ms, load average {os.getloadavg()[0]:.1f}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.widget", description=__doc__)
+    parser.add_argument("--streams", type=int, default=500, help="visitors with an open stream")
+    parser.add_argument("--messages", type=int, default=300, help="messages that are timed")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

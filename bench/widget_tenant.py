@@ -1,0 +1,48 @@
+"""What the measurement of the widget writes. To be imported when Django is set up."""
+
+from __future__ import annotations
+
+from functools import cache
+from uuid import UUID
+
+from conversations.log import open_log
+from conversations.models import Channel, MessageRole
+from conversations.services import start_conversation
+from conversations.widget.visitors import read_visitor
+from projects.lookups import WidgetPlace, find_widget
+from projects.models import Widget
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+
+
+async def begin(key: str, token: str) -> str:
+    """A conversation of the visitor whose token this is, without a word that an agent would answer. Gives its id."""
+    return await in_db(_begin, key, token)
+
+
+async def say(key: str, conversation: str, words: str) -> None:
+    """A colleague's message in a conversation of the widget's tenant."""
+    await in_db(_say, key, conversation, words)
+
+
+def _begin(key: str, token: str) -> str:
+    with tenant_tx(_place(key).organization_id):
+        widget = Widget.objects.select_related("project").get(public_key=key)
+        visitor = read_visitor(token, widget)
+        begun = start_conversation(
+            widget.project, channel=Channel.CHAT, external_id=visitor.name, known={}, metadata={}
+        )
+        return str(begun.pk)
+
+
+def _say(key: str, conversation: str, words: str) -> None:
+    with tenant_tx(_place(key).organization_id), open_log(UUID(conversation)) as log:
+        log.add_message(MessageRole.OPERATOR, words, turn=None, idn="operator_message", author="Lucia")
+
+
+@cache
+def _place(key: str) -> WidgetPlace:
+    place = find_widget(key)
+    if place is None:
+        raise LookupError("The demo's widget is gone.")
+    return place

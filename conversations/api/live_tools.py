@@ -1,0 +1,122 @@
+"""Tools of a live session: what its model is told at the start, and each call that it makes (L02, L03, F13-F15).
+
+For whoever carries a voice: a bridge between a telephone line or a browser and a provider's realtime model.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar, cast
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.api.views import ConversationView
+from conversations.live_calls import Answer, LiveCall, handle_tool_call
+from projects.api.async_doors import door_of, plain, rendered
+from projects.api.problem import ApiError
+from projects.api.serializers import StrictSerializer, TextField
+from projects.models.key import Scope
+from projects.threads import in_db
+from tools.calling.contexts import ContextRefused, read_context
+from tools.calling.offer import Offer, collect_agent_tools
+from tools.calling.reading import LONGEST_ARGUMENTS
+
+SHAPES = {"openai": lambda offer: offer.functions, "gemini": lambda offer: offer.declarations}
+
+
+class LiveCallInput(StrictSerializer):
+    """`arguments` are the model's, as JSON text or as an object; `context` is what the channel tells of the call."""
+
+    call_id = TextField(longest=200)
+    name = TextField(longest=200)
+    arguments = serializers.JSONField(required=False, default=dict)
+    context = serializers.JSONField()  # type: ignore[assignment]  # a serializer's own attribute is called so too
+
+
+class LiveSession(ConversationView):
+    scopes: ClassVar = {"GET": Scope.READ}
+
+    @extend_schema(
+        operation_id="live_session",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[OpenApiParameter("provider", OpenApiTypes.STR, enum=list(SHAPES))],
+    )
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """What a live session of this conversation begins with: its tools in the provider's shape, and what its
+        instructions end with.
+        """
+        provider = request.query_params.get("provider", "openai")
+        if provider not in SHAPES:
+            raise ApiError("invalid_provider", f"provider must be one of: {', '.join(SHAPES)}.", field="provider")
+        offer: Offer = collect_agent_tools(self.project, channel=self.bare_conversation(conversation_id).channel)
+        return Response({"tools": SHAPES[provider](offer), "instructions": offer.addendum})
+
+
+class LiveCalls(ConversationView):
+    scopes: ClassVar = {"POST": Scope.CONVERSE}
+
+    @extend_schema(operation_id="live_calls_create", request=LiveCallInput, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Carry out one tool call of a live session's model, and answer with what the model reads of it.
+
+        `transferred` or `ended` is true where the agent's part is over: the channel stops the model. A call whose `call_id`
+        came before is not carried out again.
+        """
+        data = self.valid(LiveCallInput)
+        conversation = self.bare_conversation(conversation_id)
+        try:
+            context = read_context(
+                data["context"],
+                business_id=self.project.pk,
+                conversation_id=conversation.pk,
+                channel=conversation.channel,
+            )
+        except ContextRefused as refusal:
+            raise ApiError("invalid_context", str(refusal), field="context") from None
+        response = Response(status=202)
+        # For the door, which goes on from here.
+        vars(response)["call"] = LiveCall(
+            organization_id=cast(UUID, conversation.organization_id),
+            project_id=self.project.pk,
+            conversation_id=conversation.pk,
+            call_id=data["call_id"],
+            name=data["name"],
+            arguments_json=_as_text(data["arguments"]),
+            context=context,
+        )
+        return response
+
+
+_calls = plain(LiveCalls)
+
+
+@door_of(LiveCalls)
+async def live_calls(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
+    """Read what is called in one short transaction; carry it out after it."""
+    response = await in_db(rendered, _calls, request, conversation_id=conversation_id)
+    if "call" not in vars(response):
+        return response
+    answer = await handle_tool_call(vars(response)["call"])
+    kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
+    return JsonResponse(answer_payload(answer), headers=kept)
+
+
+def answer_payload(answer: Answer) -> dict[str, Any]:
+    return {
+        "result": answer.result,
+        "is_error": answer.is_error,
+        "block": dict(answer.block) if answer.block else None,
+        **answer.signals,
+    }
+
+
+def _as_text(arguments: Any) -> str:
+    """The arguments as the model's own text; what is too long is cut, and then refused as such."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return text[: LONGEST_ARGUMENTS + 1]

@@ -1,0 +1,81 @@
+"""Operators in conversations: taking one over, answering in it, handing it back."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import operators
+from conversations.api.serializers import MessageInput
+from conversations.api.views import ConversationView
+from conversations.presenters import conversation_payload, message_payload
+from conversations.turns import turn_summary
+from jobs.errors import WrongState
+from projects.api.idempotency import idempotent
+from projects.models import Member, Role, User
+from projects.models.key import Scope
+
+CONFLICT = {409: OpenApiResponse(description="Another operator has it, or nobody does; the message says who.")}
+
+
+class OperatorView(ConversationView):
+    """Who asks is the signed-in member; a key speaks for whoever made it, or else for the organization's first owner."""
+
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @property
+    def operator(self) -> User:
+        if self.caller.user is not None:
+            return self.caller.user
+        members = Member.objects.select_related("user")
+        maker = self.caller.key.created_by_id if self.caller.key else None
+        member = members.filter(user_id=maker).first() if maker else None
+        member = member or members.filter(role=Role.OWNER).order_by("created_at").first()
+        if member is None:
+            raise WrongState("Nobody could answer: the organization has no owner.")
+        return member.user
+
+
+class TakeOver(OperatorView):
+    @extend_schema(
+        operation_id="conversations_take_over", request=None, responses={200: OpenApiTypes.OBJECT, **CONFLICT}
+    )
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Take the conversation over: from now on the agent says nothing in it, and what it was writing is not sent."""
+        operators.take_over(self.bare_conversation(conversation_id).pk, by=self.operator)
+        return Response(conversation_payload(self.conversation(conversation_id)))
+
+
+class OperatorMessages(OperatorView):
+    @extend_schema(
+        operation_id="operator_messages_create",
+        request=MessageInput,
+        responses={201: OpenApiTypes.OBJECT, **CONFLICT},
+        parameters=[OpenApiParameter("Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER)],
+    )
+    @idempotent
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Answer as the operator who has the conversation."""
+        content = self.valid(MessageInput)["content"]
+        message = operators.answer(self.bare_conversation(conversation_id).pk, content, by=self.operator)
+        return Response(message_payload(message), status=201)
+
+
+class HandBack(OperatorView):
+    @extend_schema(
+        operation_id="conversations_hand_back", request=None, responses={200: OpenApiTypes.OBJECT, **CONFLICT}
+    )
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Let the agent go on; `turn` is its answer to what the customer has written since, if that is unanswered.
+
+        Those who may configure hand back another operator's conversation too.
+        """
+        own = self.bare_conversation(conversation_id).pk
+        turn = operators.hand_back(own, by=self.operator, is_forced=Scope.CONFIGURE in self.caller.scopes)
+        answer = conversation_payload(self.conversation(conversation_id))
+        return Response({**answer, "turn": turn_summary(turn) if turn else None})

@@ -1,0 +1,159 @@
+"""The API of tickets (W06)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.contacts import find_customer
+from projects.api.doors import ProjectView
+from projects.api.idempotency import idempotent
+from projects.api.problem import ApiError
+from projects.api.serializers import StrictSerializer, TextField
+from projects.models.key import Scope
+from projects.presenters import stamp
+from tools.desk.tickets import LONGEST_BODY, LONGEST_SUBJECT, change_ticket, find_assignee, open_ticket
+from tools.models import Ticket, TicketChange, TicketPriority, TicketState
+
+FILTERS = {"state": TicketState.values, "priority": TicketPriority.values}
+
+
+class TicketInput(StrictSerializer):
+    subject = TextField(longest=LONGEST_SUBJECT)
+    body = TextField(longest=LONGEST_BODY)
+    priority = serializers.ChoiceField(choices=TicketPriority.choices, default=TicketPriority.NORMAL)
+    conversation = serializers.UUIDField(required=False, allow_null=True)
+    persona = serializers.UUIDField(required=False, allow_null=True)
+
+
+class TicketPatch(StrictSerializer):
+    subject = TextField(longest=LONGEST_SUBJECT, required=False)
+    body = TextField(longest=LONGEST_BODY, required=False)
+    priority = serializers.ChoiceField(choices=TicketPriority.choices, required=False)
+    state = serializers.ChoiceField(choices=TicketState.choices, required=False)
+    assignee = serializers.EmailField(
+        required=False, allow_null=True, help_text="the e-mail address of a member who may operate; null for nobody"
+    )
+
+
+class TicketView(ProjectView):
+    """A view of the project's tickets."""
+
+    @property
+    def rows(self) -> QuerySet[Ticket]:
+        return Ticket.objects.filter(project_id=self.project.pk).select_related("assignee")
+
+    def ticket(self, ticket_id: UUID) -> Ticket:
+        """The ticket, or Http404 for another project's as for none."""
+        found = self.rows.filter(pk=ticket_id).first()
+        if found is None:
+            raise Http404
+        return found
+
+
+class Tickets(TicketView):
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
+
+    @extend_schema(
+        operation_id="tickets_list",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter("state", OpenApiTypes.STR, enum=TicketState.values),
+            OpenApiParameter("priority", OpenApiTypes.STR, enum=TicketPriority.values),
+            OpenApiParameter("conversation", OpenApiTypes.UUID),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """The project's tickets, newest first."""
+        rows = self.rows
+        for name, values in FILTERS.items():
+            if (value := request.query_params.get(name)) is not None:
+                rows = rows.filter(**{name: _one_of(value, values, field=name)})
+        if (conversation := request.query_params.get("conversation")) is not None:
+            rows = rows.filter(conversation_id=_uuid(conversation))
+        return self.page(rows, ticket_payload)
+
+    @extend_schema(operation_id="tickets_create", request=TicketInput, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Open a ticket; it gets the project's next number."""
+        data = self.valid(TicketInput)
+        conversation = data.pop("conversation", None)
+        persona = find_customer(self.project, conversation_id=conversation, persona_id=data.pop("persona", None))
+        ticket = open_ticket(
+            self.project.pk,
+            **data,
+            conversation_id=conversation,
+            persona_id=persona,
+            by=self.caller.user,
+            actor=self.caller.name,
+        )
+        return Response(ticket_detail(self.ticket(ticket.pk)), status=201)
+
+
+class TicketDetail(TicketView):
+    scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.OPERATE}
+
+    @extend_schema(operation_id="tickets_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, ticket_id: UUID) -> Response:
+        """One ticket with its history."""
+        return Response(ticket_detail(self.ticket(ticket_id)))
+
+    @extend_schema(operation_id="tickets_change", request=TicketPatch, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, ticket_id: UUID) -> Response:
+        """Change a ticket; its history keeps what was, and who changed it."""
+        changes = self.valid(TicketPatch)
+        if "assignee" in changes:
+            changes["assignee"] = find_assignee(changes["assignee"])
+        change_ticket(self.ticket(ticket_id).pk, changes, by=self.caller.user, actor=self.caller.name)
+        return Response(ticket_detail(self.ticket(ticket_id)))
+
+
+def ticket_payload(ticket: Ticket) -> dict[str, Any]:
+    """A ticket as lists show it. Needs `assignee` selected."""
+    assignee = ticket.assignee
+    return {
+        "id": str(ticket.pk),
+        "number": ticket.number,
+        "subject": ticket.subject,
+        "body": ticket.body,
+        "priority": ticket.priority,
+        "state": ticket.state,
+        "assignee": {"name": assignee.name, "email": assignee.email} if assignee else None,
+        "conversation": str(ticket.conversation_id) if ticket.conversation_id else None,
+        "persona": str(ticket.persona_id) if ticket.persona_id else None,
+        "effect": str(ticket.effect_id) if ticket.effect_id else None,
+        "created_at": stamp(ticket.created_at),
+        "updated_at": stamp(ticket.updated_at),
+        "closed_at": stamp(ticket.closed_at),
+    }
+
+
+def ticket_detail(ticket: Ticket) -> dict[str, Any]:
+    """A ticket with who changed what."""
+    return {**ticket_payload(ticket), "history": [_change(change) for change in ticket.changes.all()]}
+
+
+def _change(change: TicketChange) -> dict[str, Any]:
+    return {"by": change.actor, "before": change.before, "after": change.after, "at": stamp(change.created_at)}
+
+
+def _one_of(value: str, values: list[str], *, field: str) -> str:
+    if value not in values:
+        raise ApiError(f"invalid_{field}", f"{field} must be one of: {', '.join(values)}.", field=field)
+    return value
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise ApiError("invalid_conversation", "conversation must be an id.", field="conversation") from error

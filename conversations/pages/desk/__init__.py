@@ -1,0 +1,1 @@
+"""The pages of requests for a person, and of tickets."""

@@ -1,0 +1,54 @@
+"""What whoever looks at a todo may do to it now. The services decide again; this is for what is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from projects.models.key import Scope
+from projects.permissions import Entry
+from todos.approvals import NOBODY, may_approve, needs_second
+from todos.by_hand import NOT_SETTLED, TAKEABLE
+from todos.lifecycle import AFTER
+from todos.models import Approval, Todo, TodoStatus
+from tools.models import Effect
+
+S = TodoStatus
+
+
+@dataclass(frozen=True)
+class May:
+    """`name_addresses` is the way out for a todo that may write to nobody, `take` and `finish` are a person's own work."""
+
+    approve: bool
+    edit: bool
+    name_addresses: bool
+    reject: bool
+    cancel: bool
+    take: bool
+    finish: bool
+    review_again: bool
+    allow_always: bool
+    end_rule: bool
+
+
+def may_of(todo: Todo, entry: Entry, approval: Approval | None, *, problem: str, effects: Iterable[Effect]) -> May:
+    """`approval` is the one that stands, `problem` keeps the todo from being approved."""
+    status, operates = TodoStatus(todo.status), entry.may(Scope.OPERATE)
+    is_pending, is_taken = status == S.PENDING_REVIEW, status == S.IN_PROGRESS and bool(todo.taker)
+    may_agree = is_pending and may_approve(todo, entry.member.role)
+    is_first = approval is not None and approval.approved_by == entry.member.pk
+    is_settled = not any(effect.state in NOT_SETTLED for effect in effects)
+    has_agreed = may_agree and (not needs_second(todo) or (approval is not None and not is_first))
+    return May(
+        approve=may_agree and not problem and not is_first,
+        edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
+        name_addresses=operates and is_pending and problem == NOBODY,
+        reject=operates and is_pending,
+        cancel=operates and not is_pending and S.CANCELLED in AFTER[status],
+        take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),
+        finish=operates and is_taken,
+        review_again=operates and (status in (S.FAILED, S.NEEDS_ATTENTION) or is_taken),
+        allow_always=entry.may(Scope.CONFIGURE) and bool(todo.tool) and not needs_second(todo),
+        end_rule=entry.may(Scope.CONFIGURE),
+    )

@@ -1,0 +1,48 @@
+"""The blocks of a reply as the customer's page shows them; a type that it doesn't know is dropped (W12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MOST_LINES = 10
+
+
+@dataclass(frozen=True)
+class Card:
+    """One block: a title, what stands below it, where it leads, and the request for a person that its button makes."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    url: str = ""
+    escalation: str = ""
+
+
+def cards_of(blocks: Iterable[Mapping[str, Any]]) -> list[Card]:
+    """The cards of a message, in its order."""
+    looks = ((CARDS.get(str(block.get("type"))), block) for block in blocks)
+    return [look(block) for look, block in looks if look is not None]
+
+
+def _article(block: Mapping[str, Any]) -> Card:
+    url = str(block.get("url", ""))
+    safe = url if url.startswith(("https://", "http://")) else ""
+    return Card(str(block.get("title", "")), (str(block.get("excerpt", "")),), url=safe)
+
+
+def _orders(block: Mapping[str, Any]) -> Card:
+    orders = block.get("orders") or []
+    lines = (f"{one.get('number')}: {one.get('status')}, {one.get('total')}" for one in orders[:MOST_LINES])
+    return Card("Your orders", tuple(lines))
+
+
+def _person(block: Mapping[str, Any]) -> Card:
+    return Card(str(block.get("label", "")), escalation=str(block.get("escalation", "")))
+
+
+CARDS: Mapping[str, Callable[[Mapping[str, Any]], Card]] = {
+    "article_card": _article,
+    "order_list": _orders,
+    "escalation_button": _person,
+}

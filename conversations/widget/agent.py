@@ -1,0 +1,32 @@
+"""The agent as a widget shows it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from projects.agent import AgentConfig
+from projects.models import AgentVersion, Project, Widget
+from projects.verticals import VERTICALS
+from projects.widgets import theme_of
+
+SUGGESTED = 3
+
+
+def agent_payload(project: Project, widget: Widget) -> dict[str, Any]:
+    """Name, look and words, and the capabilities that the server lets it have (W13)."""
+    config = _config_of(project)
+    theme = theme_of(widget)
+    return {
+        "name": config.agent_name,
+        "business": config.business_name,
+        "capabilities": sorted(VERTICALS[config.vertical].capabilities),
+        "theme": {**theme.palette(), "position": theme.position, "scheme": theme.scheme},
+        "greeting": theme.greeting,
+        "language": theme.language,
+        "suggestions": list(config.openers[:SUGGESTED]),
+    }
+
+
+def _config_of(project: Project) -> AgentConfig:
+    version = cast("AgentVersion | None", project.agent_version)
+    return version.config if version else AgentConfig(agent_name=project.name, business_name=project.name)

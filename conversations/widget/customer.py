@@ -1,0 +1,76 @@
+"""What a customer gets to see of the live stream: what was said and shown, and that something goes on. Nothing of how."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from conversations.live.stream import frame
+
+# A stream ends after this long, and its client resumes it: whoever was let in is looked at anew.
+LONGEST_SECONDS = 15 * 60
+
+
+async def for_customer(frames: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+    """The frames of a conversation's stream, without what is none of the customer's."""
+    ends_at = time.monotonic() + LONGEST_SECONDS
+    async with aclosing(frames):
+        async for piece in frames:
+            if shown := _shown(piece):
+                yield shown
+            if time.monotonic() > ends_at:
+                return
+
+
+def _shown(piece: bytes) -> bytes | None:
+    """A token goes as it is, like what only keeps the connection alive; of the rest only what `SHOWN` names."""
+    if not piece.startswith((b"id: ", b"event: ")) or piece.startswith(b"event: token\n"):
+        return piece
+    number, name, payload = _parts(piece)
+    look = SHOWN.get(name)
+    shown = look(payload) if look else None
+    return frame(name, shown, event_id=number) if shown is not None else None
+
+
+def _parts(piece: bytes) -> tuple[int | None, str, dict[str, Any]]:
+    lines = dict(line.split(": ", 1) for line in piece.decode().rstrip("\n").split("\n"))
+    return int(lines["id"]) if "id" in lines else None, lines["event"], json.loads(lines["data"])
+
+
+def message_shown(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message of the API as the customer sees it; the product's own tell of colleagues who come and go."""
+    return {**_only(message, MESSAGE), "blocks": [_block_shown(block) for block in message["blocks"]]}
+
+
+def _block_shown(block: Mapping[str, Any]) -> dict[str, Any]:
+    """Why the agent shows something is for colleagues, in the agent's words about the customer."""
+    return {name: value for name, value in block.items() if name != "reason"}
+
+
+MESSAGE = ("id", "seq", "role", "author", "content", "blocks", "turn", "created_at")
+
+
+def _snapshot_shown(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "messages": [message_shown(message) for message in snapshot["messages"]],
+        "last_seq": snapshot["last_seq"],
+        "waiting": bool(snapshot["conversation"]["waiting"]),
+    }
+
+
+def _only(payload: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: payload[name] for name in names if name in payload}
+
+
+SHOWN: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "reset": _snapshot_shown,
+    "message": message_shown,
+    "tool_call": lambda payload: _only(payload, ("turn", "tool")),
+    "block": lambda payload: {"turn": payload["turn"], "block": _block_shown(payload["block"])},
+    "turn": lambda payload: _only(payload, ("turn", "status", "superseded_by")),
+    "waiting": lambda payload: _only(payload, ("waiting",)),
+    "done": lambda payload: _only(payload, ("turn", "status")),
+}

@@ -1,0 +1,36 @@
+"""How often a visitor may do something, and how often all visitors behind one address may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+
+from conversations.widget.refusals import TooOften
+from conversations.widget.visitors import Visitor
+from projects.api.throttling import seconds_to_wait
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Times a minute. An address may be a whole office."""
+
+    name: str
+    of_visitor: int
+    of_address: int
+
+
+SESSIONS = Limit("session", of_visitor=30, of_address=240)
+MESSAGES = Limit("message", of_visitor=20, of_address=240)
+STREAMS = Limit("stream", of_visitor=60, of_address=1200)
+REQUESTS = Limit("person", of_visitor=5, of_address=30)
+
+
+def hold_to(limit: Limit, request: HttpRequest, visitor: Visitor | None = None) -> None:
+    """Count one. Raises TooOften. While Redis is away all are let in."""
+    counted = {f"widget:{limit.name}:address:{request.META.get('REMOTE_ADDR', '')}": limit.of_address}
+    if visitor is not None:
+        counted[f"widget:{limit.name}:{visitor.names[0]}"] = limit.of_visitor
+    for bucket, per_minute in counted.items():
+        if wait := seconds_to_wait(bucket, per_minute=per_minute):
+            raise TooOften(wait)

@@ -1,0 +1,86 @@
+"""The shop's word for who is signed in: a JWT that it signs with the widget's secret (W05)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import jwt
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from projects.models import Widget
+from projects.widgets import shopper_secret
+
+# Fixed: what a token says of its own algorithm is not believed.
+ALGORITHM = "HS256"
+LONGEST = 4_000
+# Clocks of shops are not ours.
+LEEWAY_SECONDS = 10
+
+
+class ShopperRefused(ValueError):
+    """The shop's token is not taken; `code` is for programs, the message for whoever builds the shop."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class Claims(BaseModel):
+    """What the shop may say of a shopper; anything more is not kept."""
+
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    wp_user_id: (
+        Annotated[int, Field(strict=True, gt=0, lt=2**53)]
+        | Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,15}$")]
+    )
+    name: Annotated[str, Field(max_length=80)] = ""
+    email: Annotated[str, Field(max_length=254)] = ""
+
+    def kept(self) -> dict[str, Any]:
+        return {"wp_user_id": int(self.wp_user_id), "name": self.name, "email": self.email}
+
+
+class Token(BaseModel):
+    exp: int
+    shopper: Claims
+
+
+@dataclass(frozen=True)
+class Shopper:
+    """A signed-in shopper, until a time in seconds since 1970."""
+
+    claims: dict[str, Any]
+    until: int
+
+
+def read_shopper(token: str, widget: Widget) -> Shopper:
+    """The shopper that a shop's token names. Raises ShopperRefused."""
+    secret = shopper_secret(widget)
+    if not secret:
+        raise ShopperRefused("shopper_not_set_up", "This widget has no shopper secret yet; make one under Widget.")
+    if len(token) > LONGEST:
+        raise ShopperRefused("shopper_invalid", f"The shopper's token is longer than {LONGEST:,} characters.")
+    said = _verified(token, secret)
+    try:
+        found = Token.model_validate(said)
+    except ValidationError as error:
+        place = ".".join(str(part) for part in error.errors()[0]["loc"][:2])
+        raise ShopperRefused("shopper_claims", f"The shopper's token lacks a usable {place}.") from error
+    return Shopper(found.shopper.kept(), found.exp)
+
+
+def _verified(token: str, secret: str) -> dict[str, Any]:
+    options: Any = {"require": ["exp"], "verify_aud": False}
+    try:
+        return jwt.decode(token, secret, algorithms=[ALGORITHM], leeway=LEEWAY_SECONDS, options=options)
+    except jwt.ExpiredSignatureError as error:
+        raise ShopperRefused(
+            "shopper_expired", "The shopper's token is over; the shop has to sign a new one."
+        ) from error
+    except jwt.MissingRequiredClaimError as error:
+        raise ShopperRefused("shopper_claims", "The shopper's token says no end; add the claim exp.") from error
+    except jwt.InvalidTokenError as error:
+        sentence = "The shopper's token is not signed with this widget's secret by HS256."
+        raise ShopperRefused("shopper_forged", sentence) from error

@@ -1,0 +1,20 @@
+"""Addresses of the widget: its script, its doors, and the demo's shop."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from conversations.widget import live, views
+from conversations.widget.demo import shop
+from conversations.widget.script import widget_script
+
+DOOR = "widget/<str:key>"
+
+urlpatterns = [
+    path("widget.js", widget_script, name="widget_script"),
+    path(f"{DOOR}/session", views.Session.as_view()),
+    path(f"{DOOR}/messages", views.Messages.as_view()),
+    path(f"{DOOR}/events", live.events),
+    path(f"{DOOR}/person", views.Person.as_view()),
+    path("demo/shop", shop, name="demo_shop"),
+]

@@ -1,0 +1,166 @@
+"""The widget's doors: a session, messages, the stream, and a person."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.models import Conversation
+from conversations.presenters import message_payload
+from conversations.requests import request_person
+from conversations.widget.access import PageAuthentication, VisitorAuthentication, WidgetCaller
+from conversations.widget.agent import agent_payload
+from conversations.widget.customer import message_shown
+from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, Limit, hold_to
+from conversations.widget.refusals import NoConversation, NoVisitor
+from conversations.widget.serializers import MessageInput, PersonInput, SessionInput
+from conversations.widget.shopper import ShopperRefused, read_shopper
+from conversations.widget.talk import find_conversation, say, take_shopper_in
+from conversations.widget.visitors import Visitor, new_visitor, read_visitor, renewed, sign, signed_in
+from projects.api.doors import ProjectView
+from projects.api.idempotency import idempotent
+from projects.api.problem import ApiError
+from projects.models import Widget
+from projects.models.key import Scope
+from tools.models import Escalation
+
+LARGEST_BODY = 16 * 1024
+SECONDS_KEPT = "600"
+ALLOWED_HEADERS = "authorization, content-type, idempotency-key, last-event-id"
+
+
+class WidgetView(ProjectView):
+    """A door of the widget of `key`: opened to the business's own pages, by CORS exactly to the one that asks."""
+
+    authentication_classes = [VisitorAuthentication]
+    throttle_classes = []
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONVERSE, "OPTIONS": Scope.READ}
+    http_method_names = ["get", "post", "options"]
+    # The script is who calls; nobody else needs to read how.
+    schema = None  # type: ignore[assignment]
+
+    @property
+    def widget(self) -> Widget:
+        return cast(Widget, cast(WidgetCaller, self.caller).widget)
+
+    @property
+    def visitor(self) -> Visitor:
+        return cast(Visitor, cast(WidgetCaller, self.caller).visitor)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if len(request._request.body) > LARGEST_BODY:
+            raise ApiError("body_too_large", f"Body is over {LARGEST_BODY // 1024} kB.", status=413)
+
+    def count(self, limit: Limit, visitor: Visitor | None = None) -> None:
+        hold_to(limit, self.request._request, visitor)
+
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        """What a browser asks before it lets the page ask."""
+        allowed = {
+            "Access-Control-Allow-Methods": ", ".join(method.upper() for method in self.allowed_methods),
+            "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+            "Access-Control-Max-Age": SECONDS_KEPT,
+        }
+        return Response(status=204, headers=allowed)
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        answer["Vary"] = "Origin"
+        answer["Cache-Control"] = "no-store"
+        if page := vars(request._request).get("widget_page"):
+            answer["Access-Control-Allow-Origin"] = page
+            answer["Access-Control-Expose-Headers"] = "Retry-After"
+        return answer
+
+
+class Session(WidgetView):
+    authentication_classes = [PageAuthentication]
+
+    def post(self, request: Request, key: str) -> Response:
+        """Who the visitor is, what they were talking about, and how the agent looks. Nothing is stored."""
+        self.count(SESSIONS)
+        data = self.valid(SessionInput)
+        visitor, refused = self._visitor(data["token"], data["shopper"])
+        conversation = find_conversation(self.project, visitor)
+        if conversation is not None:
+            take_shopper_in(conversation, visitor)
+        return Response(
+            {
+                "token": sign(visitor, self.widget),
+                "conversation": str(conversation.pk) if conversation else None,
+                "shopper": {"signed_in": bool(visitor.shopper), "refused": refused},
+                "agent": agent_payload(self.project, self.widget),
+            }
+        )
+
+    def _visitor(self, token: str, shop: str) -> tuple[Visitor, dict[str, str] | None]:
+        """Whom the browser remembers, unless that was a shopper who has left; signed in where the shop says so."""
+        try:
+            known = read_visitor(token, self.widget)
+        except NoVisitor:
+            known = new_visitor()
+        out = new_visitor() if known.shopper else renewed(known)
+        if not shop:
+            return out, None
+        try:
+            found = read_shopper(shop, self.widget)
+        except ShopperRefused as error:
+            return out, {"code": error.code, "message": str(error)}
+        return signed_in(known, found.claims, until=found.until), None
+
+
+class Messages(WidgetView):
+    @idempotent
+    def post(self, request: Request, key: str) -> Response:
+        """A visitor's message; the first begins the conversation."""
+        self.count(MESSAGES, self.visitor)
+        posted = say(self.project, self.visitor, self.valid(MessageInput)["content"])
+        turn = {"turn": str(posted.turn.pk), "status": posted.turn.status} if posted.turn else None
+        message = message_shown(message_payload(posted.message))
+        answer = {"conversation": str(posted.message.conversation_id), "message": message, "turn": turn}
+        return Response(answer, status=202)
+
+
+class Events(WidgetView):
+    def get(self, request: Request, key: str) -> Response:
+        """Where the stream of the visitor's conversation begins: after `Last-Event-ID`, or with all that was said."""
+        self.count(STREAMS, self.visitor)
+        conversation = self._conversation()
+        asked = request.headers.get("Last-Event-ID", "")
+        known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
+        place = {"conversation": conversation.pk, "after": int(asked) if known else 0, "is_reset": not known}
+        return Response(place)
+
+    def _conversation(self) -> Conversation:
+        """The one that is named, if it is the visitor's; else their newest. Raises NoConversation."""
+        conversation = find_conversation(self.project, self.visitor)
+        named = self.request.query_params.get("conversation")
+        if conversation is None or (named and named != str(conversation.pk)):
+            raise NoConversation
+        return conversation
+
+
+class Person(WidgetView):
+    @idempotent
+    def post(self, request: Request, key: str) -> Response:
+        """The visitor asks for a person, and says how they can be reached (W03)."""
+        self.count(REQUESTS, self.visitor)
+        asked = self.valid(PersonInput)
+        conversation = find_conversation(self.project, self.visitor)
+        if conversation is None:
+            raise NoConversation
+        try:
+            made = request_person(conversation, asked["escalation"], asked["lead"])
+        except Escalation.DoesNotExist as error:
+            raise NoConversation from error
+        return Response({"state": made.state}, status=202)
+
+
+def organization_of(response: Response) -> UUID:
+    """The tenant of an answered request, for what goes on after it."""
+    view: WidgetView = cast(dict[str, Any], vars(response)["renderer_context"])["view"]
+    return view.caller.organization_id

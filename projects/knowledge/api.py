@@ -1,0 +1,137 @@
+"""The API of the knowledge base."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.doors import ProjectView
+from projects.api.idempotency import idempotent
+from projects.api.problem import ApiError
+from projects.api.serializers import StrictSerializer, TextField
+from projects.knowledge.presenters import article_line, article_payload, found_payload
+from projects.knowledge.search import LONGEST_QUESTION, search_articles
+from projects.knowledge.services import (
+    NoSuchArticle,
+    Writer,
+    change_article,
+    delete_article,
+    find_article,
+    publish_article,
+    unpublish_article,
+    write_article,
+)
+from projects.knowledge.text import LONGEST_BODY, LONGEST_EXCERPT, LONGEST_TITLE, ArticleText
+from projects.models import Article
+from projects.models.key import Scope
+
+MOST_FOUND = 20
+ANSWERS = {"true": True, "false": False}
+
+
+class ArticleInput(StrictSerializer):
+    title = TextField(longest=LONGEST_TITLE)
+    excerpt = TextField(longest=LONGEST_EXCERPT, allow_blank=True, default="")
+    body = TextField(longest=LONGEST_BODY, help_text="Plain text or Markdown.")
+    published = serializers.BooleanField(default=False)
+
+
+class ArticleChange(StrictSerializer):
+    title = TextField(longest=LONGEST_TITLE)
+    excerpt = TextField(longest=LONGEST_EXCERPT, allow_blank=True, default="")
+    body = TextField(longest=LONGEST_BODY, help_text="Plain text or Markdown.")
+    published = serializers.BooleanField(required=False, help_text="Left out, it stays as it is.")
+    version = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, required=False, help_text="Save only if this is the version that stands."
+    )
+
+
+class KnowledgeView(ProjectView):
+    """A view of the project's articles."""
+
+    @property
+    def writer(self) -> Writer:
+        return Writer(self.caller.user, self.caller.name)
+
+    def article(self, slug: str) -> Article:
+        try:
+            return find_article(self.project, slug)
+        except NoSuchArticle:
+            raise Http404 from None
+
+    def asked_state(self) -> bool | None:
+        """`?published=`. Raises ApiError for anything but true and false."""
+        text = self.request.query_params.get("published")
+        if text is not None and text not in ANSWERS:
+            raise ApiError("invalid_filter", "published must be true or false.", field="published")
+        return ANSWERS[text] if text is not None else None
+
+
+class Articles(KnowledgeView):
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+
+    @extend_schema(
+        operation_id="knowledge_list",
+        parameters=[
+            OpenApiParameter("q", str, description="A question: what answers it, the best first."),
+            OpenApiParameter("published", bool, description="Published articles only, or drafts only."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request) -> Response:
+        """The articles by title, without their bodies. With `q` what a question finds, each with its passage."""
+        state, question = self.asked_state(), request.query_params.get("q", "")
+        if question.strip():
+            return Response({"results": self._found(question, state), "next": None})
+        rows = Article.objects.filter(project=self.project)
+        if state is not None:
+            rows = rows.filter(published_at__isnull=not state)
+        return self.page(rows, lambda article: article_line(article, self.project), ordering="title")
+
+    @extend_schema(operation_id="knowledge_create", request=ArticleInput, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Write an article. Its address is made of its title, and stays when the title changes."""
+        data = self.valid(ArticleInput)
+        is_published = data.pop("published")
+        article = write_article(self.project, ArticleText(**data), by=self.writer, is_published=is_published)
+        return Response(article_payload(article, self.project), status=201)
+
+    def _found(self, question: str, state: bool | None) -> list[dict[str, Any]]:
+        if len(question) > LONGEST_QUESTION:
+            raise ApiError(
+                "too_long", f"q has {len(question):,} characters; the limit is {LONGEST_QUESTION:,}.", field="q"
+            )
+        found = search_articles(self.project.pk, question, most=MOST_FOUND, drafts=state is not True)
+        return [found_payload(one, self.project) for one in found if state in (None, one.is_published)]
+
+
+class ArticleDetail(KnowledgeView):
+    scopes: ClassVar = {"GET": Scope.READ, "PUT": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="knowledge_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """One article, published or not."""
+        return Response(article_payload(self.article(slug), self.project))
+
+    @extend_schema(operation_id="knowledge_write", request=ArticleChange, responses=OpenApiTypes.OBJECT)
+    def put(self, request: Request, slug: str) -> Response:
+        """Save another text, at the same address; 409 where `version` isn't the one that stands any more."""
+        data, article = self.valid(ArticleChange), self.article(slug)
+        text = ArticleText(title=data["title"], excerpt=data["excerpt"], body=data["body"])
+        change_article(article, text, by=self.writer, started_from=data.get("version"))
+        if "published" in data:
+            (publish_article if data["published"] else unpublish_article)(article, by=self.writer)
+        return Response(article_payload(self.article(slug), self.project))
+
+    @extend_schema(operation_id="knowledge_delete", responses={204: None})
+    def delete(self, request: Request, slug: str) -> Response:
+        """Delete the article for good."""
+        delete_article(self.article(slug), by=self.writer)
+        return Response(status=204)

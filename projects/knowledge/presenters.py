@@ -1,0 +1,45 @@
+"""Articles as the API tells of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from projects.knowledge.links import article_url
+from projects.knowledge.passages import passage_of
+from projects.knowledge.search import Found
+from projects.models import Article, Project
+
+LONGEST_PASSAGE = 600
+
+
+def article_line(article: Article, project: Project) -> dict[str, Any]:
+    """One article without its body, for lists."""
+    return {
+        "slug": article.slug,
+        "title": article.title,
+        "excerpt": article.excerpt,
+        "published": article.is_published,
+        "published_at": article.published_at,
+        "language": article.language,
+        "version": article.version,
+        "url": article_url(project.slug, article.slug) if article.is_published else None,
+        "created_at": article.created_at,
+        "updated_at": article.updated_at,
+    }
+
+
+def article_payload(article: Article, project: Project) -> dict[str, Any]:
+    return {**article_line(article, project), "body": article.body}
+
+
+def found_payload(found: Found, project: Project) -> dict[str, Any]:
+    """An article that a question met, with the passage that answers."""
+    return {
+        "slug": found.slug,
+        "title": found.title,
+        "excerpt": found.excerpt,
+        "published": found.is_published,
+        "url": article_url(project.slug, found.slug) if found.is_published else None,
+        "passage": passage_of(found, longest=LONGEST_PASSAGE),
+        "score": round(found.score, 3),
+    }

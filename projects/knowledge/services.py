@@ -1,0 +1,192 @@
+"""Writing, publishing and deleting articles; shared by page and API. Each change stands in the audit trail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from django.db.models.functions import Now
+from django.utils.text import slugify
+
+from projects.api.problem import Conflict
+from projects.audit import note_change
+from projects.knowledge.indexing import UNKNOWN, index_articles, language_of
+from projects.knowledge.text import ArticleText
+from projects.models import Article, AuditAction, Project, User
+from projects.writes import update_row
+
+LONGEST_SLUG = 100
+MOST_ARTICLES = 20_000
+
+
+class NoSuchArticle(Exception):
+    """The project has no article at this address."""
+
+
+class TooManyArticles(Conflict):
+    """This project has as many articles as it may have; delete some."""
+
+
+class ChangedMeanwhile(Conflict):
+    """Someone else saved the same article meanwhile; `article` is how it stands."""
+
+    def __init__(self, article: Article) -> None:
+        super().__init__(
+            f"Version {article.version} was saved meanwhile; read it, and save with its number.",
+            code="changed_meanwhile",
+        )
+        self.article = article
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Who changes an article: a member, or in words a key or a command."""
+
+    user: User | None
+    name: str = ""
+
+
+def find_article(project: Project, slug: str) -> Article:
+    """The project's article at an address, published or not. Raises NoSuchArticle."""
+    found = Article.objects.select_related("author").filter(project=project, slug=slug).first()
+    if found is None:
+        raise NoSuchArticle(NoSuchArticle.__doc__)
+    return found
+
+
+def write_article(project: Project, text: ArticleText, *, by: Writer, is_published: bool = False) -> Article:
+    """A new article, at an address made of its title. Raises ArticleRefused, TooManyArticles.
+
+    Two with one title written at once wait for each other, and the second gets a number behind its address.
+    """
+    checked = text.checked()
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if Article.objects.filter(project=project).count() >= MOST_ARTICLES:
+        raise TooManyArticles
+    article = Article.objects.create(
+        project=project,
+        slug=free_slug(project, checked.title),
+        language=_language(project, checked),
+        author=by.user,
+        **asdict(checked),
+    )
+    index_articles([article.pk])
+    _note(AuditAction.ARTICLE_WRITTEN, article, by=by, after=_facts(checked, article))
+    if is_published:
+        publish_article(article, by=by)
+    return article
+
+
+def change_article(article: Article, text: ArticleText, *, by: Writer, started_from: int | None = None) -> bool:
+    """Save another text, at the same address. False where nothing is different, and nothing is saved.
+
+    `started_from` is the version that was edited: where another stands by now that says something else, ChangedMeanwhile,
+    and nothing is saved. Of two at once the second is told of the first. Raises ArticleRefused, NoSuchArticle.
+    """
+    checked = text.checked()
+    standing = Article.objects.select_for_update().filter(pk=article.pk).first()
+    if standing is None:
+        raise NoSuchArticle(NoSuchArticle.__doc__)
+    before = text_of(standing)
+    if checked == before:
+        return False
+    if started_from not in (None, standing.version):
+        raise ChangedMeanwhile(find_article(article.project, standing.slug))
+    changes = {name: value for name, value in asdict(checked).items() if value != getattr(before, name)}
+    for name, value in changes.items():
+        setattr(article, name, value)
+    article.version, article.author, article.language = (
+        standing.version + 1,
+        by.user,
+        _language(article.project, checked),
+    )
+    update_row(article, (*changes, "version", "author", "language", "updated_at"))
+    index_articles([article.pk])
+    _note(
+        AuditAction.ARTICLE_CHANGED,
+        article,
+        by=by,
+        before=_facts(before, standing, only=changes),
+        after=_facts(checked, article, only=changes),
+    )
+    return True
+
+
+def publish_article(article: Article, *, by: Writer) -> bool:
+    """Let customers and the agent read it. False when they could already."""
+    if Article.objects.filter(pk=article.pk, published_at=None).update(published_at=Now()) != 1:
+        return False
+    article.refresh_from_db(fields=["published_at"])
+    _note(AuditAction.ARTICLE_PUBLISHED, article, by=by, before={"published": "no"}, after={"published": "yes"})
+    return True
+
+
+def unpublish_article(article: Article, *, by: Writer) -> bool:
+    """Take it back from customers and from the agent, at once. False when it was a draft already."""
+    if Article.objects.filter(pk=article.pk, published_at__isnull=False).update(published_at=None) != 1:
+        return False
+    article.published_at = None
+    _note(AuditAction.ARTICLE_UNPUBLISHED, article, by=by, before={"published": "yes"}, after={"published": "no"})
+    return True
+
+
+def delete_article(article: Article, *, by: Writer) -> bool:
+    """Delete it for good; the audit trail keeps its title. False when it was gone already."""
+    facts = _facts(text_of(article), article)
+    if Article.objects.filter(pk=article.pk).delete()[1].get(Article._meta.label, 0) != 1:
+        return False
+    _note(AuditAction.ARTICLE_DELETED, article, by=by, before=facts)
+    return True
+
+
+def text_of(article: Article) -> ArticleText:
+    return ArticleText(title=article.title, excerpt=article.excerpt, body=article.body)
+
+
+def free_slug(project: Project, title: str) -> str:
+    """An address made of a title that no article of the project has; "article" where no Latin letter is in it."""
+    base = slugify(title)[:LONGEST_SLUG].strip("-") or "article"
+    taken = set(Article.objects.filter(project=project, slug__startswith=base).values_list("slug", flat=True))
+    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return base if base not in taken else next(slug for slug in numbered if slug not in taken)
+
+
+def _language(project: Project, text: ArticleText) -> str:
+    """The language of a text; of one too short to tell, that of the project's newest article."""
+    found = language_of(f"{text.title} {text.excerpt} {text.body}")
+    if found != UNKNOWN:
+        return found
+    newest = Article.objects.filter(project=project).exclude(language=UNKNOWN).order_by("-id").first()
+    return newest.language if newest else UNKNOWN
+
+
+def _facts(text: ArticleText, article: Article, *, only: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A text as the audit trail keeps it: of the body its length."""
+    facts = {
+        "title": text.title,
+        "excerpt": text.excerpt,
+        "body": f"version {article.version}, {len(text.body):,} characters",
+    }
+    return {name: fact for name, fact in facts.items() if fact and (only is None or name in only)}
+
+
+def _note(
+    action: AuditAction,
+    article: Article,
+    *,
+    by: Writer,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    note_change(
+        action,
+        organization_id=cast(UUID, article.organization_id),
+        by=by.user,
+        actor=by.name,
+        subject=article.title,
+        project=article.project,
+        before=before,
+        after=after,
+    )

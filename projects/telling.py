@@ -1,0 +1,41 @@
+"""Telling Redis something: one command from any thread, past the client's own layers, which cost three times what it does."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import cache
+from typing import Any
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+_idle: deque[Any] = deque()
+
+
+def tell(*words: str) -> None:
+    """Send one command. Raises RedisError or OSError: whoever tells must not wait for a Redis that is away."""
+    while True:
+        try:
+            connection, is_kept = _idle.pop(), True
+        except IndexError:
+            connection, is_kept = _connections().make_connection(), False
+        try:
+            connection.send_command(*words)
+            connection.read_response()
+        except (redis.RedisError, OSError):
+            connection.disconnect()
+            # One that was kept may have ended with a Redis that is back by now.
+            if not is_kept:
+                raise
+        else:
+            _idle.append(connection)
+            return
+
+
+@cache
+def _connections() -> redis.ConnectionPool:
+    return redis.ConnectionPool.from_url(
+        settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+    )

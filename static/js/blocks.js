@@ -1,0 +1,25 @@
+// What the widget shows in place of words, as staff sees it: the customer's own view is the widget's.
+import { h, icon } from "./dom.js";
+import * as format from "./format.js";
+
+const RENDERERS = {
+  escalation_button: ({ label, reason }) => [icon("message-user"), h("b", {}, label || "Talk to a person"), small(reason)],
+  article_card: ({ title, excerpt }) => [icon("file-text"), h("b", {}, title), small(excerpt)],
+  order_list: ({ orders }) => [
+    icon("checklist"),
+    h("b", {}, format.plural((orders ?? []).length, "order")),
+    (orders ?? []).map((order) => small(`${order.number}, ${order.status}, ${order.total ?? ""}`)),
+  ],
+};
+
+const small = (text) => text && h("small", { dir: "auto" }, String(text));
+
+/** The cards of a reply; a type that this page doesn't know is named. */
+export const cards = (blocks) =>
+  (blocks ?? []).map((block) =>
+    h(
+      "div",
+      { class: "pg-block", "data-block": block.type },
+      RENDERERS[block.type]?.(block) ?? [icon("layout-columns"), h("b", {}, format.words(block.type ?? "block"))],
+    ),
+  );

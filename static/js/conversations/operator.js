@@ -1,0 +1,76 @@
+// The operator's part of a conversation: T takes it over, H hands it back, and what is written goes to the customer.
+import { Composer } from "../composer.js";
+
+// What came in for the operator has no event of its own.
+const EVERY_MS = 5_000;
+const TYPING = "input, textarea, select, [contenteditable]";
+
+export class Operator {
+  /** `take` is the bar, which the server writes; `refresh()` asks for it again. */
+  constructor({ api, conversation, take, form, refused, refresh, onMessage }) {
+    Object.assign(this, { api, conversation, take, form, refused, refresh, onMessage });
+    take.addEventListener("submit", (event) => this.pressed(event));
+    document.addEventListener("keydown", (event) => this.key(event));
+    if (form) this.composer = new Composer({ form, onSend: (content) => this.send(content) });
+    setInterval(() => this.isMine && !document.hidden && this.refresh(), EVERY_MS);
+    new MutationObserver(() => this.fit()).observe(take, { childList: true });
+  }
+
+  get isMine() {
+    return this.take.querySelector("[data-has]")?.dataset.has === "me";
+  }
+
+  /** The bar has changed: whoever has the conversation may write. */
+  fit() {
+    if (!this.form || this.form.hidden === !this.isMine) return;
+    this.form.hidden = !this.isMine;
+    if (this.isMine && !document.querySelector(":popover-open")) this.composer.field.focus();
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
+    if (document.querySelector("dialog[open], :popover-open")) return;
+    const button = this.take.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (!button) return;
+    event.preventDefault();
+    button.click();
+  }
+
+  /** What the API does is done without leaving the page; any other form is sent as it stands. */
+  async pressed(event) {
+    const verb = event.target.dataset.do;
+    if (!verb) return;
+    event.preventDefault();
+    if (this.isBusy) return;
+    this.isBusy = true;
+    await this.attempt(() => this.api.post(`/conversations/${this.conversation}/${verb}`));
+    await this.refresh();
+    this.isBusy = false;
+  }
+
+  async send(content) {
+    const key = { "Idempotency-Key": crypto.randomUUID() };
+    const said = await this.attempt(() =>
+      this.api.post(`/conversations/${this.conversation}/operator-messages`, { content }, key),
+    );
+    if (said) this.onMessage(said);
+    else this.composer.restore(content);
+  }
+
+  /** What it gives; null where it was refused, which the page then says. */
+  async attempt(deed) {
+    this.say("");
+    try {
+      return await deed();
+    } catch (error) {
+      this.say(error.message);
+      await this.refresh();
+      return null;
+    }
+  }
+
+  say(words) {
+    this.refused.hidden = !words;
+    this.refused.querySelector("span").textContent = words;
+  }
+}

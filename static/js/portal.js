@@ -1,0 +1,119 @@
+// The customer's chat on their page: what they write goes out at once, the reply is read as it is written. Without this script
+// the form still sends, and the page shows the reply when it is loaded again.
+import { h } from "./dom.js";
+
+const log = document.getElementById("log");
+const form = document.getElementById("form");
+const field = form.elements.content;
+const why = document.getElementById("why");
+const WORDS = { user: "You", operator: "A colleague" };
+
+/** What stands beside the words, as the page shows it when it is loaded. */
+const CARDS = {
+  article_card: ({ title, excerpt, url }) =>
+    h(
+      /^https?:/.test(url ?? "") ? "a" : "div",
+      { class: "po-in", href: /^https?:/.test(url ?? "") ? url : null },
+      h("b", {}, title),
+      h("small", { dir: "auto" }, excerpt),
+    ),
+  order_list: ({ orders }) =>
+    h(
+      "div",
+      { class: "po-in" },
+      h("b", {}, "Your orders"),
+      (orders ?? []).slice(0, 10).map(({ number, status, total }) => h("small", {}, `${number}: ${status}, ${total}`)),
+    ),
+  escalation_button: ({ label, escalation }) =>
+    h(
+      "form",
+      { method: "post" },
+      h("input", { type: "hidden", name: "csrfmiddlewaretoken", value: form.elements.csrfmiddlewaretoken.value }),
+      h("input", { type: "hidden", name: "escalation", value: escalation }),
+      h("button", { class: "btn btn-sm" }, label),
+    ),
+};
+
+const said = (role, content, attributes = {}) =>
+  h(
+    "div",
+    { class: "po-said", "data-role": role, ...attributes },
+    h("span", { class: "visually-hidden" }, `${WORDS[role] ?? "The agent"}:`),
+    h("p", { dir: "auto" }, content),
+  );
+
+let stream = null;
+let writing = null;
+
+function put(element) {
+  document.getElementById("none")?.remove();
+  log.append(element);
+  log.scrollTop = log.scrollHeight;
+  return element;
+}
+
+function show(message) {
+  if (!["user", "agent", "operator"].includes(message.role)) return;
+  if (log.querySelector(`[data-id="${CSS.escape(message.id)}"]`)) return;
+  if (message.role === "agent") forget();
+  const pending = message.role === "user" && log.querySelector(`.po-said[aria-busy][data-role="user"]`);
+  const element = said(message.role, message.content, { "data-id": message.id });
+  for (const block of message.blocks ?? []) if (CARDS[block.type]) element.append(CARDS[block.type](block));
+  if (pending) pending.replaceWith(element);
+  else put(element);
+}
+
+/** Words of a reply that is still being written; an offset of 0 begins anew. */
+function write({ offset, text }) {
+  writing ??= put(said("agent", "", { "aria-busy": "true" }));
+  const words = writing.querySelector("p");
+  words.textContent = words.textContent.slice(0, offset) + text;
+  log.scrollTop = log.scrollHeight;
+}
+
+function forget() {
+  writing?.remove();
+  writing = null;
+}
+
+function listen() {
+  if (stream) return;
+  stream = new EventSource(`${log.dataset.events}?after=${log.dataset.after}`);
+  const on = (name, act) => stream.addEventListener(name, (event) => act(JSON.parse(event.data)));
+  on("message", show);
+  on("token", write);
+  on("done", forget);
+  on("reset", ({ messages }) => messages.forEach(show));
+}
+
+async function send(content) {
+  const body = new FormData(form);
+  const own = put(said("user", content, { "aria-busy": "true" }));
+  why.hidden = true;
+  field.value = "";
+  try {
+    const answer = await fetch(location.pathname, { method: "POST", body, headers: { Accept: "application/json" } });
+    const found = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : null;
+    if (!answer.ok) throw new Error(found?.error.message ?? "That was a lot at once. Wait a minute, and send it again.");
+    if (own.isConnected) show(found.message);
+    listen();
+  } catch (error) {
+    own.remove();
+    field.value = content;
+    why.textContent = error instanceof TypeError ? "It was not sent: there is no connection. Try again." : error.message;
+    why.hidden = false;
+  }
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const content = field.value.trim();
+  if (content) send(content);
+});
+field.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
+log.scrollTop = log.scrollHeight;
+if ("live" in log.dataset) listen();

@@ -1,0 +1,58 @@
+// What the model called while it wrote the reply: hop by hop, each call with what it was told.
+import { cards } from "./blocks.js";
+import { h, refill, state } from "./dom.js";
+import * as format from "./format.js";
+
+export class Steps {
+  constructor(element, { links }) {
+    Object.assign(this, { element, links });
+  }
+
+  render(turn) {
+    refill(this.element, JSON.stringify([turn.id, turn.steps]), () => this.build(turn));
+  }
+
+  build(turn) {
+    if (!turn.steps.length)
+      return h("p", { class: "pg-none" }, "No tool was called while this reply was written.");
+    return h("ol", { class: "pg-pad mg-stack pg-hops" }, turn.steps.map((step) => this.hop(step)));
+  }
+
+  hop(step) {
+    return h(
+      "li",
+      { class: "mg-stack" },
+      h("div", { class: "mg-flow" }, h("b", { class: "tb" }, `Hop ${step.number}`), step.content && h("span", { class: "ts t2", dir: "auto" }, `“${step.content}”`)),
+      step.calls.map((call) => this.call(call)),
+    );
+  }
+
+  call(call) {
+    const [tone, name, word] = lookOf(call);
+    return h(
+      "article",
+      { class: "mg-stack", "data-call": call.tool },
+      h(
+        "div",
+        { class: "mg-flow" },
+        state(tone, name, word + tookOf(call), { fill: true }),
+        h("code", {}, call.tool),
+        call.signal && h("span", { class: "mg-tag" }, call.signal === "end" ? "ends the conversation" : "transfers the call"),
+        call.effect && h("a", { class: "ts ml", href: `${this.links.effects}/${call.effect}` }, "Its effect"),
+      ),
+      h("pre", { tabindex: "0", dir: "auto" }, [call.arguments ? JSON.stringify(call.arguments) : call.arguments_text, call.result && `→ ${call.result}`].filter(Boolean).join("\n")),
+      cards(call.block ? [call.block] : []),
+    );
+  }
+}
+
+function lookOf(call) {
+  if (!call.finished_at) return ["act", "loader-2", "Running"];
+  return call.is_error ? ["bad", "alert-triangle", "Error"] : ["ok", "check", "Answered"];
+}
+
+const tookOf = (call) =>
+  call.finished_at && !call.is_error ? ` in ${format.duration(format.between(call.created_at, call.finished_at))}` : "";
+
+/** How many calls a turn's hops made. */
+export const countCalls = (turn) => turn.steps.reduce((sum, step) => sum + step.calls.length, 0);

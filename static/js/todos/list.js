@@ -1,0 +1,65 @@
+// The list: ticking several todos to approve them at once, and what changes while one looks.
+import { whenReleased } from "../dom.js";
+import { toaster } from "../toast.js";
+import { Live } from "./live.js";
+import { parsed, swapCount } from "./swap.js";
+
+const PARTS = ["states", "choosing", "pages"];
+const root = document.getElementById("todos");
+const toast = toaster(document.getElementById("toasts"));
+const boxes = () => [...root.querySelectorAll("[name=choice]")];
+const idOf = (box) => box.value.split(":")[0];
+
+function count() {
+  const [button, every] = [document.getElementById("approve-chosen"), document.getElementById("every")];
+  if (!button) return;
+  const [all, ticked] = [boxes(), boxes().filter((box) => box.checked).length];
+  button.disabled = !ticked;
+  button.querySelector("[data-count]").textContent = ticked || "what is ticked";
+  every.closest("[data-every]").hidden = false;
+  every.checked = ticked === all.length;
+  every.indeterminate = ticked > 0 && ticked < all.length;
+}
+
+/** The page as it is now. A tick stays where the todo is still what it was when it was ticked. */
+async function refresh() {
+  const shown = location.href;
+  const response = await fetch(shown, { credentials: "same-origin" }).catch(() => null);
+  if (!response?.ok || shown !== location.href) return;
+  const page = parsed(await response.text());
+  whenReleased(() => replace(page));
+}
+
+function replace(page) {
+  const fresh = page.getElementById(root.id);
+  const both = (id) => [document.getElementById(id), page.getElementById(id)];
+  // The first todo of all came, or the list is another page now.
+  if (!fresh || PARTS.some((id) => !both(id).every(Boolean))) return location.reload();
+  const [ticked, focused] = [boxes().filter((box) => box.checked).map((box) => box.value), known(document.activeElement)];
+  for (const [part, other] of PARTS.map(both)) if (part.innerHTML !== other.innerHTML) part.replaceChildren(...other.childNodes);
+  root.dataset.stamp = fresh.dataset.stamp;
+  swapCount(root, page);
+  const kept = boxes().filter((box) => (box.checked = ticked.includes(box.value)));
+  focused()?.focus({ preventScroll: true });
+  count();
+  const lost = ticked.length - kept.length;
+  if (lost) toast(lost === 1 ? "A todo that you had ticked changed; look at it again." : `${lost} todos that you had ticked changed; look at them again.`);
+}
+
+/** What finds the focused link or box again, once its row was written anew. */
+function known(active) {
+  if (!root.contains(active)) return () => null;
+  if (active.name === "choice") return () => boxes().find((box) => idOf(box) === idOf(active));
+  if (active.id) return () => document.getElementById(active.id);
+  return () => [...root.querySelectorAll("a[href]")].find((link) => link.href === active.href);
+}
+
+root.addEventListener("change", ({ target }) => {
+  if (target.id === "every") for (const box of boxes()) box.checked = target.checked;
+  count();
+});
+// The browser remembers ticks when one comes back.
+addEventListener("pageshow", count);
+count();
+new Live({ address: () => root.dataset.news, stamp: () => root.dataset.stamp, refresh });
+root.dataset.ready = "yes";

@@ -1,0 +1,63 @@
+// The widget's doors on the server. Nothing else is ever asked, and no cookie goes with it.
+import { readFrames } from "./sse.js";
+
+const QUIET_MS = 45_000;
+
+export class Refusal extends Error {
+  constructor(status, error, retryAfter) {
+    super(error?.message ?? `status ${status}`);
+    Object.assign(this, { status, code: error?.code, field: error?.field, seconds: Number(retryAfter) || 0 });
+  }
+}
+
+export class Api {
+  constructor({ base, key, memory, shopper }) {
+    Object.assign(this, { door: `${base}/widget/${encodeURIComponent(key)}`, memory, shopper });
+  }
+
+  /** Opens a session, and keeps its token. Raises Refusal, or TypeError while there is no connection. */
+  async open() {
+    const answer = await this.post("session", { token: this.memory.get("token") ?? "", shopper: this.shopper() });
+    this.memory.set({ token: answer.token });
+    return answer;
+  }
+
+  async post(door, body, { once } = {}) {
+    const headers = { "Content-Type": "application/json", ...this.credentials(door) };
+    if (once) headers["Idempotency-Key"] = once;
+    const response = await this.fetch(door, { method: "POST", headers, body: JSON.stringify(body) });
+    return response.json();
+  }
+
+  /** The conversation's events from `after` on, until the connection ends; silence is an end as well. */
+  async stream({ after, signal, onOpen, onFrame }) {
+    const quiet = new AbortController();
+    let timer;
+    const awake = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => quiet.abort(), QUIET_MS);
+    };
+    signal.addEventListener("abort", () => quiet.abort());
+    const headers = { Accept: "text/event-stream", ...this.credentials("events") };
+    if (after) headers["Last-Event-ID"] = after;
+    try {
+      awake();
+      const response = await this.fetch("events", { headers, signal: quiet.signal, cache: "no-store" });
+      onOpen();
+      await readFrames(response.body, { onFrame, onBytes: awake });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  credentials(door) {
+    return door === "session" ? {} : { Authorization: `Bearer ${this.memory.get("token")}` };
+  }
+
+  async fetch(door, options) {
+    const response = await fetch(`${this.door}/${door}`, { credentials: "omit", ...options });
+    if (response.ok) return response;
+    const body = await response.json().catch(() => ({}));
+    throw new Refusal(response.status, body.error, response.headers.get("Retry-After"));
+  }
+}

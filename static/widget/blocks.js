@@ -1,0 +1,92 @@
+// What is shown beside words, by type. A type that isn't here, or whose capability the server doesn't give, is dropped.
+import { h, icon, link, pageAddress, words } from "./dom.js";
+import { leadForm } from "./lead.js";
+
+// To add one: its capability, and what it renders. `render(block, scene)` gives an element, or null for what can't be shown.
+const RENDERERS = {
+  escalation_button: { capability: "ticket_escalation", render: escalation },
+  article_card: { capability: "kb_article_card", render: article },
+  order_list: { capability: "order_status", render: orders },
+};
+
+/** The capabilities that this script can show. */
+export const RENDERABLE = new Set(Object.values(RENDERERS).map((renderer) => renderer.capability));
+
+/** Whether the server lets the agent have it, and the script can show it: both are needed. */
+export const canRender = (capability, agent) => RENDERABLE.has(capability) && (agent.capabilities ?? []).includes(capability);
+
+export function renderBlock(block, scene) {
+  const renderer = Object.hasOwn(RENDERERS, block?.type) ? RENDERERS[block.type] : null;
+  if (!renderer || !canRender(renderer.capability, scene.agent)) return null;
+  try {
+    return renderer.render(block, scene);
+  } catch {
+    // A newer server's idea of this block.
+    return null;
+  }
+}
+
+function escalation(block, scene) {
+  const place = h("div", { class: "esc-place" });
+  // What the agent calls the button is in English.
+  const label = (scene.language === "en" && words(block.label)) || scene.say("person");
+  const done = () => place.replaceChildren(h("p", { class: "note", role: "status" }, scene.say("leadDone")));
+  const offer = () => {
+    const button = h("button", { type: "button", class: "esc", onclick: () => ask() }, icon("person"), label);
+    place.replaceChildren(button);
+    return button;
+  };
+  const ask = () => {
+    const form = leadForm(scene, { escalation: words(block.escalation), onDone: done, onCancel: () => offer().focus() });
+    place.replaceChildren(form);
+    form.querySelector("input").focus({ preventScroll: true });
+    form.scrollIntoView({ block: "nearest" });
+  };
+  if (scene.hasAsked(words(block.escalation))) done();
+  else offer();
+  return place;
+}
+
+function article(block, scene) {
+  const title = words(block.title);
+  if (!title) return null;
+  return link(
+    pageAddress(block.url, scene.base),
+    { class: "card" },
+    icon("article"),
+    h("small", {}, scene.say("help")),
+    h("b", { dir: "auto" }, title),
+    words(block.excerpt) && h("span", { dir: "auto" }, words(block.excerpt)),
+  );
+}
+
+const TONES = { completed: "ok", delivered: "ok", cancelled: "bad", failed: "bad", refunded: "bad" };
+
+function orders(block, scene) {
+  const rows = Array.isArray(block.orders) ? block.orders : [];
+  if (!rows.length) return null;
+  return h("ul", { class: "orders", "aria-label": scene.say("orders") }, rows.slice(0, 10).map((row) => order(row, scene)));
+}
+
+function order(row, scene) {
+  const status = words(row.status);
+  const label = words(row.status_label) || status.replaceAll("-", " ");
+  const parcels = (Array.isArray(row.tracking) ? row.tracking : []).filter((parcel) => pageAddress(parcel?.url));
+  const line = [itemsIn(row.items), dayIn(row.date, scene.language), words(row.total)].filter(Boolean).join(" · ");
+  return h(
+    "li",
+    {},
+    h("div", {}, h("b", {}, `${scene.say("order")} ${words(row.number)}`), label && h("span", { class: `s ${TONES[status] ?? "go"}` }, label)),
+    line && h("small", { dir: "auto" }, line),
+    parcels.map((parcel) => link(parcel.url, {}, [scene.say("track"), words(parcel.provider)].filter(Boolean).join(" "), icon("out"))),
+  );
+}
+
+/** "18 November" in the widget's language, or what the server says where that is no day. */
+function dayIn(date, language) {
+  const day = new Date(`${words(date)}T12:00`);
+  return Number.isNaN(day.valueOf()) ? words(date) : day.toLocaleDateString(language, { day: "numeric", month: "long" });
+}
+
+/** "2 × Olio nuovo, 1 × Pecorino" */
+const itemsIn = (items) => (Array.isArray(items) ? items : []).map((item) => `${words(item?.quantity) || 1} × ${words(item?.name)}`).join(", ");

@@ -1,0 +1,57 @@
+// How somebody who wants a person can be reached.
+import { h } from "./dom.js";
+import { randomKey } from "./talk.js";
+
+const FIELDS = [
+  { name: "name", type: "text", autocomplete: "name", maxlength: 80, required: true },
+  { name: "email", type: "email", autocomplete: "email", maxlength: 254 },
+  { name: "phone", type: "tel", autocomplete: "tel", maxlength: 40 },
+  { name: "note", type: "text", autocomplete: "off", maxlength: 1000 },
+];
+let forms = 0;
+
+export function leadForm(scene, { escalation, onDone, onCancel }) {
+  const id = `lead${++forms}`;
+  const problem = h("p", { class: "problem", role: "alert" });
+  // The same words under the same key, however often they are sent.
+  const keys = new Map();
+  const send = h("button", { class: "go" }, scene.say("leadSend"));
+  const form = h(
+    "form",
+    { class: "lead", novalidate: true, "aria-label": scene.say("person") },
+    h("p", {}, scene.say("leadWhy")),
+    FIELDS.map((field) => h("label", {}, h("span", {}, scene.say(field.name)), h("input", { ...field, id: `${id}-${field.name}`, dir: "auto" }))),
+    problem,
+    h("div", { class: "acts" }, h("button", { type: "button", onclick: onCancel }, scene.say("cancel")), send),
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const lead = Object.fromEntries(FIELDS.map(({ name }) => [name, form.elements[name].value.trim()]));
+    const wrong = whatIsWrong(lead, form);
+    if (wrong) return refuse(scene.say(wrong.words), wrong.field);
+    const said = JSON.stringify(lead);
+    if (!keys.has(said)) keys.set(said, randomKey());
+    send.disabled = true;
+    try {
+      await scene.askForPerson({ escalation, lead }, keys.get(said));
+      onDone();
+    } catch (error) {
+      send.disabled = false;
+      refuse(error.status ? error.message : scene.say("lost"), error.field?.split(".").at(-1));
+    }
+  });
+
+  function refuse(sentence, field) {
+    problem.textContent = sentence;
+    for (const { name } of FIELDS) form.elements[name].setAttribute("aria-invalid", String(name === field));
+    (form.elements[field] ?? form.elements.name).focus();
+  }
+  return form;
+}
+
+function whatIsWrong(lead, form) {
+  if (!lead.name) return { words: "needName", field: "name" };
+  if (!lead.email && !lead.phone) return { words: "needReach", field: "email" };
+  if (!form.elements.email.checkValidity()) return { words: "needEmail", field: "email" };
+  return null;
+}

@@ -1,0 +1,159 @@
+// The transcript: rows keyed by what they show, changed in place, so that a form or a selection in one survives.
+import { renderBlock } from "./blocks.js";
+import { colleagueName, noticeText } from "./colleagues.js";
+import { h, linked } from "./dom.js";
+
+const NEAR_PX = 80;
+
+export class Log {
+  constructor(scene) {
+    this.scene = scene;
+    this.rows = new Map();
+    this.stuck = true;
+    this.element = h("div", { class: "log", tabindex: "0", role: "group", "aria-label": scene.say("talk") });
+    this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    new ResizeObserver(() => this.settle()).observe(this.element);
+  }
+
+  render(talk) {
+    const rows = this.list(talk);
+    const kept = new Set(rows.map((row) => row.key));
+    for (const [key, row] of this.rows) if (!kept.has(key)) (row.element.remove(), this.rows.delete(key));
+    rows.forEach((row, at) => this.put(row, at));
+    this.settle();
+  }
+
+  put(row, at) {
+    const known = this.rows.get(row.key) ?? { element: row.build() };
+    this.rows.set(row.key, known);
+    if (this.element.children[at] !== known.element) this.element.insertBefore(known.element, this.element.children[at] ?? null);
+    row.update?.(known.element);
+  }
+
+  list(talk) {
+    const messages = talk.ordered();
+    const rows = [this.opening(), ...(messages.length || talk.outbox.length || talk.drafts.size ? [] : this.picks())];
+    const replied = new Set();
+    for (const message of messages) {
+      if (message.role === "user") rows.push(this.mine(message));
+      else rows.push(message.role === "system" ? this.notice(message) : this.theirs(message, replied));
+    }
+    for (const draft of talk.drafts.values()) rows.push(this.writing(draft, replied));
+    if (talk.waiting && !talk.drafts.size) rows.push(this.working());
+    return [...rows, ...talk.outbox.map((item) => this.pending(item, talk))];
+  }
+
+  opening() {
+    const { agent, say } = this.scene;
+    const greeting = () => agent.greeting && h("div", { class: "a" }, h("p", { dir: "auto" }, agent.greeting));
+    const build = () => h("div", { class: "opening" }, h("p", { class: "day" }, say("ai")), greeting());
+    const update = (element) => {
+      const shown = element.querySelector(".a");
+      if ((shown?.textContent ?? "") !== (agent.greeting ?? "")) element.replaceChildren(...build().childNodes);
+    };
+    return { key: "opening", build, update };
+  }
+
+  /** What customers typically say, to begin with. */
+  picks() {
+    const { agent, say, write } = this.scene;
+    if (!agent.suggestions?.length) return [];
+    const pick = (text) => h("button", { type: "button", dir: "auto", onclick: () => write(text) }, text);
+    return [{ key: "picks", build: () => h("div", { class: "picks", role: "group", "aria-label": say("write") }, agent.suggestions.map(pick)) }];
+  }
+
+  mine(message) {
+    return { key: message.id, build: () => h("div", { class: "me" }, h("p", { dir: "auto" }, linked(message.content))) };
+  }
+
+  notice(message) {
+    return { key: message.id, build: () => h("p", { class: "notice", dir: "auto" }, noticeText(message.content, this.scene.say)) };
+  }
+
+  /** The first message of a turn takes the place of what was seen of it while it was written. */
+  theirs(message, replied) {
+    const isReply = message.role === "agent" && message.turn && !replied.has(message.turn);
+    if (isReply) replied.add(message.turn);
+    const build = () => bubble(message.role === "operator" && colleagueName(message.author, this.scene.say));
+    return {
+      key: isReply ? `reply:${message.turn}` : message.id,
+      build,
+      update: (element) => this.fill(element, { text: message.content, blocks: message.blocks ?? [] }),
+    };
+  }
+
+  writing(draft, replied) {
+    const note = draft.tool ? this.scene.say("tool") : draft.text ? "" : this.scene.say("busy");
+    const key = replied.has(draft.turn) ? `more:${draft.turn}` : `reply:${draft.turn}`;
+    return { key, build: () => bubble(), update: (element) => this.fill(element, { ...draft, note }) };
+  }
+
+  working() {
+    return { key: "working", build: () => bubble(), update: (element) => this.fill(element, { text: "", blocks: [], note: this.scene.say("waiting") }) };
+  }
+
+  fill(element, { text, blocks, note = "" }) {
+    const [words, shown, busy] = element.querySelectorAll(":scope > .words, :scope > .blocks, :scope > .busy");
+    if (words.said !== text) (words.replaceChildren(...linked(text)), (words.said = text));
+    words.hidden = !text;
+    blocks.forEach((block, at) => this.show(shown, block, at));
+    while (shown.children.length > blocks.length) shown.lastChild.remove();
+    shown.hidden = ![...shown.children].some((child) => !child.hidden);
+    if (busy.said !== note) (busy.lastChild.replaceChildren(note), (busy.said = note));
+    busy.hidden = !note;
+  }
+
+  /** A block stays the element that it is, unless it is another one. One that can't be shown leaves nothing to see. */
+  show(place, block, at) {
+    const signature = JSON.stringify(block);
+    const known = place.children[at];
+    if (known?.signature === signature) return;
+    const element = renderBlock(block, this.scene) ?? h("div", { hidden: true });
+    element.signature = signature;
+    if (known) known.replaceWith(element);
+    else place.append(element);
+  }
+
+  pending(item, talk) {
+    const { say } = this.scene;
+    const build = () => h("div", { class: "me" }, h("p", { dir: "auto" }, linked(item.content)), h("span", { class: "bad", role: "alert" }));
+    const update = (element) => {
+      const failed = item.state === "failed";
+      if (element.said === failed) return;
+      element.said = failed;
+      const why = item.error?.status ? item.error.message : "";
+      element.lastChild.replaceChildren(
+        ...(failed ? [say("unsent"), " ", why, " ", h("button", { type: "button", onclick: () => talk.send(item) }, say("again"))] : []),
+      );
+    };
+    return { key: `out:${item.key}`, build, update };
+  }
+
+  scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    this.stuck = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+    this.scene.onScroll(this.stuck);
+  }
+
+  /** Keeps the end in view, unless the reader has scrolled up. */
+  settle() {
+    if (this.stuck) this.element.scrollTop = this.element.scrollHeight;
+  }
+
+  toEnd() {
+    this.stuck = true;
+    this.settle();
+  }
+}
+
+function bubble(who) {
+  const dots = h("span", { "aria-hidden": "true" }, h("i"), " ", h("i"), " ", h("i"));
+  return h(
+    "div",
+    { class: who ? "a op" : "a" },
+    who && h("span", { class: "who" }, who),
+    h("p", { class: "words", dir: "auto" }),
+    h("div", { class: "blocks" }),
+    h("span", { class: "busy", hidden: true }, dots, h("span")),
+  );
+}

@@ -1,0 +1,165 @@
+// What is to be seen: the launcher, and the panel that it opens. Everything stands in a shadow tree of its own.
+import { h, icon } from "./dom.js";
+import { hasColleague } from "./colleagues.js";
+import { Log } from "./log.js";
+import { Reader } from "./reader.js";
+import { CSS } from "./style.js";
+import { chosenLanguage, directionOf, sayIn } from "./words.js";
+
+const LONGEST = 4000;
+const FOCUSABLE = "a[href], button:not(:disabled), input, textarea, [tabindex='0']";
+
+/** The element that holds it all, at the end of a page. `position: fixed` of ours needs no room there. */
+export function makeHost(page = document.body) {
+  const host = h("div", { "data-makegood": "" });
+  const root = host.attachShadow({ mode: "open" });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(CSS);
+  root.adoptedStyleSheets = [sheet];
+  page.append(host);
+  return { host, root };
+}
+
+export class Panel {
+  constructor({ host, root, agent, base, actions }) {
+    const language = chosenLanguage(agent.language);
+    this.say = sayIn(language, agent.name);
+    Object.assign(this, { host, root, agent, actions, isOpen: false });
+    const scene = {
+      agent,
+      base,
+      language,
+      say: this.say,
+      write: (text) => actions.write(text),
+      askForPerson: actions.askForPerson,
+      hasAsked: actions.hasAsked,
+      onScroll: (atEnd) => (this.latest.hidden = atEnd),
+    };
+    this.log = new Log(scene);
+    this.reader = new Reader(this.say("talk"));
+    this.frame = h("div", { lang: language, dir: directionOf(language) }, this.launcher(), this.dialog());
+    this.paint(agent.theme);
+    root.append(this.frame);
+    root.addEventListener("keydown", (event) => this.keyed(event));
+  }
+
+  /** Colours and side, as the server has checked them. */
+  paint({ brand, on, link_light, link_dark, position, scheme }) {
+    const colours = { "--w-brand": brand, "--w-on": on, "--w-link-light": link_light, "--w-link-dark": link_dark };
+    for (const [name, value] of Object.entries(colours)) this.host.style.setProperty(name, value);
+    this.host.dataset.scheme = scheme;
+    this.frame.classList.toggle("left", position === "left");
+  }
+
+  launcher() {
+    this.dot = h("span", { class: "dot", hidden: true });
+    const open = { type: "button", class: "launch", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-label": this.say("open") };
+    this.launch = h("button", { ...open, onclick: () => this.open() }, icon("chat"), this.dot);
+    return this.launch;
+  }
+
+  dialog() {
+    const { name, business } = this.agent;
+    this.status = h("small", {}, this.say("ready"));
+    this.bar = h("p", { class: "bar", role: "status", hidden: true });
+    this.latest = h("button", { type: "button", class: "latest", hidden: true, "aria-label": this.say("latest"), onclick: () => this.toEnd() }, icon("down"));
+    this.shell = h(
+      "div",
+      { class: "w", role: "dialog", "aria-label": this.say("open"), hidden: true },
+      h(
+        "div",
+        { class: "top" },
+        h("span", { class: "av", "aria-hidden": "true" }, initials(name)),
+        h("div", {}, h("b", {}, h("bdi", {}, business || name)), this.status),
+        h("button", { type: "button", "aria-label": this.say("close"), onclick: () => this.close() }, icon("close")),
+      ),
+      this.log.element,
+      this.latest,
+      this.bar,
+      this.composer(),
+      this.reader.region,
+    );
+    return this.shell;
+  }
+
+  composer() {
+    this.input = h("textarea", { id: "message", rows: "1", maxlength: LONGEST, placeholder: this.say("write"), dir: "auto", enterkeyhint: "send" });
+    const form = h(
+      "form",
+      { class: "composer" },
+      h("label", { class: "vh", for: "message" }, this.say("label")),
+      this.input,
+      h("button", { "aria-label": this.say("send") }, icon("send")),
+    );
+    form.addEventListener("submit", (event) => this.submit(event));
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
+    });
+    return form;
+  }
+
+  submit(event) {
+    event.preventDefault();
+    const text = this.input.value.trim();
+    if (!text) return;
+    this.input.value = "";
+    this.toEnd();
+    this.actions.write(text);
+  }
+
+  open({ focus = true } = {}) {
+    this.isOpen = true;
+    this.toggle();
+    this.log.toEnd();
+    if (focus) this.input.focus();
+    this.actions.opened();
+  }
+
+  close() {
+    this.isOpen = false;
+    this.toggle();
+    this.launch.focus();
+    this.actions.closed();
+  }
+
+  toggle() {
+    this.shell.hidden = !this.isOpen;
+    this.launch.hidden = this.isOpen;
+    this.launch.setAttribute("aria-expanded", String(this.isOpen));
+  }
+
+  /** Esc closes; Tab goes round within the panel. */
+  keyed(event) {
+    // The page has keys of its own, which are not meant while somebody writes here.
+    event.stopPropagation();
+    if (!this.isOpen) return;
+    if (event.key === "Escape") this.close();
+    if (event.key !== "Tab") return;
+    const stops = [...this.shell.querySelectorAll(FOCUSABLE)].filter((element) => element.offsetParent !== null);
+    const [first, last] = [stops[0], stops.at(-1)];
+    const from = this.root.activeElement;
+    const leaves = event.shiftKey ? from === first : from === last;
+    if (!leaves) return;
+    event.preventDefault();
+    (event.shiftKey ? last : first).focus();
+  }
+
+  toEnd() {
+    this.log.toEnd();
+    this.latest.hidden = true;
+  }
+
+  render(talk, { unread = 0 } = {}) {
+    this.log.render(talk);
+    if (this.isOpen) this.reader.read(talk);
+    const trouble = talk.offline ? "offline" : talk.lost ? "lost" : "";
+    this.bar.hidden = !trouble;
+    this.bar.textContent = trouble && this.say(trouble);
+    this.status.textContent = this.say(hasColleague(talk.ordered()) ? "colleague" : "ready");
+    this.dot.hidden = !unread;
+    this.dot.textContent = unread || "";
+    this.launch.setAttribute("aria-label", unread ? `${this.say("open")}, ${unread} ${this.say("unread")}` : this.say("open"));
+  }
+}
+
+const initials = (name) => name.split(/\s+/).slice(0, 2).map((part) => part.slice(0, 1)).join("").toUpperCase();

@@ -1,0 +1,235 @@
+// One visitor's conversation: what was said, what is being said, and what is still on its way out.
+import { Refusal } from "./api.js";
+
+const FIRST_DELAY_MS = 500;
+const LAST_DELAY_MS = 15_000;
+const OVER = new Set(["done", "failed", "superseded"]);
+
+export const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+export class Talk {
+  constructor({ api, memory, onChange, onSession }) {
+    Object.assign(this, { api, memory, onChange, onSession });
+    this.conversation = null;
+    this.messages = new Map();
+    this.drafts = new Map();
+    this.over = new Set();
+    this.outbox = [];
+    this.waiting = false;
+    this.lost = false;
+    this.delay = FIRST_DELAY_MS;
+    addEventListener("online", () => this.resume());
+    addEventListener("offline", () => this.changed());
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.stop() : this.resume()));
+  }
+
+  get offline() {
+    return !navigator.onLine;
+  }
+
+  ordered() {
+    return [...this.messages.values()].sort((one, other) => one.seq - other.seq);
+  }
+
+  changed() {
+    this.onChange(this);
+  }
+
+  /** Takes up what a session says is the visitor's conversation. */
+  take(conversation) {
+    if (this.conversation !== conversation) {
+      Object.assign(this, { conversation, lastId: null, waiting: false });
+      this.messages.clear();
+      this.drafts.clear();
+      this.stop();
+    }
+    this.follow();
+    this.changed();
+  }
+
+  // The stream
+
+  async follow() {
+    if (!this.conversation || this.following || document.hidden) return;
+    const following = (this.following = new AbortController());
+    while (!following.signal.aborted && this.conversation) {
+      try {
+        await this.api.stream({
+          after: this.lastId,
+          signal: following.signal,
+          onOpen: () => this.opened(),
+          onFrame: (frame) => this.received(frame),
+        });
+      } catch (error) {
+        if (following.signal.aborted) break;
+        await this.recover(error);
+      }
+      if (following.signal.aborted) break;
+      await this.backOff();
+    }
+    if (this.following === following) this.following = null;
+  }
+
+  opened() {
+    this.delay = FIRST_DELAY_MS;
+    this.lost = false;
+    this.changed();
+  }
+
+  /** A token that is over is renewed; a conversation that isn't there any more is let go. */
+  async recover(error) {
+    if (!(error instanceof Refusal)) {
+      this.lost = true;
+      return this.changed();
+    }
+    this.delay = Math.max(this.delay, error.seconds * 1000);
+    if (error.status === 401) await this.renew().catch(() => {});
+    else if (error.status === 404) this.take(null);
+  }
+
+  async renew() {
+    const session = await this.api.open();
+    this.onSession(session);
+    if (session.conversation !== this.conversation) {
+      Object.assign(this, { conversation: session.conversation, lastId: null });
+      this.messages.clear();
+    }
+  }
+
+  async backOff() {
+    const wait = this.delay * (0.75 + Math.random() / 2);
+    this.delay = Math.min(this.delay * 2, LAST_DELAY_MS);
+    await Promise.race([pause(wait), new Promise((resolve) => (this.hurry = resolve))]);
+  }
+
+  stop() {
+    this.following?.abort();
+    this.following = null;
+    this.hurry?.();
+  }
+
+  resume() {
+    this.delay = FIRST_DELAY_MS;
+    this.hurry?.();
+    this.follow();
+    this.outbox.filter((item) => item.state === "failed" && item.unreached).forEach((item) => this.send(item));
+    this.changed();
+  }
+
+  // What comes
+
+  received({ event, data, id }) {
+    this[`on_${event}`]?.(data);
+    if (id) this.lastId = id;
+    this.changed();
+  }
+
+  on_reset({ messages, waiting }) {
+    this.messages = new Map(messages.map((message) => [message.id, message]));
+    this.drafts.clear();
+    this.waiting = waiting;
+    messages.forEach((message) => message.role === "user" && this.arrived(message));
+  }
+
+  on_message(message) {
+    this.messages.set(message.id, message);
+    if (message.role === "user") this.arrived(message);
+    else this.end(message.turn);
+  }
+
+  /** A token may come after the end of its turn, where the stream has caught up meanwhile. */
+  on_token({ turn, attempt, offset, text }) {
+    if (this.over.has(turn)) return;
+    const draft = this.draft(turn);
+    if (attempt < draft.attempt) return;
+    const kept = attempt === draft.attempt ? draft.text.slice(0, offset) : "";
+    Object.assign(draft, { attempt, text: kept + text, tool: "" });
+  }
+
+  on_tool_call({ turn, tool }) {
+    if (!this.over.has(turn)) this.draft(turn).tool = tool || "tool";
+  }
+
+  on_block({ turn, block }) {
+    if (!this.over.has(turn)) this.draft(turn).blocks.push(block);
+  }
+
+  on_turn({ turn, status }) {
+    if (OVER.has(status)) return this.end(turn);
+    // A colleague may have a reply that failed written again.
+    this.over.delete(turn);
+    this.draft(turn);
+  }
+
+  on_done({ turn }) {
+    this.end(turn);
+  }
+
+  end(turn) {
+    this.drafts.delete(turn);
+    this.over.add(turn);
+  }
+
+  on_waiting({ waiting }) {
+    this.waiting = waiting;
+  }
+
+  /** A reply that is being written. A newer attempt of it begins anew, with the blocks that were shown. */
+  draft(turn) {
+    if (!this.drafts.has(turn)) this.drafts.set(turn, { turn, attempt: 0, text: "", tool: "", blocks: [] });
+    return this.drafts.get(turn);
+  }
+
+  // What goes
+
+  say(content) {
+    const item = { key: randomKey(), content, state: "sending" };
+    this.outbox.push(item);
+    return this.send(item);
+  }
+
+  /** The same key goes with every try, so that nothing counts twice. */
+  async send(item) {
+    Object.assign(item, { state: "sending", error: null, unreached: false });
+    this.changed();
+    try {
+      this.sent(item, await this.tried(item));
+    } catch (error) {
+      Object.assign(item, { state: "failed", error, unreached: !(error instanceof Refusal) });
+    }
+    this.changed();
+  }
+
+  async tried(item) {
+    const post = () => this.api.post("messages", { content: item.content }, { once: item.key });
+    try {
+      return await post();
+    } catch (error) {
+      if (error.status === 401) await this.renew();
+      else if (error.seconds) await pause(error.seconds * 1000);
+      else throw error;
+      return post();
+    }
+  }
+
+  sent(item, { conversation, message, turn }) {
+    this.outbox = this.outbox.filter((other) => other !== item);
+    if (conversation !== this.conversation) this.take(conversation);
+    this.messages.set(message.id, message);
+    const isAnswered = this.ordered().some((other) => other.turn === turn?.turn && other.role === "agent");
+    if (turn && !isAnswered) this.on_turn(turn);
+  }
+
+  /** The stream may tell of a message before the answer to its POST does. */
+  arrived({ content }) {
+    const at = this.outbox.findIndex((item) => item.content === content && item.state === "sending");
+    if (at >= 0) this.outbox.splice(at, 1);
+  }
+
+  discard(item) {
+    this.outbox = this.outbox.filter((other) => other !== item);
+    this.changed();
+  }
+}

@@ -1,0 +1,117 @@
+"""A person in the conversation: asked for, taken over with a key, answered, and handed back, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from conversations.models import Conversation, Message, MessageRole
+from conversations.requests import request_person
+from projects.models import Role
+from tests.browser.axe import findings
+from tests.browser.conftest import App, Complaints, open_page, settle
+from tests.browser.talk import converse
+from tests.conftest import member_of
+from tests.processes import until
+from tools.models import Escalation
+
+pytestmark = pytest.mark.browser
+
+JONAS = {"name": "Jonas Weber", "email": "jonas@weber.example"}
+
+
+def ask_for_a_person(app: App) -> str:
+    """Jonas presses the button that the agent showed him. Gives the conversation's id."""
+    reason = {"reason": "The wedding of the 12th of June, 60 guests."}
+    app.model.script("reply", tool_calls=[{"name": "escalate_to_human", "arguments": reason}])
+    app.model.script("reply", text="A colleague can take over with the button below.")
+    conversation_id = converse(app, "I would rather talk to a person about the wedding.", **JONAS)
+    with app.tenant.tx():
+        escalation = Escalation.objects.get(conversation_id=conversation_id)
+        request_person(
+            Conversation.objects.get(pk=conversation_id),
+            escalation.pk,
+            {"phone": "+39 347 123 4567", "note": "After six"},
+        )
+    return conversation_id
+
+
+def messages(app: App, conversation_id: str) -> list[str]:
+    request = urllib.request.Request(
+        f"{app.base_url}/api/v1/conversations/{conversation_id}/messages", headers=app.tenant.headers
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return [f"{row['role']}: {row['content']}" for row in json.load(answer)["results"]]
+
+
+def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> None:
+    """W03, M9: all of it by keyboard, without leaving the page, while the customer writes."""
+    conversation_id = ask_for_a_person(app)
+    open_page(page, app, "conversations?view=waiting")
+    row = page.locator("[data-row]")
+    expect(row).to_contain_text("Asked for a person")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    take = page.locator("#take")
+    expect(take).to_contain_text("Jonas Weber asked for a person")
+    expect(take).to_contain_text("After six")
+    expect(page.locator("#chat")).to_contain_text("I would rather talk to a person")
+    page.keyboard.press("t")
+    expect(take).to_contain_text("You are speaking with Jonas Weber")
+    answer = page.get_by_label("Answer Jonas Weber as")
+    expect(answer).to_be_focused()
+    app.call(f"/conversations/{conversation_id}/messages", {"content": "Is the 12th free?"})
+    expect(page.locator("#chat")).to_contain_text("Is the 12th free?")
+    answer.fill("Good evening, it is free.")
+    answer.press("Enter")
+    expect(page.locator("#chat")).to_contain_text("Good evening, it is free.")
+    answer.press("Escape")
+    page.keyboard.press("h")
+    expect(take).to_contain_text("The agent answers here")
+    expect(answer).to_be_hidden()
+    settle()
+    assert messages(app, conversation_id)[2:] == [
+        "system: A person was asked to join.",
+        "system: A colleague joined the conversation.",
+        "user: Is the 12th free?",
+        "operator: Good evening, it is free.",
+        "system: A colleague left the conversation.",
+    ]
+
+
+def test_who_comes_second_reads_who_has_it(page: Page, app: App, complaints: Complaints) -> None:
+    """W03: the page was open before another took over."""
+    conversation_id = ask_for_a_person(app)
+    open_page(page, app, f"conversations/{conversation_id}")
+    take = page.locator("#take")
+    expect(take).to_contain_text("asked for a person")
+    with app.tenant.tx():
+        # What this page doesn't hear of: nothing tells it but the server's answer.
+        Conversation.objects.filter(pk=conversation_id).update(operator=member_of(app.tenant, Role.OPERATOR))
+    complaints.provoke("409 (Conflict)")
+    page.keyboard.press("t")
+    expect(page.locator("#refused")).to_contain_text("has this conversation")
+    expect(take).to_contain_text("is speaking with Jonas Weber")
+
+
+def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page: Page, app: App) -> None:
+    """W03, at 390 px: the list brings it by itself."""
+    page = phone_page
+    open_page(page, app, "escalations")
+    expect(page.locator("#live")).to_contain_text("Requests for a person appear here")
+    ask_for_a_person(app)
+    page.get_by_role("button", name="Claim Jonas Weber").click()
+    expect(page.locator("#take")).to_contain_text("You are speaking with Jonas Weber")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert findings(page) == []
+    page.get_by_label("Answer Jonas Weber as").fill("Good evening")
+    page.get_by_label("Send").click()
+
+    def has_come() -> bool:
+        with app.tenant.tx():
+            return Message.objects.filter(role=MessageRole.OPERATOR).exists()
+
+    until(has_come, what="the operator's message")

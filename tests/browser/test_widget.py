@@ -1,0 +1,247 @@
+"""The widget in a real browser, on a business's page with a strict policy, with the real product behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Request, expect
+
+from conversations.log import open_log
+from conversations.models import Conversation, MessageRole
+from conversations.operators import answer, take_over
+from conversations.services import start_conversation
+from conversations.widget.visitors import read_visitor
+from projects.agent import AgentConfig
+from projects.services import save_agent
+from projects.widget_theme import WidgetTheme
+from tests.browser.conftest import App, Complaints, open_page
+from tests.browser.payloads import PAYLOADS, block_of
+from tests.browser.shop import Shop, open_shop
+from tests.orders.conftest import connect_shop
+from tests.orders.woocommerce_server import ANNA, WooCommerceServer, order
+from tests.widget.conftest import Placed, place_widget
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def shop(product: str) -> Iterator[Shop]:
+    with open_shop(product) as shop:
+        yield shop
+
+
+@pytest.fixture
+def placed(app: App, shop: Shop) -> Placed:
+    """An online shop's widget, which has every capability that the script can show."""
+    configure(app, vertical="ecommerce")
+    return place_widget(app.tenant, origins=(shop.origin,), greeting="Ciao!")
+
+
+def configure(app: App, **changes: object) -> None:
+    with app.tenant.tx():
+        project = app.tenant.project
+        config = AgentConfig.model_validate({**project.agent_version.document, **changes})  # type: ignore[union-attr]
+        save_agent(project, config=config, author=app.tenant.owner)
+
+
+def launcher(page: Page) -> Locator:
+    return page.get_by_role("button", name=re.compile("^Chat with"))
+
+
+def panel(page: Page) -> Locator:
+    return page.get_by_role("dialog")
+
+
+def say(page: Page, words: str) -> None:
+    page.get_by_label("Your message").fill(words)
+    page.get_by_label("Your message").press("Enter")
+
+
+def log(page: Page) -> Locator:
+    return page.get_by_role("group", name="Conversation with")
+
+
+def test_a_visitor_asks_sees_an_order_wants_a_person_and_is_answered(
+    page: Page, app: App, shop: Shop, placed: Placed, settings: Any
+) -> None:
+    """W03, W04, W11: from the question to the colleague, under the page's strict policy, through a reload."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    with WooCommerceServer() as store:
+        store.script.orders = [order(727)]
+        connect_shop(app.tenant, store.url)
+        app.model.script("reply", tool_calls=[{"name": "lookup_order", "arguments": {}}])
+        app.model.script("reply", text="It is on its way. " * 20, gap_ms=20)
+        page.goto(shop.address(placed.key, shopper=placed.signed(shopper={"wp_user_id": ANNA})))
+        launcher(page).click()
+        expect(panel(page)).to_contain_text("Ciao!")
+        say(page, "Where is my order?")
+        orders = page.get_by_role("list", name="Your orders")
+        expect(orders).to_contain_text("Order 727")
+        expect(log(page)).to_contain_text("It is on its way. It is on its way.")
+    app.model.script("reply", tool_calls=[{"name": "escalate_to_human", "arguments": {"reason": "A refund."}}])
+    app.model.script("reply", text="A colleague can help.")
+    say(page, "I want my money back, from a person.")
+    page.get_by_role("button", name="Connect me with a human").click()
+    page.get_by_label("Name").fill("Anna")
+    page.get_by_role("button", name="Ask for a person").click()
+    expect(page.get_by_role("alert").filter(has_text="Write an e-mail address")).to_be_visible()
+    page.get_by_label("E-mail").fill("anna@example.com")
+    page.get_by_role("button", name="Ask for a person").click()
+    expect(log(page)).to_contain_text("Thank you. A colleague will answer here")
+    answer_as_colleague(app, "Hello Anna, I am Lucia.")
+    expect(log(page)).to_contain_text("Lucia has joined the conversation.")
+    expect(log(page)).to_contain_text("Hello Anna, I am Lucia.")
+    said = log(page).inner_text()
+    page.reload()
+    expect(log(page)).to_contain_text("Hello Anna, I am Lucia.")
+    assert log(page).inner_text() == said
+
+
+def answer_as_colleague(app: App, words: str) -> None:
+    owner = app.tenant.owner
+    owner.first_name = "Lucia"
+    owner.save()
+    with app.tenant.tx():
+        conversation = Conversation.objects.get()
+        take_over(conversation.pk, by=owner)
+    with app.tenant.tx():
+        answer(conversation.pk, words, by=owner)
+
+
+def test_the_keyboard_opens_stays_within_and_goes_back(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+    page.goto(shop.address(placed.key))
+    launcher(page).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Your message")).to_be_focused()
+    stops = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate("document.activeElement.shadowRoot?.activeElement?.outerHTML.slice(0, 60) ?? 'the page'")
+        )
+    assert "the page" not in stops
+    assert len(set(stops)) >= 3
+    page.keyboard.press("Escape")
+    expect(panel(page)).to_be_hidden()
+    expect(launcher(page)).to_be_focused()
+
+
+def test_a_language_from_right_to_left_turns_the_panel(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+    page.goto(shop.address(placed.key, lang="ar"))
+    page.get_by_role("button", name=re.compile("تحدث")).click()
+    frame = page.locator("[data-makegood] > [dir]")
+    expect(frame).to_have_attribute("dir", "rtl")
+    close, title = page.get_by_label("إغلاق المحادثة").bounding_box(), panel(page).locator("b").bounding_box()
+    assert close is not None
+    assert title is not None
+    assert close["x"] < title["x"]
+
+
+def test_what_was_written_without_a_connection_goes_out_when_it_is_back(
+    page: Page, app: App, shop: Shop, placed: Placed, complaints: Complaints
+) -> None:
+    complaints.provoke("ERR_INTERNET_DISCONNECTED")
+    app.model.script("reply", text="There you are.")
+    page.goto(shop.address(placed.key))
+    launcher(page).click()
+    page.context.set_offline(True)
+    try:
+        say(page, "Are you there?")
+        expect(page.get_by_role("status").filter(has_text="You are offline")).to_be_visible()
+        expect(log(page)).to_contain_text("Not sent.")
+    finally:
+        page.context.set_offline(False)
+    expect(log(page)).to_contain_text("There you are.")
+    expect(log(page)).not_to_contain_text("Not sent.")
+    with app.tenant.tx():
+        assert Conversation.objects.get().last_message == 2
+
+
+def test_a_block_needs_the_servers_word_and_a_renderer_and_any_other_is_dropped(
+    page: Page, app: App, shop: Shop, placed: Placed
+) -> None:
+    """W12, W13: of four blocks one is shown: one type is unknown, one malformed, one's capability not the agent's."""
+    app.model.script("reply", text="Good evening.")
+    blocks = [
+        {"type": "hologram", "text": "from the future"},
+        {"type": "order_list", "orders": "none"},
+        {"type": "article_card", "title": "Of a help centre"},
+        {"type": "order_list", "orders": [{"number": "727"}]},
+    ]
+    page.goto(shop.address(placed.key))
+    launcher(page).click()
+    say(page, "Hello")
+    expect(log(page)).to_contain_text("Good evening.")
+    store(app, "Four blocks.", blocks)
+    expect(log(page)).to_contain_text("Order 727")
+    expect(log(page)).to_contain_text("Four blocks.")
+    assert page.get_by_role("list", name="Your orders").count() == 1
+    assert "Of a help centre" not in log(page).inner_text()
+    assert "from the future" not in log(page).inner_text()
+
+
+def store(app: App, content: str, blocks: list[dict[str, object]]) -> None:
+    with app.tenant.tx(), open_log(Conversation.objects.get().pk) as opened:
+        opened.add_message(MessageRole.AGENT, content, turn=None, idn="agent_message", blocks=blocks)
+
+
+def test_sixty_payloads_run_nothing_and_ask_for_nothing(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+    """Threat row 21: in what both say and in every text of every block, on a page without any policy of its own."""
+    configure(app, vertical="ecommerce", openers=list(PAYLOADS[:3]))
+    page.goto(shop.address(placed.key, is_strict=False))
+    launcher(page).click()
+    token = page.evaluate(f"JSON.parse(localStorage.getItem('makegood:{placed.key}')).token")
+    seen: list[str] = []
+
+    def note(request: Request) -> None:
+        seen.append(request.url)
+
+    page.on("request", note)
+    tell_payloads(app, placed, token)
+    page.reload()
+    expect(log(page)).to_contain_text("The end.")
+    expect(page.get_by_role("list", name="Your orders")).to_have_count(len(PAYLOADS))
+    links = page.evaluate(
+        "[...document.querySelector('[data-makegood]').shadowRoot.querySelectorAll('a')].map((a) => [a.href, a.rel])"
+    )
+    assert all(href.startswith(("http://", "https://")) for href, _ in links)
+    assert {rel for _, rel in links} == {"noopener noreferrer nofollow"}
+    texts = log(page).inner_text()
+    assert all(payload.strip() in texts for payload in PAYLOADS if payload.isprintable())
+    assert page.evaluate("window.ran") is None
+    assert [url for url in seen if not url.startswith((shop.origin, shop.base, "data:,"))] == []
+    page.remove_listener("request", note)
+
+
+def tell_payloads(app: App, placed: Placed, token: str) -> None:
+    """A conversation of the page's visitor that holds every payload, in words and in blocks."""
+    visitor = read_visitor(token, placed.widget)
+    with app.tenant.tx():
+        conversation = start_conversation(
+            app.tenant.project, channel="chat", external_id=visitor.name, known={}, metadata={}
+        )
+        with open_log(conversation.pk) as opened:
+            for payload in PAYLOADS:
+                opened.add_message(MessageRole.USER, payload, turn=None, idn="user_message")
+                blocks = [block_of(kind, payload) for kind in ("escalation_button", "order_list", "article_card")]
+                opened.add_message(MessageRole.AGENT, payload, turn=None, idn="agent_message", blocks=blocks)
+                opened.add_message(
+                    MessageRole.OPERATOR, payload, turn=None, idn="operator_message", author=payload[:80]
+                )
+            opened.add_message(MessageRole.AGENT, "The end.", turn=None, idn="agent_message")
+
+
+def test_the_preview_paints_with_the_colours_that_the_server_gives(page: Page, app: App) -> None:
+    """WCAG 1.4.3: one rule in two languages, and the panel that is seen beside the form is the widget's own."""
+    open_page(page, app, "widget")
+    page.get_by_label("Colour", exact=True).fill("#ffd400")
+    host = page.locator("#preview [data-makegood]")
+    expect(host).to_have_attribute("style", re.compile("--w-on: #1d1b17"))
+    brands = ["#000000", "#ffffff", "#7b2d26", "#ffd400", "#808080", "#2b4acb"]
+    module = page.evaluate(
+        "async (brands) => brands.map((await import('/static/js/widget/palette.js')).palette)", brands
+    )
+    assert module == [WidgetTheme(brand=brand).palette() for brand in brands]

@@ -1,0 +1,108 @@
+"""Booking while the agent answers: the same book as the tool caller's, and nothing of another's is told (F07, D14, D18)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.calls.turns import Turns
+from tools.models import Booking, BookingState, EffectState
+from tools.verification.services import note_verified
+
+SET = {"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"}
+VERIFYING = {"verify_caller", "send_verification_code", "check_verification_code"}
+
+
+def soon() -> dict[str, Any]:
+    """A Friday evening to come."""
+    today = timezone.now().date()
+    friday = today + timedelta(days=(4 - today.weekday()) % 7 + 7)
+    return {"date": friday.isoformat(), "time": "19:00", "party_size": 2}
+
+
+@pytest.fixture
+def booking(turns: Turns) -> Turns:
+    """An agent that may use every tool that the state of its business allows."""
+    turns.configure(enabled_tools=None)
+    return turns
+
+
+def offered(turns: Turns) -> set[str]:
+    turns.says("Hello!")
+    turns.say("Hi")
+    return set(turns.asked()[-1]["tools"])
+
+
+def test_without_anything_to_book_in_none_is_offered(booking: Turns) -> None:
+    """F07, F08: the tools of bookings and of verification go as one set."""
+    with booking.tenant.tx():
+        booking.tenant.project.resources.all().update(is_active=False)
+    assert not (SET | VERIFYING) & offered(booking)
+
+
+def test_with_a_book_all_are_offered(booking: Turns) -> None:
+    """F07, F08."""
+    assert offered(booking) >= SET | VERIFYING
+
+
+def test_a_table_is_booked_before_the_reply_ends(booking: Turns) -> None:
+    """F07: and the reply may say so."""
+    booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
+    booking.says("Your table is booked.")
+    turn = booking.say("A table for two on Friday at seven, Ada")
+    assert turn.reply is not None
+    assert turn.reply.content == "Your table is booked."
+    with booking.tenant.tx():
+        assert Booking.objects.get(conversation_id=booking.conversation.pk).party_size == 2
+
+
+def test_what_was_booked_in_a_turn_is_not_booked_again_in_it(booking: Turns) -> None:
+    """D18: the second is the same thing."""
+    for _ in range(2):
+        booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
+    booking.says("Done.")
+    turn = booking.say("A table for two on Friday at seven, Ada")
+    assert [effect.state for effect in booking.effects(turn)] == [EffectState.DONE, EffectState.HELD]
+
+
+def test_a_time_that_is_free_is_told(booking: Turns) -> None:
+    """F07."""
+    booking.calls_tool("check_availability", soon())
+    booking.says("It is free.")
+    assert "free" in booking.result(booking.say("Is Friday at seven free?"))
+
+
+@pytest.mark.parametrize("tool", ["lookup_appointment", "cancel_appointment"])
+def test_who_is_not_verified_is_told_of_no_booking(booking: Turns, tool: str) -> None:
+    """D14: where the project asks for it, the agent has to find out first who it talks to."""
+    booking.configure(caller_verification="basic")
+    known = booking.on("chat", external_id="ada", phone="+393475550142")
+    known.calls_tool("book_appointment", {**soon(), "name": "Ada"})
+    known.says("Booked.")
+    known.say("A table for two on Friday at seven")
+    known.calls_tool(tool, {"name": "Ada"})
+    known.says("I have to be sure first.")
+    assert "verify_caller" in known.result(known.say("What about my booking?"))
+    with booking.tenant.tx():
+        assert Booking.objects.get(conversation_id=known.conversation.pk).state == BookingState.CONFIRMED
+
+
+def test_a_verified_customer_is_told_of_no_other_s_booking(booking: Turns) -> None:
+    """D14: neither a code nor a name and a number open what is another's, once the project wants to be sure."""
+    ada = booking.on("chat", external_id="ada", phone="+393475550142")
+    ada.calls_tool("book_appointment", {**soon(), "name": "Ada", "phone": "+393475550142"})
+    ada.says("Booked.")
+    ada.say("A table for two on Friday at seven")
+    with booking.tenant.tx():
+        made = Booking.objects.get(conversation_id=ada.conversation.pk)
+    booking.configure(caller_verification="basic")
+    bob = booking.on("chat", external_id="bob", phone="+393475550199")
+    with booking.tenant.tx():
+        persona = bob.conversation.persona_id
+        note_verified(booking.tenant.project, persona_id=persona, conversation_id=bob.conversation.pk, method="basic")
+    bob.calls_tool("lookup_appointment", {"code": made.code, "name": "Ada", "phone": "+393475550142"})
+    bob.says("I find none.")
+    assert made.code not in bob.result(bob.say("What about Ada's booking?"))

@@ -1,0 +1,99 @@
+"""A worker dies at each labelled point of a hop, by a real SIGKILL, and another goes on (T6, T8, E1-E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from conversations.models import Conversation, Turn
+from conversations.services import post_message, start_conversation
+from tests.calls.turns import Turns
+from tests.conftest import Tenant
+from tests.crashes.invariants import check, settle
+from tests.integrations.conftest import connect_twilio
+from tests.integrations.twilio_server import TwilioServer
+from tests.processes import ScriptedModel, Zygote
+from tools.calling.results import UNKNOWN
+from tools.models import Effect
+
+pytestmark = pytest.mark.short_leases
+
+KNOWN = {"phone": "+393475550142"}
+RULE = {"when": "They want it in writing.", "action": "message"}
+# What a dead worker leaves of a text that is sent once, and how many texts have gone out.
+POINTS = {
+    "hop.llm_done_pre_commit": ("done", 1),
+    "hop.sending_pre_bytes": ("unknown", 0),
+    "hop.response_pre_commit": ("unknown", 1),
+    "hop.settled_pre_next": ("done", 1),
+}
+
+
+@dataclass
+class Texting:
+    """An agent that texts the customer while it answers."""
+
+    tenant: Tenant
+    conversation: Conversation
+    server: TwilioServer
+
+    def turn(self) -> Turn:
+        with self.tenant.tx():
+            return Turn.objects.select_related("reply").get(conversation=self.conversation)
+
+    def effect(self) -> Effect:
+        with self.tenant.tx():
+            return Effect.objects.get()
+
+
+@pytest.fixture
+def texting(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: Any) -> Iterator[Texting]:
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    Turns(tenant, model, None).configure(escalation_rules=[RULE])
+    with TwilioServer() as server:
+        connect_twilio(tenant, server.url)
+        with tenant.tx():
+            conversation = start_conversation(
+                tenant.project, channel="chat", external_id="guest", known=KNOWN, metadata={}
+            )
+            post_message(conversation, "Text me the address, and nothing else.")
+        model.script("reply", times=0, match=UNKNOWN[:30], text="I don't know whether the text has come through.")
+        model.script("reply", times=0, match="was sent. It says", text="There it is.")
+        model.script("reply", times=0, tool_calls=[{"name": "send_sms", "arguments": {"text": "Via dei Serpenti 14"}}])
+        yield Texting(tenant, conversation, server)
+
+
+@pytest.mark.parametrize(("label", "left"), POINTS.items())
+def test_a_worker_killed_in_a_hop_does_nothing_twice(
+    label: str, left: tuple[str, int], texting: Texting, processes: Zygote
+) -> None:
+    """E2, E4: at most one text, and `unknown` where nobody can know; the customer has one reply."""
+    processes.worker(crash_at=f"{label}:1").wait()
+    processes.worker()
+    settle(texting.tenant)
+    check(texting.tenant)
+    assert (texting.effect().state, len(texting.server.script.calls)) == left
+
+
+def test_a_model_is_not_asked_again_for_what_it_decided(
+    texting: Texting, processes: Zygote, model: ScriptedModel
+) -> None:
+    """T6: the reply goes on with the stored hop."""
+    processes.worker(crash_at="hop.response_pre_commit:1").wait()
+    processes.worker()
+    settle(texting.tenant)
+    asked = model.requests("reply")
+    assert [len(one["messages"]) for one in asked] == [2, 4]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("_n", range(20))
+@pytest.mark.parametrize(("label", "left"), POINTS.items())
+def test_twenty_kills_at_each_point_of_a_hop(
+    _n: int, label: str, left: tuple[str, int], texting: Texting, processes: Zygote
+) -> None:
+    """E2, E4: the same, twenty times."""
+    test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, texting, processes)

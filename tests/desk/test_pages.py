@@ -1,0 +1,127 @@
+"""The inbox's reasons, the operator's part of a conversation, requests and tickets, as pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from conversations import operators
+from conversations.models import Conversation, Persona
+from conversations.services import post_message
+from projects.models import User
+from tests.calls.turns import Turns
+from tests.conftest import Tenant
+from tests.desk.conftest import offer
+from tests.desk.test_requests import ask
+from tests.pages.conftest import add_effect, browser, talk
+from tools.desk.tickets import open_ticket
+from tools.models import EffectState, Escalation, EscalationState, Ticket
+
+
+def url(turns: Turns, page: str, *args: Any) -> str:
+    return reverse(page, args=[turns.tenant.project.slug, *args])
+
+
+def test_who_asked_for_a_person_comes_first_and_every_reason_is_said(turns: Turns) -> None:
+    """W03: then what nobody knows the outcome of, and nobody else."""
+    ask(turns, offer(turns)["escalation"], email="a@b.example")
+    unsure = talk(turns.tenant, "Did it come?", guest="unsure")
+    add_effect(turns.tenant, unsure, state=EffectState.UNKNOWN)
+    talk(turns.tenant, "Thank you!", guest="content")
+    page = browser(turns.tenant.owner).get(url(turns, "conversations"), {"view": "waiting"})
+    rows = page.context["rows"]
+    assert [row.id for row in rows] == [turns.conversation.pk, unsure.pk]
+    assert [[reason.words for reason in row.reasons] for row in rows] == [["Asked for a person"], ["Did it happen?"]]
+    assert page.context["numbers"] == {"waiting": 2, "mine": 0}
+
+
+def test_a_list_shows_what_was_said_and_not_what_was_noted(turns: Turns) -> None:
+    ask(turns, offer(turns)["escalation"], email="a@b.example")
+    (row,) = browser(turns.tenant.owner).get(url(turns, "conversations")).context["rows"]
+    assert (row.speaker, row.pieces[0].text) == ("Agent", "There is a button below.")
+
+
+def test_mine_are_those_that_i_have_taken_over(turns: Turns, lucia: User) -> None:
+    with turns.tenant.tx():
+        operators.take_over(turns.conversation.pk, by=lucia)
+    for user, expected in ((lucia, [turns.conversation.pk]), (turns.tenant.owner, [])):
+        rows = browser(user).get(url(turns, "conversations"), {"view": "mine"}).context["rows"]
+        assert [row.id for row in rows] == expected
+
+
+def test_the_operator_s_bar_without_a_script(turns: Turns, lucia: User) -> None:
+    """W03: the forms do what the keys do."""
+    page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
+    page.post(one, {"do": "take-over"})
+    assert "You are speaking with" in page.get(one).content.decode()
+    assert "is speaking with" in browser(turns.tenant.owner).get(one).content.decode()
+    with turns.tenant.tx():
+        post_message(turns.conversation, "Hello?")
+    page.post(one, {"do": "hand-back"})
+    with turns.tenant.tx():
+        assert Conversation.objects.get(pk=turns.conversation.pk).operator_id is None
+    assert page.post(one, {"do": "nothing"}).status_code == 404
+
+
+def test_what_came_in_meanwhile_is_on_the_operator_s_page(turns: Turns, lucia: User, api: Client) -> None:
+    """M9: the agent would have told it."""
+    with turns.tenant.tx():
+        operators.take_over(turns.conversation.pk, by=lucia)
+    events = f"/api/v1/conversations/{turns.conversation.pk}/events"
+    told = {"idn": "urgent_message", "payload": {"text": "The courier is <late>."}}
+    assert api.post(events, told, content_type="application/json").json()["turn"] is None
+    page = browser(lucia).get(url(turns, "conversation", turns.conversation.pk)).content.decode()
+    assert "The courier is &lt;late&gt;." in page
+
+
+def test_requests_are_claimed_and_resolved_from_their_list(turns: Turns, lucia: User) -> None:
+    """W03: claiming leads into the conversation."""
+    ask(turns, offer(turns)["escalation"], name="Jonas", phone="+393471234567")
+    page = browser(lucia)
+    (row,) = page.get(url(turns, "escalations")).context["rows"]
+    assert (row.customer, row.lead["phone"]) == ("Jonas", "+393471234567")
+    claimed = page.post(url(turns, "escalation", row.id), {"do": "claim"})
+    assert claimed.headers["Location"] == url(turns, "conversation", turns.conversation.pk)
+    (row,) = page.get(url(turns, "escalations"), {"state": "claimed"}).context["rows"]
+    assert row.colleague == "Lucia Marchetti"
+    page.post(url(turns, "escalation", row.id), {"do": "resolve"})
+    with turns.tenant.tx():
+        assert Escalation.objects.get().state == EscalationState.RESOLVED
+
+
+def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User) -> None:
+    """W06: state, priority, assignee; a viewer looks."""
+    with turns.tenant.tx():
+        ticket = open_ticket(
+            turns.tenant.project.pk, subject="<b>Twice</b>", body="40 €", conversation_id=turns.conversation.pk
+        )
+    one = url(turns, "ticket", ticket.pk)
+    browser(lucia).post(one, {"state": "pending", "priority": "high", "assignee": lucia.email})
+    with turns.tenant.tx():
+        ticket = Ticket.objects.get()
+    assert (ticket.state, ticket.priority, ticket.assignee_id) == ("pending", "high", lucia.pk)
+    page = browser(viewer).get(one).content.decode()
+    assert "&lt;b&gt;Twice" in page
+    assert "State: open → pending" in page
+    assert url(turns, "conversation", turns.conversation.pk) in page
+    assert browser(viewer).post(one, {"state": "closed"}).status_code == 403
+
+
+def test_a_flagged_caller_is_shown_and_the_flag_taken_down(turns: Turns, lucia: User) -> None:
+    """F19: visible to staff on the customer."""
+    with turns.tenant.tx():
+        Persona.objects.update(flagged=True, flag_reason="Threatened the waiter.")
+    page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
+    assert "Threatened the waiter." in page.get(one).content.decode()
+    page.post(one, {"do": "unflag"})
+    assert "Threatened the waiter." not in page.get(one).content.decode()
+
+
+@pytest.mark.parametrize("page", ["escalations", "tickets"])
+@pytest.mark.parametrize("query", ["state=lost", "state=%00", "page=x", "page=-1"])
+def test_an_address_that_makes_no_sense_shows_the_list(tenant: Tenant, page: str, query: str) -> None:
+    address = reverse(page, args=[tenant.project.slug])
+    assert browser(tenant.owner).get(f"{address}?{query}").status_code == 200

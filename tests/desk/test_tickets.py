@@ -1,0 +1,92 @@
+"""Tickets: numbers, changes, the API (W06)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.test import Client
+
+from projects.models import User
+from tests.conftest import Tenant
+from tests.conversations.threads import in_thread
+from tools.desk.tickets import open_ticket
+from tools.models import Ticket, TicketChange
+
+JSON = {"content_type": "application/json"}
+TICKETS = "/api/v1/tickets"
+
+
+def test_numbers_have_no_gaps_when_many_open_one_at_once(tenant: Tenant) -> None:
+    """W06: also not where a transaction breaks off."""
+
+    def open_one(place: int) -> None:
+        with tenant.tx():
+            open_ticket(tenant.project.pk, subject=str(place), body="x")
+            if place % 3 == 0:
+                raise RuntimeError
+
+    with ThreadPoolExecutor(4) as pool:
+        works = [in_thread(pool, lambda place=place: open_one(place)) for place in range(12)]
+        assert sum(work.exception() is not None for work in works) == 4
+    with tenant.tx():
+        assert sorted(Ticket.objects.values_list("number", flat=True)) == list(range(1, 9))
+
+
+def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client, operator: User) -> None:
+    made = api.post(TICKETS, {"subject": "Charged twice", "body": "40 €", "priority": "high"}, **JSON)
+    assert (made.status_code, made.json()["number"], made.json()["state"]) == (201, 1, "open")
+    url = f"{TICKETS}/{made.json()['id']}"
+    changed = api.patch(url, {"state": "closed", "assignee": operator.email, "priority": "high"}, **JSON).json()
+    assert (changed["state"], changed["assignee"]["email"]) == ("closed", operator.email)
+    assert changed["closed_at"] is not None
+    assert changed["history"][-1] | {"at": None} == {
+        "by": "the key test",
+        "before": {"state": "open", "assignee": ""},
+        "after": {"state": "closed", "assignee": operator.name},
+        "at": None,
+    }
+    assert api.patch(url, {"state": "closed"}, **JSON).json()["history"] == changed["history"]
+    with tenant.tx():
+        assert TicketChange.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "words"),
+    [
+        ({"subject": "x" * 121, "body": "y"}, "subject", "121 characters; the limit is 120"),
+        ({"subject": " ", "body": "y"}, "subject", "empty"),
+        ({"subject": "x", "body": "y", "priority": "now"}, "priority", "now"),
+        ({"subject": "x", "body": "y", "number": 7}, "number", "Unknown field"),
+        (
+            {"subject": "x", "body": "y", "persona": "0198c0de-0000-7000-8000-000000000000"},
+            "persona",
+            "no such customer",
+        ),
+    ],
+)
+def test_a_ticket_that_can_t_be_is_refused_with_a_sentence(
+    api: Client, body: dict[str, object], field: str, words: str
+) -> None:
+    answer = api.post(TICKETS, body, **JSON)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["field"]) == (400, field)
+    assert words in error["message"]
+
+
+def test_a_ticket_is_given_to_nobody_who_may_not_operate(api: Client, viewer: User) -> None:
+    made = api.post(TICKETS, {"subject": "x", "body": "y"}, **JSON).json()
+    refused = api.patch(f"{TICKETS}/{made['id']}", {"assignee": viewer.email}, **JSON)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_assignee")
+
+
+def test_a_list_is_narrowed_and_holds_nothing_of_another_tenant(api: Client, stranger: Tenant) -> None:
+    other = Client(headers=stranger.headers)
+    theirs = other.post(TICKETS, {"subject": "theirs", "body": "y"}, **JSON).json()
+    api.post(TICKETS, {"subject": "one", "body": "y"}, **JSON)
+    api.post(TICKETS, {"subject": "two", "body": "y", "priority": "urgent"}, **JSON)
+    found = api.get(f"{TICKETS}?priority=urgent&state=open").json()["results"]
+    assert [(row["number"], row["subject"]) for row in found] == [(2, "two")]
+    assert api.get(f"{TICKETS}?state=gone").status_code == 400
+    assert api.get(f"{TICKETS}/{theirs['id']}").status_code == 404
+    assert api.patch(f"{TICKETS}/{theirs['id']}", {"state": "closed"}, **JSON).status_code == 404

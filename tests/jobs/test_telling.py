@@ -1,0 +1,33 @@
+"""Redis is told past the client's layers, and what it is away for stays the same."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from projects import telling
+from projects.telling import tell
+
+
+@pytest.fixture
+def ear() -> redis.Redis:
+    return redis.Redis.from_url(settings.REDIS_URL, decode_responses=True)
+
+
+def test_a_restart_of_redis_between_two_commands_is_not_noticed(ear):
+    tell("LPUSH", "told", "before")
+    ear.client_kill_filter(_type="normal", skipme=True)
+    tell("LPUSH", "told", "after")
+    assert ear.lrange("told", 0, -1) == ["after", "before"]
+    ear.delete("told")
+
+
+def test_whoever_tells_does_not_wait_for_a_redis_that_is_away(monkeypatch):
+    nowhere = redis.ConnectionPool(host="127.0.0.1", port=1, retry=Retry(NoBackoff(), 0))
+    monkeypatch.setattr(telling, "_connections", lambda: nowhere)
+    monkeypatch.setattr(telling, "_idle", type(telling._idle)())
+    with pytest.raises(redis.ConnectionError):
+        tell("PUBLISH", "somewhere", "something")

@@ -1,0 +1,104 @@
+"""The tools of the knowledge base, called by a model while it answers (W07, F10, L05, L18)."""
+
+from __future__ import annotations
+
+import pytest
+
+from projects.knowledge.answers import FOUND, NOTHING
+from projects.models import Article
+from projects.verticals import VERTICALS
+from tests.calls.conftest import turns  # noqa: F401 - a fixture
+from tests.calls.turns import Turns
+from tests.conftest import Tenant, make_tenant
+from tests.knowledge.conftest import Write
+from tools.calling.offer import offer_at
+from tools.definition import Moment
+from tools.state import BusinessState
+
+HELP_CENTER = VERTICALS["help_center"].capabilities
+
+
+def offered(moment: Moment, state: BusinessState) -> set[str]:
+    return set(offer_at(moment, state, None).tools)
+
+
+def test_search_knowledge_is_always_offered() -> None:
+    """F10."""
+    assert all(
+        "search_knowledge" in offered(Moment.TURN, BusinessState(channel)) for channel in ("chat", "phone", "sms")
+    )
+
+
+def test_query_knowledge_is_offered_in_calls_of_who_has_articles() -> None:
+    """L05, L18: with the rule that it is required."""
+    assert "query_knowledge" not in offered(Moment.LIVE, BusinessState("phone"))
+    with_articles = offer_at(Moment.LIVE, BusinessState("phone", has_articles=True), None)
+    assert "`query_knowledge` is required before you answer any question" in with_articles.addendum
+
+
+def test_a_card_needs_its_capability_and_an_article() -> None:
+    """W07."""
+    able = BusinessState("chat", capabilities=HELP_CENTER, has_articles=True)
+    assert "send_kb_article" in offered(Moment.TURN, able)
+    assert "send_kb_article" not in offered(Moment.TURN, BusinessState("chat", has_articles=True))
+    assert "send_kb_article" not in offered(Moment.TURN, BusinessState("chat", capabilities=HELP_CENTER))
+
+
+def test_a_search_tells_the_passage_and_leaves_no_effect(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
+    """F10."""
+    write("Can I bring my dog?", "Dogs are welcome on the terrace.")
+    turns.calls_tool("search_knowledge", {"query": "are dogs allowed?"})
+    turns.says("They are, on the terrace.")
+    turn = turns.say("Are dogs allowed?")
+    assert (
+        turns.result(turn)
+        == f"{FOUND}\n\nCan I bring my dog? (slug: can-i-bring-my-dog)\nDogs are welcome on the terrace."
+    )
+    assert turns.effects(turn) == []
+
+
+def test_a_search_that_finds_nothing_says_so(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
+    """F10: a draft is nothing."""
+    write("Helicopters", is_published=False)
+    turns.calls_tool("search_knowledge", {"query": "helicopters"})
+    turns.says("I don't know.")
+    assert turns.result(turns.say("Do you have helicopters?")) == NOTHING
+
+
+def test_a_card_of_a_published_article_is_shown(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
+    """W07, W11."""
+    turns.configure(vertical="help_center")
+    write("Can I bring my dog?", excerpt="Yes, on the terrace.")
+    turns.calls_tool("send_kb_article", {"slug": "can-i-bring-my-dog"})
+    turns.says("Here it is.")
+    block = turns.block(turns.say("Are dogs allowed?"))
+    slug = turns.tenant.project.slug
+    assert block == {
+        "type": "article_card",
+        "title": "Can I bring my dog?",
+        "excerpt": "Yes, on the terrace.",
+        "slug": "can-i-bring-my-dog",
+        "url": f"http://127.0.0.1:8000/k/{slug}/can-i-bring-my-dog",
+    }
+
+
+@pytest.mark.parametrize("slug", ["a-draft", "theirs", "no-such-article", "../../admin"])
+def test_any_other_slug_is_not_found(
+    turns: Turns,  # noqa: F811 - the fixture
+    write: Write,
+    empty: Tenant,
+    slug: str,
+) -> None:
+    """W07: a draft, another tenant's, none at all."""
+    turns.configure(vertical="help_center")
+    write("Published")
+    write("A draft", is_published=False)
+    stranger = make_tenant("Stranger")
+    with stranger.tx():
+        Article.objects.filter(slug="birthdays").update(slug="theirs")
+    turns.calls_tool("send_kb_article", {"slug": slug})
+    turns.says("I can't find it.")
+    turn = turns.say("Show me the article")
+    assert turns.result(turn).startswith(f"Error: There is no published article {slug!r}.")
+    assert turn.reply is not None
+    assert turn.reply.blocks == []

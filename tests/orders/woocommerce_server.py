@@ -1,0 +1,155 @@
+"""A shop that answers as WooCommerce's REST API v3 documents, and checks each request as strictly."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+from base64 import b64encode
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+KEY = "ck_0123456789abcdef0123456789abcdef01234567"
+SECRET = "cs_canary0of0the0shop00000000000000000000000"
+STATUSES = {"any", "trash", "pending", "processing", "on-hold", "completed", "cancelled", "refunded", "failed"}
+ANNA, BERT = 42, 43
+
+
+@dataclass
+class Request:
+    """One request as it came over the wire."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+
+
+@dataclass
+class Script:
+    """The shop's orders, and what comes back next: as documented, this answer, or nothing before it `may_answer`."""
+
+    orders: list[dict[str, Any]] = field(default_factory=list)
+    answer: tuple[int, bytes, Mapping[str, str]] | None = None
+    ignores_customer: bool = False
+    may_answer: Event = field(default_factory=Event)
+    requests: list[Request] = field(default_factory=list)
+
+
+class _Visit(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        script: Script = self.server.script  # type: ignore[attr-defined]
+        request = self._read()
+        script.requests.append(request)
+        script.may_answer.wait(30)
+        status, body, headers = script.answer or documented(request, script)
+        lines = {"Content-Type": "application/json; charset=UTF-8", "Content-Length": str(len(body)), **headers}
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        self.wfile.write(f"HTTP/1.1 {status} X\r\n{head}Connection: close\r\n\r\n".encode() + body)
+
+    def _read(self) -> Request:
+        method, target, _ = self.rfile.readline().decode("ascii").split()
+        headers: dict[str, str] = {}
+        while line := self.rfile.readline().decode("latin-1").strip():
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
+        parts = urlsplit(target)
+        return Request(method, parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)), headers)
+
+    def finish(self) -> None:
+        # Whoever asked may have gone.
+        with suppress(OSError):
+            super().finish()
+
+
+class WooCommerceServer(socketserver.ThreadingTCPServer):
+    """Listens on 127.0.0.1, one thread for each connection."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Visit)
+        self.script = Script()
+        self.script.may_answer.set()
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no error."""
+
+    def __enter__(self) -> WooCommerceServer:
+        Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.script.may_answer.set()
+        self.shutdown()
+        self.server_close()
+
+
+def refusal(status: int, code: str, message: str) -> tuple[int, bytes, Mapping[str, str]]:
+    """An error as WordPress words it."""
+    return status, json.dumps({"code": code, "message": message, "data": {"status": status}}).encode(), {}
+
+
+def documented(request: Request, script: Script) -> tuple[int, bytes, Mapping[str, str]]:
+    """What WooCommerce would answer."""
+    credentials = b64encode(f"{KEY}:{SECRET}".encode()).decode()
+    if request.path != "/wp-json/wc/v3/orders" or request.method != "GET":
+        return refusal(404, "rest_no_route", "No route was found matching the URL and request method.")
+    if request.headers.get("authorization") != f"Basic {credentials}":
+        return refusal(401, "woocommerce_rest_authentication_error", "Consumer key is invalid.")
+    if request.query.get("status", "any") not in STATUSES:
+        return refusal(400, "rest_invalid_param", "Invalid parameter(s): status")
+    if not 1 <= int(request.query.get("per_page", "10")) <= 100:
+        return refusal(400, "rest_invalid_param", "Invalid parameter(s): per_page")
+    found = [order for order in script.orders if _fits(order, request.query, script)]
+    found = found[: int(request.query.get("per_page", "10"))]
+    if fields := request.query.get("_fields"):
+        found = [{name: value for name, value in order.items() if name in fields.split(",")} for order in found]
+    return 200, json.dumps(found).encode(), {"X-WP-Total": str(len(found)), "X-WP-TotalPages": "1"}
+
+
+def _fits(order: Mapping[str, Any], query: Mapping[str, str], script: Script) -> bool:
+    has_owner = script.ignores_customer or str(order["customer_id"]) == query.get("customer", str(order["customer_id"]))
+    return has_owner and query.get("status", "any") in ("any", order["status"])
+
+
+def order(number: int, *, customer: int = ANNA, status: str = "processing", **changes: Any) -> dict[str, Any]:
+    """An order as the API documents it, as far as it matters."""
+    return {
+        "id": number,
+        "parent_id": 0,
+        "number": str(number),
+        "order_key": f"wc_order_{number}",
+        "created_via": "checkout",
+        "version": "10.3.0",
+        "status": status,
+        "currency": "EUR",
+        "date_created": "2026-11-20T23:30:00",
+        "date_created_gmt": "2026-11-20T23:30:00",
+        "discount_total": "0.00",
+        "total": "1299.00",
+        "customer_id": customer,
+        "customer_note": "",
+        "billing": {"first_name": "Anna", "address_1": "Via Roma 1", "email": "anna@example.org"},
+        "payment_method": "bacs",
+        "line_items": [
+            {"id": 1, "name": "Blue jacket", "product_id": 93, "quantity": 2, "total": "1200.00", "sku": "JKT"},
+            {"id": 2, "name": "Socks", "product_id": 22, "quantity": 1, "total": "99.00", "sku": ""},
+        ],
+        "meta_data": [],
+        **changes,
+    }
+
+
+def tracked(*parcels: Any) -> list[dict[str, Any]]:
+    """Parcels as both plugins keep them in an order's meta."""
+    return [
+        {"id": 1, "key": "_other", "value": "x"},
+        {"id": 2, "key": "_wc_shipment_tracking_items", "value": [*parcels]},
+    ]

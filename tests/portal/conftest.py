@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+from tests.calls.conftest import turns as turns

@@ -1,0 +1,130 @@
+"""The customer's page behind its signed link: what it shows, what it takes, and to whom it opens (D25, F11)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from conversations.models import Conversation, Message
+from conversations.portal.visit import PortalPlace
+from conversations.services import post_message, start_conversation
+from tests.conftest import Tenant
+from tools.models import Effect, Escalation, EscalationState
+from tools.portal_links import make_token, portal_url, read_token
+
+FOREVER = 40_000
+
+
+@pytest.fixture
+def call(tenant: Tenant) -> Conversation:
+    """A phone call in which something was said."""
+    with tenant.tx():
+        made = start_conversation(
+            tenant.project, channel="phone", external_id="ada", known={"phone": "+393475550142"}, metadata={}
+        )
+        post_message(made, "Do you have a table on Friday?")
+    return made
+
+
+def token_of(conversation: Conversation, *, until: int = FOREVER) -> str:
+    return make_token(PortalPlace(conversation.organization_id, conversation.persona_id), until=until)
+
+
+def test_the_page_shows_what_was_said(call: Conversation, client: Client) -> None:
+    """D25: the transcript of the customer's own conversations."""
+    assert "Do you have a table on Friday?" in client.get(f"/c/{token_of(call)}").content.decode()
+
+
+def test_what_the_customer_writes_is_a_conversation_of_the_portal(
+    call: Conversation, client: Client, tenant: Tenant
+) -> None:
+    """D25, F15: on the channel portal, with the same customer."""
+    client.post(f"/c/{token_of(call)}", {"content": "I'd like to bring my dog."})
+    with tenant.tx():
+        message = Message.objects.select_related("conversation").get(content="I'd like to bring my dog.")
+    assert (message.conversation.channel, message.conversation.persona_id) == ("portal", call.persona_id)
+
+
+def test_a_second_message_goes_on_with_it(call: Conversation, client: Client, tenant: Tenant) -> None:
+    for words in ("One", "Two"):
+        client.post(f"/c/{token_of(call)}", {"content": words})
+    with tenant.tx():
+        assert Conversation.objects.filter(channel="portal").count() == 1
+
+
+@pytest.mark.parametrize(
+    "change", [lambda token: "A" * 68, lambda token: token[:-1], lambda token: f"{token[:60]}AAAAAAAA"]
+)
+def test_a_link_that_we_never_signed_opens_nothing(call: Conversation, client: Client, change: Any) -> None:
+    """Threat 10: it is not found, like a page that never was."""
+    assert client.get(f"/c/{change(token_of(call))}").status_code == 404
+
+
+def test_a_link_stands_for_fourteen_days(call: Conversation, client: Client) -> None:
+    assert client.get(f"/c/{token_of(call, until=20_000)}").status_code == 404
+
+
+def test_a_link_of_one_customer_shows_nothing_of_another(call: Conversation, tenant: Tenant, client: Client) -> None:
+    with tenant.tx():
+        other = start_conversation(tenant.project, channel="chat", external_id="bob", known={}, metadata={})
+    assert "Do you have a table" not in client.get(f"/c/{token_of(other)}").content.decode()
+
+
+@pytest.mark.parametrize("content", ["", "   ", "x" * 4_001, "a\x00b"])
+def test_a_message_that_can_not_be_stored_is_refused_with_a_sentence(
+    call: Conversation, client: Client, tenant: Tenant, content: str
+) -> None:
+    answer = client.post(f"/c/{token_of(call)}", {"content": content}, headers={"Accept": "application/json"})
+    assert (answer.status_code, bool(answer.json()["error"]["message"])) == (400, True)
+    with tenant.tx():
+        assert not Conversation.objects.filter(channel="portal").exists()
+
+
+def test_the_button_for_a_person_asks_for_one(turns: Any, client: Client) -> None:
+    """W03, D25: whoever has the customer's number reaches them."""
+    portal = turns.on("portal", external_id="ada", phone="+393475550142")
+    portal.calls_tool("escalate_to_human", {"reason": "A complaint"})
+    portal.says("There you are.")
+    escalation = portal.block(portal.say("I want to talk to a person"))["escalation"]
+    page = f"/c/{token_of(portal.conversation)}"
+    assert escalation in client.get(page).content.decode()
+    client.post(page, {"escalation": escalation})
+    with portal.tenant.tx():
+        assert Escalation.objects.get(pk=escalation).state == EscalationState.WAITING
+
+
+def test_a_script_in_the_transcript_is_text(call: Conversation, tenant: Tenant, client: Client) -> None:
+    """Threat 21."""
+    with tenant.tx():
+        post_message(call, "<script>alert(1)</script>")
+    assert "<script>alert(1)" not in client.get(f"/c/{token_of(call)}").content.decode()
+
+
+def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any) -> None:
+    """F11: and the model reads that it was sent, never the link."""
+    phone = turns.on("phone", external_id="ada", phone="+393475550142")
+    phone.calls_tool("send_portal_link")
+    phone.says("I've sent it.")
+    turn = phone.say("Send me the link, please")
+    with phone.tenant.tx():
+        effect = Effect.objects.get(turn_id=turn.pk)
+    sent = re.search(r"/c/([\w=-]{68})", str(effect.request) + str(effect.result))
+    assert sent
+    place = read_token(sent[1])
+    assert place is not None
+    assert place.persona_id == phone.conversation.persona_id
+    assert "/c/" not in phone.result(turn)
+
+
+def test_the_link_is_offered_on_the_phone_only(turns: Any) -> None:
+    """F11."""
+    turns.says("Hello!")
+    turns.say("Hi")
+    assert "send_portal_link" not in turns.asked()[0]["tools"]
+
+
+def test_a_link_is_short_enough_for_a_text_message(call: Conversation) -> None:
+    assert len(portal_url(PortalPlace(call.organization_id, call.persona_id))) < 120

@@ -1,0 +1,216 @@
+"""Todos that a person carries out by hand: taken on, and ended with who and why (D15)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.exceptions import PermissionDenied
+
+from conversations.models import Conversation
+from jobs import claims
+from jobs.attempt import attempt
+from jobs.errors import WrongState
+from jobs.lanes import lane_of
+from jobs.models import Job
+from projects.api.problem import Conflict
+from projects.models import Member, Role
+from projects.threads import in_db
+from tests.pages.conftest import add_promise, talk
+from tests.todos.conftest import REFUND, Desk
+from todos import approvals, by_hand, services
+from todos.approvals import Void
+from todos.attention import count_waiting
+from todos.executor.finish import give_up_run
+from todos.lifecycle import Actor
+from todos.models import Todo, TodoSource, TodoStatus
+from todos.services import Changed
+from tools.catalogue import CUSTOM
+from tools.models import Effect, EffectState, Promise, PromiseState
+
+S = TodoStatus
+
+
+def take(desk: Desk, todo: Todo, by: Member, **seen: Any) -> Todo:
+    seen = seen or desk.seen(todo)
+    return desk.do(by_hand.take_todo, todo.pk, **seen, actor=Actor(by.user.name, by.pk), member=by)  # type: ignore[no-any-return]
+
+
+def complete(desk: Desk, todo: Todo, by: Member, note: str = "") -> Todo:
+    return desk.do(by_hand.complete_todo, todo.pk, actor=Actor(by.user.name, by.pk), note=note)  # type: ignore[no-any-return]
+
+
+def fail(desk: Desk, todo: Todo, by: Member, reason: str = "Nobody answers.") -> Todo:
+    return desk.do(by_hand.fail_todo, todo.pk, actor=Actor(by.user.name, by.pk), reason=reason)  # type: ignore[no-any-return]
+
+
+def put(desk: Desk, todo: Todo, status: TodoStatus) -> Todo:
+    with desk.tenant.tx():
+        Todo.objects.filter(pk=todo.pk).update(status=status)
+    return desk.now(todo)
+
+
+def arranged(desk: Desk, conversation: Conversation, **fields: Any) -> tuple[Todo, Effect]:
+    """A todo that carries out what the agent arranged, and promised."""
+    with desk.tenant.tx():
+        effect = Effect.objects.create(
+            project_id=desk.tenant.project.pk,
+            conversation_id=conversation.pk,
+            effect_key=uuid4().hex,
+            tool=REFUND,
+            tool_origin=CUSTOM,
+            kind="webhook",
+            delivery="once",
+            definition={},
+            arguments={"body": {"amount": 82}},
+            **fields,
+        )
+    return desk.refund(effect=effect, source=TodoSource.TOOL), effect
+
+
+def work(desk: Desk) -> list[Job]:
+    """Let a worker carry out whatever it finds."""
+    asyncio.run(_work())
+    return desk.jobs()
+
+
+async def _work() -> None:
+    lane = lane_of("todo")
+    while jobs := await in_db(claims.claim, [lane], limit=32):
+        await asyncio.gather(*(attempt(job, lane) for job in jobs))
+
+
+def test_a_person_takes_on_what_no_tool_does_and_says_how_it_ended(desk: Desk, clerk: Member) -> None:
+    """D15: each arrow is one of its own; the history names who."""
+    todo = take(desk, desk.refund(tool="", arguments=None), clerk)
+    assert (todo.status, todo.taker, todo.taken_by, desk.jobs()) == ("in_progress", clerk.user.name, clerk.pk, [])
+    done = complete(desk, todo, clerk, "She called back.")
+    assert (done.status, done.reason, done.taker) == ("completed", "She called back.", clerk.user.name)
+    assert desk.history(todo) == ["made", "approved", "taken", "completed"]
+
+
+def test_taking_it_on_is_a_yes_to_what_was_seen(desk: Desk, owner: Member) -> None:
+    """T1, T3: an approval with its hash; what changed meanwhile is refused."""
+    todo = desk.refund()
+    seen = desk.seen(todo)
+    desk.edit(todo, arguments={"body": {"amount": 820}})
+    with pytest.raises(Changed, match="82 → 820"):
+        take(desk, todo, owner, **seen)
+    take(desk, todo, owner)
+    with desk.tenant.tx():
+        [approval] = todo.approvals.all()
+    assert (approval.content["arguments"], approval.approved_by) == ({"body": {"amount": 820}}, owner.pk)
+
+
+def test_no_worker_does_what_a_person_has_taken_on(desk: Desk, owner: Member) -> None:
+    """T1, T4: its job finds no approval; not one that died at it either moves the todo."""
+    todo = desk.refund()
+    desk.approve(todo, owner)
+    take(desk, todo, owner)
+    assert [job.state for job in work(desk)] == ["skipped"]
+    with pytest.raises(Void, match="Nobody has approved"):
+        desk.do(approvals.check, todo)
+    desk.do(give_up_run, desk.now(todo), "The worker died too often.")
+    assert (desk.now(todo).status, desk.now(todo).taker) == ("in_progress", owner.user.name)
+
+
+def test_a_second_person_is_told_who_has_it(desk: Desk, owner: Member, clerk: Member) -> None:
+    todo = take(desk, desk.refund(), owner)
+    take(desk, todo, owner)
+    assert desk.history(todo) == ["made", "approved", "taken"]
+    with pytest.raises(WrongState, match=f"{owner.user.name} has taken this todo on."):
+        take(desk, todo, clerk)
+
+
+def test_only_what_waits_for_somebody_is_taken_on(desk: Desk, owner: Member) -> None:
+    """D15, T2: the agent's running todo is its own, and what is over is over."""
+    for status in set(S) - {S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION}:
+        with pytest.raises(WrongState):
+            take(desk, put(desk, desk.refund(), status), owner)
+
+
+def test_an_unknown_effect_is_answered_before_a_person_takes_over(
+    desk: Desk, owner: Member, conversation: Conversation
+) -> None:
+    """T9: else it might happen twice."""
+    todo, effect = arranged(desk, conversation, state=EffectState.UNKNOWN)
+    put(desk, todo, S.NEEDS_ATTENTION)
+    with pytest.raises(WrongState, match="It isn't known whether refund_tool happened"):
+        take(desk, todo, owner)
+    with desk.tenant.tx():
+        Effect.objects.filter(pk=effect.pk).update(state=EffectState.FAILED)
+    assert take(desk, todo, owner).status == "in_progress"
+
+
+def test_what_the_agent_had_arranged_is_done_by_hand(desk: Desk, owner: Member) -> None:
+    """T9: the ledger says by whom, and its promise is kept."""
+    conversation = talk(desk.tenant, "I want my money back.")
+    todo, effect = arranged(desk, conversation)
+    promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect)
+    complete(desk, take(desk, todo, owner), owner, "Paid in cash.")
+    with desk.tenant.tx():
+        effect.refresh_from_db()
+        promise.refresh_from_db()
+    assert (effect.state, effect.resolved_by, effect.attempts) == ("done", owner.pk, 0)
+    assert effect.told == "A colleague did it by hand. Paid in cash."
+    assert promise.state == PromiseState.KEPT
+
+
+def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) -> None:
+    """D15, D16: which is made good then, as any other."""
+    conversation = talk(desk.tenant, "I want my money back.")
+    todo, effect = arranged(desk, conversation)
+    promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect)
+    failed = fail(desk, take(desk, todo, owner), owner, "The till is empty.")
+    with desk.tenant.tx():
+        ended = Promise.objects.get(pk=promise.pk)
+    assert (failed.status, failed.reason) == ("failed", "The till is empty.")
+    assert (ended.state, ended.reason) == (PromiseState.BROKEN, "A colleague couldn't do it. The till is empty.")
+
+
+def test_a_todo_that_is_handed_back_waits_for_a_yes_again(desk: Desk, owner: Member) -> None:
+    """T11: as a new version, and nobody has it."""
+    todo = take(desk, desk.refund(), owner)
+    back = desk.do(services.review_again, todo.pk, actor=Actor("Nello"))
+    assert (back.status, back.version, back.taker, back.taken_by) == ("pending_review", 2, "", None)
+    assert desk.history(todo)[-1] == "handed_back"
+
+
+def test_what_somebody_has_taken_on_is_cancelled_as_any_other(desk: Desk, owner: Member) -> None:
+    todo = take(desk, desk.refund(), owner)
+    desk.do(services.cancel_todo, todo.pk, actor=Actor("Nello"), reason="Not needed.")
+    assert (desk.now(todo).status, desk.now(todo).reason) == ("cancelled", "Not needed.")
+
+
+def test_only_what_was_taken_on_is_ended_by_hand(desk: Desk, owner: Member) -> None:
+    """T9: nobody calls the agent's run done."""
+    for status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS, S.NEEDS_ATTENTION):
+        todo = put(desk, desk.refund(), status)
+        for end in (complete, fail):
+            with pytest.raises(WrongState, match="Only what somebody has taken on"):
+                end(desk, todo, owner)
+
+
+def test_who_may_not_approve_takes_nothing_on_that_waits_for_a_yes(desk: Desk, owner: Member, clerk: Member) -> None:
+    """T12: and where two have to, both come first."""
+    todo = desk.refund(type=desk.type(approver_role=Role.OWNER))
+    with pytest.raises(PermissionDenied):
+        take(desk, todo, clerk)
+    two = desk.refund(type=desk.type(name="Large", second_approver="always"))
+    with pytest.raises(Conflict, match="Two people have to approve this"):
+        take(desk, two, owner)
+    assert (desk.now(two).status, desk.history(two)) == ("pending_review", ["made"])
+    desk.approve(two, owner)
+    assert take(desk, two, clerk).status == "in_progress"
+
+
+def test_what_waits_for_a_person_is_counted(desk: Desk, owner: Member) -> None:
+    """An approved todo without tools waits for somebody; one with tools for a worker."""
+    with_tool, without = desk.refund(), desk.refund(tool="", arguments=None)
+    desk.approve(with_tool, owner)
+    desk.approve(without, owner)
+    assert desk.do(count_waiting, desk.tenant.project) == 1
+    take(desk, without, owner)
+    assert desk.do(count_waiting, desk.tenant.project) == 0

@@ -1,0 +1,194 @@
+"""Which tools a model is offered: one pure function over the business's state (F06-F12, W01, W02, L07)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from projects.agent import EscalationRule
+from projects.attributes import Origin, Resolved
+from projects.models.attribute import AttributeType
+from projects.verticals import VERTICALS, Capability
+from tools.builtin import builtin_tools
+from tools.builtin.base import BuiltinTool, Delivery, define
+from tools.builtin.gates import all_of, needs_articles, needs_calendar, needs_source
+from tools.calling.offer import offer_at
+from tools.catalogue import compile_builtin, is_called, why_not
+from tools.definition import Moment
+from tools.integrations.transfers import TRANSFER_NUMBERS
+from tools.platform import StoredDefinition
+from tools.state import BusinessState
+
+CALENDAR = {"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"}
+VERIFICATION = {"verify_caller", "send_verification_code", "check_verification_code"}
+PHONE = {"end_call", "flag_caller", "send_portal_link"}
+NUMBERS = {
+    TRANSFER_NUMBERS: Resolved(TRANSFER_NUMBERS, AttributeType.STRING, "kitchen: +39 06 555 0114", Origin.PROJECT)
+}
+CHAT, CALL = BusinessState(channel="chat"), BusinessState(channel="phone")
+ALL = frozenset(Capability)
+
+
+def offered(state: BusinessState, moment: Moment = Moment.TURN) -> set[str]:
+    return set(offer_at(moment, state, None).tools)
+
+
+def probe(**facts: Any) -> BuiltinTool:
+    """A tool that models call, behind nothing but what a test puts there."""
+    given = {"gate": lambda state: "", **facts}
+    return BuiltinTool(
+        name="probe",
+        kind="",
+        delivery=Delivery.IDEMPOTENT,
+        definition=define("Does nothing."),
+        moments=(Moment.TURN,),
+        **given,
+    )
+
+
+# Verticals and the allowlist
+
+
+@pytest.mark.parametrize("vertical", VERTICALS)
+def test_a_tool_needs_its_capability(vertical: str) -> None:
+    """W01: what the agent's vertical does not bring is dropped before the model, without a word to it."""
+    state = replace(CHAT, has_articles=True, vertical=vertical, capabilities=VERTICALS[vertical].capabilities)
+    names = offered(state)
+    for tool in builtin_tools().values():
+        if tool.capability and Moment.TURN in tool.moments and not tool.channels:
+            assert (tool.name in names) == (tool.capability in state.capabilities), tool.name
+
+
+def test_every_vertical_hands_over_to_a_person() -> None:
+    """W03"""
+    assert all(Capability.TICKET_ESCALATION in vertical.capabilities for vertical in VERTICALS.values())
+
+
+@pytest.mark.parametrize(
+    "enabled", [frozenset(), frozenset({"end_call"}), frozenset({"send_sms", "lookup_order"}), None]
+)
+def test_the_allowlist_narrows(enabled: frozenset[str] | None) -> None:
+    """W02: what the capabilities bring, what the tool asks for, and what is allowed, all at once."""
+    state = replace(CALL, capabilities=ALL, escalations=frozenset({"message"}))
+    everything = offered(state)
+    assert offered(replace(state, enabled_tools=enabled)) == (everything if enabled is None else everything & enabled)
+
+
+def test_the_allowlist_says_nothing_of_commitments() -> None:
+    """W02: what is promised afterwards has switches of its own."""
+    tool = builtin_tools()["end_conversation_tool"]
+    assert why_not(tool, replace(CHAT, enabled_tools=frozenset())) == ""
+
+
+# The state of the business
+
+
+@pytest.mark.parametrize(
+    ("state", "is_connected"),
+    [
+        (CHAT, False),
+        (replace(CHAT, connected=frozenset({"twilio"})), False),
+        (replace(CHAT, connected=frozenset({"google_calendar"})), True),
+        (replace(CHAT, connected=frozenset({"caldav"})), True),
+        (replace(CHAT, has_book=True), True),
+    ],
+)
+def test_the_calendar_brings_its_tools_as_a_set(state: BusinessState, is_connected: bool) -> None:
+    """F07, F08: bookings and verification come together, and go together."""
+    names = (CALENDAR | VERIFICATION) & set(builtin_tools())
+    assert offered(state) & names == (names if is_connected else set())
+
+
+@pytest.mark.parametrize(
+    ("actions", "numbers", "names"),
+    [
+        (set(), NUMBERS, set()),
+        ({"transfer"}, NUMBERS, {"transfer_call"}),
+        ({"transfer"}, {}, set()),
+        ({"message"}, {}, {"send_sms"}),
+        ({"message", "transfer"}, NUMBERS, {"transfer_call", "send_sms"}),
+    ],
+)
+def test_escalation_rules_bring_each_their_tool(actions: set[str], numbers: Any, names: set[str]) -> None:
+    """F09, F12, L07: each alone; and no call is put through without a number."""
+    state = replace(CALL, escalations=frozenset(actions), attributes=numbers)
+    assert offered(state) & {"transfer_call", "send_sms"} == names
+
+
+@pytest.mark.parametrize("channel", ["chat", "phone", "portal", "sms"])
+def test_knowledge_can_always_be_searched(channel: str) -> None:
+    """F10"""
+    if "search_knowledge" in builtin_tools():
+        assert "search_knowledge" in offered(BusinessState(channel=channel))
+
+
+@pytest.mark.parametrize(("channel", "is_phone"), [("phone", True), ("chat", False), ("portal", False)])
+def test_some_tools_are_for_the_phone_alone(channel: str, is_phone: bool) -> None:
+    """F11"""
+    names = PHONE & set(builtin_tools())
+    assert offered(BusinessState(channel=channel)) & names == (names if is_phone else set())
+
+
+def test_a_tool_of_the_calendars_category_needs_a_calendar() -> None:
+    """F12: also where only the platform's stored definition puts it there."""
+    stored = {"probe": StoredDefinition("Does nothing.", "calendar", "", None)}
+    assert compile_builtin(probe(), CHAT, stored).why_not
+    assert not compile_builtin(probe(), replace(CHAT, has_book=True), stored).why_not
+    assert why_not(probe(category="calendar"), CHAT)
+
+
+def test_a_tool_can_need_a_source() -> None:
+    """L06, D24"""
+    gate = needs_source("client_lookup")
+    assert gate(CHAT)
+    assert gate(replace(CHAT, connected=frozenset({"client_lookup"}))) == ""
+
+
+def test_a_tool_can_need_articles() -> None:
+    """L05"""
+    assert needs_articles(CHAT)
+    assert needs_articles(replace(CHAT, has_articles=True)) == ""
+
+
+def test_the_first_closed_gate_says_why() -> None:
+    gate = all_of(needs_calendar, needs_articles)
+    assert gate(CHAT) == needs_calendar(CHAT)
+    assert gate(replace(CHAT, has_book=True)) == needs_articles(CHAT)
+    assert gate(replace(CHAT, has_book=True, has_articles=True)) == ""
+
+
+# The catalogue of the code
+
+
+@pytest.mark.parametrize("name", [name for name, tool in builtin_tools().items() if is_called(tool)])
+def test_a_tool_that_models_call_is_told_tightly(name: str) -> None:
+    """W17, L15: a sentence or two, a section with one heading, and every argument described."""
+    tool = builtin_tools()[name]
+    assert 10 < len(tool.definition.description) <= 200
+    assert not tool.section or (tool.section.startswith("### ") and tool.section.count("\n#") == 0)
+    assert len(tool.section) <= 700
+    assert tool.handler is not None
+    for argument in tool.handler.schema["properties"].values():
+        assert argument["description"]
+        assert "title" not in argument
+
+
+def test_every_tool_says_why_it_is_not_offered() -> None:
+    """F06"""
+    for tool in builtin_tools().values():
+        compiled = compile_builtin(tool, CHAT, None)
+        assert compiled.is_offered or len(compiled.why_not) > 10
+
+
+def test_a_rules_own_words_stand_in_its_tools_section() -> None:
+    """F09, L18: the model reads when it is to escalate; a business's braces are no names of ours."""
+    rules = [
+        EscalationRule(when="they ask for\nthe chef of {{business}}", action="transfer"),
+        EscalationRule(when="they want it in writing", action="message"),
+    ]
+    state = replace(CALL, rules=rules, escalations=frozenset({"transfer", "message"}), attributes=NUMBERS)
+    sections = {name: tool.section for name, tool in offer_at(Moment.LIVE, state, None).tools.items()}
+    assert sections["transfer_call"].endswith("\n- Use it when they ask for the chef of {{business}}")
+    assert sections["send_sms"].endswith("\n- Use it when they want it in writing")

@@ -1,0 +1,373 @@
+"""Tools of a live session: what it begins with, its calls, its contexts, and what happens once (L02, L03, F13-F15, F18)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from conversations import live_calls
+from conversations.live_calls import Answer, LiveCall, handle_tool_call
+from conversations.models import Conversation, ConversationStatus, Event
+from conversations.services import start_conversation
+from jobs.models import Job
+from projects.attributes import set_attribute
+from projects.models import Project
+from projects.services import save_agent
+from tests.calls.probe import Probe, offered
+from tests.calls.turns import Turns
+from tests.conftest import Tenant
+from tests.processes import ScriptedModel
+from tools.builtin import builtin_tools
+from tools.calling.contexts import ContextRefused, read_context
+from tools.definition import Delivery, Moment
+from tools.execution.outcome import Outcome
+from tools.integrations.transfers import TRANSFER_NUMBERS
+from tools.models import Effect, EffectOrigin, EffectState
+
+TOKEN = "twilio-auth-token-canary"
+RULES = [{"when": "they ask for the chef", "action": "transfer"}, {"when": "in writing", "action": "message"}]
+
+
+@dataclass
+class Live:
+    """A running phone call."""
+
+    tenant: Tenant
+    conversation: Conversation
+
+    @property
+    def context(self) -> dict[str, Any]:
+        return {
+            "channel": "phone",
+            "callSid": "CA1",
+            "authToken": TOKEN,
+            "callerPhone": "+390655501",
+            "interactionId": str(self.conversation.pk),
+            "callerVerified": True,
+            "callerId": "c-1",
+        }
+
+    def post(self, name: str, arguments: Any = None, *, call_id: str = "call-1", **changes: Any) -> Any:
+        body = {"call_id": call_id, "name": name, "arguments": arguments or {}, "context": self.context, **changes}
+        path = f"/api/v1/conversations/{self.conversation.pk}/tool-calls"
+        client = Client(headers=self.tenant.headers)
+        return client.post(path, json.dumps(body), content_type="application/json")
+
+    def call(self, name: str, arguments: Any = None, **changes: Any) -> dict[str, Any]:
+        response = self.post(name, arguments, **changes)
+        assert response.status_code == 200, response.content
+        return dict(response.json())
+
+    def read(self, context: Any = None, *, channel: str = "phone") -> Any:
+        return read_context(
+            self.context if context is None else context,
+            business_id=self.tenant.project.pk,
+            conversation_id=self.conversation.pk,
+            channel=channel,
+        )
+
+    def read_call(self, name: str) -> LiveCall:
+        """The call as its door reads it."""
+        return LiveCall(
+            organization_id=self.tenant.organization.pk,
+            project_id=self.tenant.project.pk,
+            conversation_id=self.conversation.pk,
+            call_id="call-1",
+            name=name,
+            arguments_json="{}",
+            context=self.read(),
+        )
+
+    def effects(self) -> list[Effect]:
+        with self.tenant.tx():
+            return list(Effect.objects.order_by("created_at"))
+
+    def events(self, **given: Any) -> list[Event]:
+        with self.tenant.tx():
+            return list(Event.objects.filter(conversation=self.conversation, **given).order_by("seq"))
+
+    def status(self) -> str:
+        with self.tenant.tx():
+            return Conversation.objects.get(pk=self.conversation.pk).status
+
+
+@pytest.fixture
+def live(tenant: Tenant) -> Live:
+    with tenant.tx():
+        project = Project.objects.select_related("agent_version").get(pk=tenant.project.pk)
+        config = project.agent_version.config.model_dump() | {"escalation_rules": RULES}
+        save_agent(project, config=type(project.agent_version.config).model_validate(config), author=tenant.owner)
+        set_attribute(project, TRANSFER_NUMBERS, "kitchen: +39 06 555 0114")
+        known = {"phone": "+39 333 1234567"}
+        conversation = start_conversation(project, channel="phone", external_id="guest", known=known, metadata={})
+    return Live(tenant, conversation)
+
+
+@pytest.fixture
+def bell() -> Iterator[Probe]:
+    with offered(delivery=Delivery.ONCE) as probe:
+        builtin_tools()["ring_bell"] = replace(builtin_tools()["ring_bell"], moments=(Moment.LIVE,))
+        yield probe
+
+
+# The session
+
+
+@pytest.mark.parametrize("provider", ["openai", "gemini"])
+def test_a_session_begins_with_its_tools(live: Live, api: Client, provider: str) -> None:
+    """L02, L08: definitions and addendum in one call, in the provider's shape."""
+    body = api.get(f"/api/v1/conversations/{live.conversation.pk}/session?provider={provider}").json()
+    names = {(tool.get("function") or tool)["name"] for tool in body["tools"]}
+    assert {"end_call", "transfer_call", "send_sms"} <= names
+    assert body["instructions"].startswith("## Available Tools\n\n### ")
+
+
+def test_a_provider_that_nobody_knows_is_refused(live: Live, api: Client) -> None:
+    answer = api.get(f"/api/v1/conversations/{live.conversation.pk}/session?provider=x")
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == "provider must be one of: openai, gemini."
+
+
+# Calls
+
+
+def test_a_call_is_answered_with_what_the_model_reads(live: Live, bell: Probe) -> None:
+    """L03, L22: dispatched by its name; call and result stand in the conversation's log."""
+    answer = live.call("ring_bell", {"times": 2})
+    assert answer == {"result": "The bell was rung.", "is_error": False, "block": None}
+    assert bell.done == [{"times": 2, "tone": "low"}]
+    [called] = live.events(idn="live_tool_call")
+    assert (called.payload["tool"], called.payload["arguments"]) == ("ring_bell", {"times": 2, "tone": "low"})
+    [result] = live.events(idn="live_tool_result")
+    assert result.payload["result"] == "The bell was rung."
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("no_such_tool", {}, "There is no tool no_such_tool. Use one of: "),
+        ("ring_bell", {"times": 9}, "The arguments don't fit the tool:"),
+        ("ring_bell", "{cut", "The arguments are no JSON object"),
+        ("book_table_for_me", {}, "There is no tool"),
+    ],
+)
+def test_what_can_not_be_carried_out_is_answered_with_an_error(
+    live: Live, bell: Probe, name: str, arguments: Any, sentence: str
+) -> None:
+    """L03, L19: a string for the model, and no crash; the call goes on."""
+    answer = live.call(name, arguments)
+    assert answer["is_error"]
+    assert sentence in answer["result"]
+    assert not bell.done
+    assert live.status() == ConversationStatus.OPEN
+
+
+def test_a_tool_that_raises_ends_no_call(live: Live, bell: Probe) -> None:
+    """L19: and an outcome that nobody knows is told as none."""
+    bell.raises = RuntimeError("boom")
+    answer = live.call("ring_bell")
+    assert "isn't known" in answer["result"]
+    [effect] = live.effects()
+    assert effect.state == EffectState.UNKNOWN
+
+
+def test_a_call_delivered_twice_runs_once(live: Live, bell: Probe) -> None:
+    """D18: the session and the provider's id make it one, whatever its arguments say the second time."""
+    first = live.call("ring_bell", call_id="a")
+    assert live.call("ring_bell", {"times": 3}, call_id="a") == first
+    assert len(bell.done) == 1
+    [effect] = live.effects()
+    assert (effect.origin, effect.state, effect.conversation_id) == (EffectOrigin.LIVE, "done", live.conversation.pk)
+
+
+def test_a_call_delivered_twice_at_once_runs_once(live: Live, bell: Probe) -> None:
+    """D18: the second is told that the first is under way."""
+    bell.until = threading.Event()
+    call = live.read_call("ring_bell")
+
+    async def both() -> list[Answer]:
+        first = asyncio.create_task(handle_tool_call(call))
+        while not bell.done:
+            await asyncio.sleep(0.01)
+        second = await handle_tool_call(call)
+        assert bell.until is not None
+        bell.until.set()
+        return [await first, second]
+
+    first, second = asyncio.run(both())
+    assert (first.result, second.result) == ("The bell was rung.", live_calls.UNDER_WAY)
+    assert len(bell.done) == 1
+
+
+def test_the_same_thing_called_twice_is_held(live: Live, bell: Probe) -> None:
+    """D18, E6: a model that repeats itself under another id."""
+    live.call("ring_bell", call_id="a")
+    assert live.call("ring_bell", call_id="b")["result"].startswith("It was done already")
+    assert len(bell.done) == 1
+
+
+def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
+    live: Live, bell: Probe, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E4: a job goes along with every effect, due when nobody can be at it any more. Nobody knows whether it happened."""
+
+    async def died(*_: Any) -> Outcome:
+        raise SystemExit
+
+    monkeypatch.setattr(live_calls, "attempt_call", died)
+    with pytest.raises(SystemExit):
+        asyncio.run(handle_tool_call(live.read_call("ring_bell")))
+    with live.tenant.tx():
+        assert Effect.objects.get().state == EffectState.SENDING
+        job = Job.objects.get(lane="effect")
+        assert job.run_after - job.created_at >= live_calls.RESCUED_AFTER * 0.9
+        Job.objects.update(run_after=job.created_at)
+    Turns(live.tenant, model, live.conversation).run("effect")
+    [effect] = live.effects()
+    assert (effect.state, bell.done) == (EffectState.UNKNOWN, [])
+    assert "isn't known" in live.call("ring_bell")["result"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told", "status"),
+    [
+        ("transfer_call", {"phone_number": "+39065550114"}, {"transferred": True}, ConversationStatus.TRANSFERRED),
+        ("end_call", {}, {"ended": True}, ConversationStatus.ENDED),
+    ],
+)
+def test_after_a_signal_nothing_more_is_called(
+    live: Live, bell: Probe, name: str, arguments: Any, told: dict[str, bool], status: str
+) -> None:
+    """F18: the channel is told to stop the model, and no further call is carried out."""
+    answer = live.call(name, arguments)
+    assert {key: answer[key] for key in told} == told
+    assert live.status() == status
+    later = live.call("ring_bell", call_id="later")
+    assert later["is_error"]
+    assert "The call is over" in later["result"]
+    assert not bell.done
+
+
+def test_a_number_outside_the_list_is_refused(live: Live) -> None:
+    """L07: by the server, whatever the model was shown."""
+    answer = live.call("transfer_call", {"phone_number": "+19005550100"})
+    assert answer["is_error"]
+    assert "phone_number" in answer["result"]
+    assert (live.effects(), live.status()) == ([], ConversationStatus.OPEN)
+
+
+def test_a_number_that_was_taken_off_the_list_is_refused(live: Live) -> None:
+    """L07: also where the model was shown it before."""
+    occasion = live_calls.Occasion(
+        organization_id=live.tenant.organization.pk,
+        project_id=live.tenant.project.pk,
+        effect_id=uuid4(),
+        key="k",
+        conversation_id=live.conversation.pk,
+        turn_id=None,
+        channel="phone",
+        timezone="UTC",
+        at=live.conversation.created_at,
+        contact=None,
+    )
+    handler = builtin_tools()["transfer_call"].handler
+    assert handler is not None
+    outcome = asyncio.run(_carried_out(handler.carry_out({"phone_number": "+390600000"}, occasion)))
+    assert outcome.signal is None
+    assert "none of the numbers" in outcome.told
+
+
+async def _carried_out(attempt: Any) -> Outcome:
+    return await attempt  # type: ignore[no-any-return]
+
+
+def test_a_text_goes_to_the_callers_own_number(live: Live) -> None:
+    """F09, F13: no argument names a recipient or a tenant."""
+    answer = live.call("send_sms", {"text": "Your table is booked.", "to": "+1900", "organization": str(uuid4())})
+    assert not answer["is_error"]
+    [effect] = live.effects()
+    assert (effect.kind, effect.recipient, effect.arguments) == (
+        "sms", "393331234567", {"text": "Your table is booked."}
+    )  # fmt: skip
+
+
+def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None:
+    """F13"""
+    theirs = Live(replace(live.tenant, key=stranger.key), live.conversation)
+    assert theirs.post("end_call").status_code == 404
+    assert live.status() == ConversationStatus.OPEN
+
+
+# Contexts
+
+
+def test_the_phone_tells_of_its_call(live: Live, bell: Probe) -> None:
+    """F14: everything but what opens the line."""
+    live.call("ring_bell")
+    [occasion] = bell.occasions
+    assert occasion.call == {
+        "call_sid": "CA1",
+        "caller_phone": "+390655501",
+        "interaction_id": str(live.conversation.pk),
+        "caller_verified": True,
+        "caller_id": "c-1",
+    }
+    assert TOKEN not in repr(occasion)
+
+
+def test_the_token_of_the_line_is_kept_nowhere(live: Live, bell: Probe, caplog: pytest.LogCaptureFixture) -> None:
+    """F14: no row, no log, no answer and no error has it."""
+    caplog.set_level(logging.DEBUG)
+    bell.raises = RuntimeError("boom")
+    answers = [live.post("ring_bell"), live.post("no_such_tool"), live.post("end_call", context={"authToken": TOKEN})]
+    rows = [*live.effects(), *live.events()]
+    assert TOKEN not in "".join([caplog.text, *(answer.content.decode() for answer in answers)])
+    assert TOKEN not in "".join(json.dumps(vars(row), default=str) for row in rows)
+    assert TOKEN not in repr(live.read())
+
+
+@pytest.mark.parametrize(
+    "missing", ["callSid", "authToken", "callerPhone", "interactionId", "callerVerified", "callerId"]
+)
+def test_a_phone_call_tells_all_of_it(live: Live, missing: str) -> None:
+    """F14"""
+    context = {name: value for name, value in live.context.items() if name != missing}
+    with pytest.raises(ContextRefused, match=rf"context\.{missing}: Field required"):
+        live.read(context)
+
+
+@pytest.mark.parametrize(
+    ("channel", "context", "sentence"),
+    [
+        ("portal", {"channel": "portal", "businessId": "OURS"}, ""),
+        ("webcall", {"businessId": "OURS"}, ""),
+        ("portal", {"businessId": "OURS"}, "context.channel: Field required."),
+        ("webcall", {"businessId": "OURS", "callSid": "CA1"}, "context.callSid: Extra inputs are not permitted."),
+        ("webcall", {"businessId": "OTHER"}, "context.businessId is not the business that this key belongs to."),
+        ("phone", {"channel": "phone", "businessId": "OURS"}, "context.callSid: Field required."),
+        ("phone", {"channel": "phone", "interactionId": "OTHER"}, "context.interactionId is another conversation"),
+        ("chat", {"businessId": "OURS"}, "A conversation on chat has no live calls; those on phone, portal, webcall"),
+        ("phone", "CA1", "context must be an object."),
+    ],
+)
+def test_each_channel_has_its_shape(live: Live, channel: str, context: Any, sentence: str) -> None:
+    """F15: portal, browser voice and phone, each by the conversation's own channel."""
+    ids = {"OURS": str(live.tenant.project.pk), "OTHER": str(uuid4())}
+    if isinstance(context, dict):
+        context = {name: ids.get(value, value) for name, value in context.items()}
+        context = {**live.context, **context} if "interactionId" in context else context
+    if not sentence:
+        assert live.read(context, channel=channel).call == {}
+        return
+    with pytest.raises(ContextRefused) as refused:
+        live.read(context, channel=channel)
+    assert sentence in str(refused.value)

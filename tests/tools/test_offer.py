@@ -1,0 +1,183 @@
+"""What a model is told of its tools: definitions in its provider's shape, and the addendum (L02, L08, L15-L18)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from llm.structured import parse_object
+from projects.verticals import Capability
+from tests.tools.conftest import Tools
+from tools.builtin import builtin_tools
+from tools.calling.gemini import gemini_parameters
+from tools.calling.offer import HEADING, Offer, collect_agent_tools, offer_at
+from tools.definition import Moment
+from tools.execution.handler import schema_of
+from tools.integrations.transfers import TRANSFER_NUMBERS
+from tools.state import BusinessState
+
+from .test_gating import NUMBERS
+
+# A business that has everything.
+ALL = BusinessState(
+    channel="phone",
+    capabilities=frozenset(Capability),
+    connected=frozenset({"client_lookup", "caldav"}),
+    escalations=frozenset({"transfer", "message"}),
+    has_book=True,
+    has_articles=True,
+    attributes=NUMBERS,
+)
+# What Gemini's Schema has, of what we write.
+GEMINI = {
+    "type", "format", "description", "nullable", "enum", "properties", "required", "items", "anyOf",
+    "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
+}  # fmt: skip
+
+
+def everything() -> Offer:
+    return offer_at(Moment.LIVE, ALL, None)
+
+
+def test_one_call_gives_definitions_and_addendum(tools: Tools) -> None:
+    """L02: at the start of a session."""
+    with tools.tenant.tx():
+        offer = collect_agent_tools(tools.tenant.project, channel="phone")
+    assert "end_call" in {one.name for one in offer.definitions}
+    assert offer.addendum.startswith("## Available Tools\n\n### ")
+
+
+def test_every_section_stands_under_the_one_heading() -> None:
+    """L15, L16: each tool's `###` below `##`, and no section without its tool."""
+    addendum = everything().addendum
+    headings = [line for line in addendum.splitlines() if line.startswith("#")]
+    assert headings[0] == HEADING == "## Available Tools"
+    assert headings[1:] == [tool.section.splitlines()[0] for tool in everything().tools.values() if tool.section]
+    bare = offer_at(Moment.LIVE, replace(ALL, enabled_tools=frozenset({"end_call"})), None)
+    assert bare.addendum == f"{HEADING}\n\n{builtin_tools()['end_call'].section}"
+
+
+def test_no_tools_cost_nothing() -> None:
+    """W16"""
+    offer = offer_at(Moment.LIVE, replace(ALL, enabled_tools=frozenset()), None)
+    assert (offer.functions, offer.declarations, offer.addendum) == ([], [], "")
+
+
+def test_hanging_up_is_told_word_for_word() -> None:
+    """L17"""
+    assert (
+        "### Ending the Call\n"
+        "- When the conversation is naturally over, say your goodbye and IMMEDIATELY call `end_call`.\n"
+        "- Do NOT wait for the caller to respond after your farewell.\n"
+        "- Do NOT announce that you are ending the call — just say goodbye and invoke the tool."
+    ) in everything().addendum
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("lookup_caller", ["start"]),
+        ("query_knowledge", ["before"]),
+        ("transfer_call", ["only after they have said yes"]),
+    ],
+)
+def test_a_section_says_when_a_tool_is_to_be_used(name: str, words: list[str]) -> None:
+    """L18: at the start of the call, before knowledge is spoken of, and once the caller has confirmed."""
+    if name in builtin_tools():
+        section = builtin_tools()[name].section
+        assert f"`{name}`" in section
+        assert all(word in section for word in words)
+
+
+def test_hanging_up_takes_nothing() -> None:
+    """L04: always there on the phone, without parameters."""
+    [end_call] = [one for one in everything().definitions if one.name == "end_call"]
+    assert end_call.parameters["properties"] == {}
+    assert "parameters" not in end_call.as_gemini()
+
+
+def test_a_call_goes_to_a_number_of_the_list() -> None:
+    """L07: the schema that the model sees has no other."""
+    [transfer] = [one for one in everything().definitions if one.name == "transfer_call"]
+    number = transfer.parameters["properties"]["phone_number"]
+    assert number["enum"] == ["+39065550114"]
+    assert "is kitchen" in number["description"]
+    assert str(NUMBERS[TRANSFER_NUMBERS].value).startswith("kitchen")
+
+
+# Shapes
+
+
+class Colour(BaseModel):
+    name: Literal["red", "green"] = Field("red", description="its name")
+    depth: int | None = Field(None, ge=0, le=9, description="how deep; null when nobody said")
+
+
+class Wish(BaseModel):
+    """Everything that a schema of ours may be made of."""
+
+    title: str = Field(min_length=1, max_length=20, pattern="^[a-z]+$", description="what it is called")
+    colours: list[Colour] = Field(description="in which colours", max_length=3)
+    other: Colour | None = Field(None, description="or another")
+    size: int | str = Field(description="how big")
+    age: int | None = Field(ge=0, description="how old; null for a new one")
+
+
+def test_openai_gets_the_schema_as_it_is() -> None:
+    """L08"""
+    [function] = [one for one in everything().functions if one["function"]["name"] == "send_sms"]
+    assert function["type"] == "function"
+    assert function["function"]["parameters"]["additionalProperties"] is False
+    assert set(function["function"]) == {"name", "description", "parameters"}
+
+
+def test_gemini_gets_what_it_knows() -> None:
+    """L08: references written out, types in capitals, and nothing that its schema has not."""
+    written = gemini_parameters(schema_of(Wish)) or {}
+    assert written["type"] == "OBJECT"
+    assert written["required"] == ["title", "colours", "size", "age"]
+    properties = written["properties"]
+    assert properties["title"] == {
+        "type": "STRING", "description": "what it is called", "minLength": 1, "maxLength": 20
+    }  # fmt: skip
+    colour = properties["colours"]["items"]["properties"]
+    assert colour["name"] == {"type": "STRING", "description": "its name", "enum": ["red", "green"], "format": "enum"}
+    assert colour["depth"] == {"type": "INTEGER", "minimum": 0, "maximum": 9, "description": "how deep"}
+    assert properties["other"]["type"] == "OBJECT"
+    assert properties["age"] == {
+        "type": "INTEGER", "minimum": 0, "nullable": True, "description": "how old; null for a new one"
+    }  # fmt: skip
+    assert [one["type"] for one in properties["size"]["anyOf"]] == ["INTEGER", "STRING"]
+
+
+@pytest.mark.parametrize("declaration", everything().declarations, ids=lambda one: one["name"])
+def test_every_tool_of_ours_can_be_told_to_gemini(declaration: dict[str, Any]) -> None:
+    """L08"""
+    assert set(declaration) <= {"name", "description", "parameters"}
+    assert _keywords(declaration.get("parameters", {})) <= GEMINI
+
+
+def _keywords(schema: Any) -> set[str]:
+    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", [])]
+    found = set(schema).union(*(_keywords(one) for one in inner))
+    return found | (_keywords(schema["items"]) if "items" in schema else set())
+
+
+def test_what_a_model_reads_of_arguments_is_terse() -> None:
+    """W17: no title says a field's name again, and what a class says is for us; a field may be called so."""
+    schema = schema_of(Wish)
+    assert "title" in schema["properties"]
+    assert "description" not in schema
+    assert "title" not in schema
+    assert "title" not in schema["properties"]["title"]
+    assert "default" not in schema["properties"]["other"]
+
+
+def test_null_for_what_may_be_left_out_is_taken_for_nothing() -> None:
+    """W17: it need not stand in the schema, and a model that says null all the same is understood."""
+    depth = schema_of(Colour)["properties"]["depth"]
+    assert depth == {"type": "integer", "minimum": 0, "maximum": 9, "description": "how deep"}
+    assert parse_object('{"depth": null}', schema=schema_of(Colour)) == {}

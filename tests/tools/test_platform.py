@@ -1,0 +1,324 @@
+"""The platform's stored definitions: read before the code's, edited live, seeded (F01-F05, D10)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from projects.tenancy import platform_scope
+from tests.tools.conftest import Tools
+from tests.walls.conftest import browser, make_platform_user
+from tools.builtin import builtin_tools
+from tools.calling.offer import offer_at
+from tools.catalogue import NOT_STORED, words_of
+from tools.definition import Moment
+from tools.models import PlatformDefinition
+from tools.platform import StoredDefinition, forget_definitions, interpolate, stored, stored_definitions
+from tools.platform.checking import called_tools, definition_problems
+from tools.platform.seeds import code_seeds
+from tools.state import read_state
+
+CHANGELIST = "admin:tools_platformdefinition_changelist"
+CHANGE = "admin:tools_platformdefinition_change"
+WORDS = {"description": "Ends it.", "category": "", "section": "### The End\n- Say goodbye.", "parameters": None}
+
+
+def store(name: str = "end_call", **words: Any) -> PlatformDefinition:
+    with platform_scope():
+        return PlatformDefinition.objects.update_or_create(name=name, defaults={**WORDS, **words})[0]
+
+
+def row(name: str) -> PlatformDefinition:
+    with platform_scope():
+        return PlatformDefinition.objects.get(name=name)
+
+
+def offered(tools: Tools) -> dict[str, str]:
+    """What the phone's model is offered at this moment, as a turn reads it: each tool with its description."""
+    with tools.tenant.tx():
+        state = read_state(tools.tenant.project, channel="phone")
+        offer = offer_at(Moment.TURN, state, stored_definitions())
+    return {one.name: one.description for one in offer.definitions}
+
+
+def seed(**options: Any) -> str:
+    said = StringIO()
+    call_command("seed_tools", stdout=said, **options)
+    return said.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stored(request: pytest.FixtureRequest) -> Iterator[None]:
+    forget_definitions()
+    yield
+    if "tools" in request.fixturenames or "platform" in request.fixturenames:
+        with platform_scope():
+            PlatformDefinition.objects.all().delete()
+    forget_definitions()
+
+
+@pytest.fixture
+def platform(tools: Tools) -> Client:
+    return browser(make_platform_user())
+
+
+# Where the definitions come from
+
+
+def test_one_stored_definition_leaves_the_codes_unused(tools: Tools) -> None:
+    """F01, D10: none stored, and the code's hold; one, and only it is offered."""
+    assert len(offered(tools)) > 1
+    store(description="Hangs up.")
+    assert offered(tools) == {"end_call": "Hangs up."}
+    assert tools.compiled("phone")["send_sms"].why_not != ""
+
+
+def test_a_tool_that_is_not_stored_says_so(tools: Tools) -> None:
+    """D10"""
+    store("send_sms")
+    assert tools.compiled("phone")["end_call"].why_not == NOT_STORED
+
+
+def test_the_projects_own_tools_are_merged_on_top(tools: Tools) -> None:
+    """D10, N15: what is stored for the platform says nothing of them, nor of what commitments fire."""
+    store()
+    compiled = tools.compiled("chat")
+    assert compiled["end_conversation_tool"].is_offered
+    assert compiled["end_conversation_tool"].definition == builtin_tools()["end_conversation_tool"].definition
+
+
+def test_a_definition_names_the_business(tools: Tools) -> None:
+    """F02: interpolated for each tenant, description and section."""
+    store(description="Ends the call of {{ business }} on {{channel}}.", section="### {{agent}}\n- Say goodbye.")
+    assert offered(tools) == {"end_call": "Ends the call of Trattoria Da Nello on phone."}
+    assert tools.compiled("phone")["end_call"].section.startswith("### Nello\n")
+
+
+def test_a_name_that_a_business_gave_itself_is_filled_in_once() -> None:
+    """F02: what is put in is not looked at again, and no template is compiled from it."""
+    names = {"business": "{{agent}} {% now 'Y' %}", "agent": "Ada"}
+    assert interpolate("{{business}} by {{agent}}, {{unknown}}", names) == "{{agent}} {% now 'Y' %} by Ada, {{unknown}}"
+
+
+# What a process keeps
+
+
+def test_definitions_are_read_once_a_minute(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F05: whoever reads no project along with them is at most 60 s behind."""
+    store(description="Before")
+    with tools.tenant.tx():
+        stored_definitions()
+        store(description="After")
+        assert stored_definitions() == {"end_call": StoredDefinition("Before", "", WORDS["section"], None)}
+        monkeypatch.setattr(stored.time, "monotonic", lambda: stored._kept.read_at + stored.KEPT_SECONDS)
+        assert stored_definitions() == {"end_call": StoredDefinition("After", "", WORDS["section"], None)}
+    assert stored.KEPT_SECONDS == 60
+
+
+@pytest.mark.parametrize("change", ["edit", "add", "remove"])
+def test_a_change_counts_from_the_next_turn_on(tools: Tools, change: str) -> None:
+    """F04, F05: in a process that has read the definitions before, without a minute in between."""
+    store(description="Before")
+    store("send_sms", description="Texts.")
+    assert offered(tools)["end_call"] == "Before"
+    with platform_scope():
+        if change == "edit":
+            PlatformDefinition.objects.filter(name="end_call").update(description="After", updated_at=timezone.now())
+        elif change == "add":
+            PlatformDefinition.objects.create(name="search_knowledge", **WORDS)
+        else:
+            PlatformDefinition.objects.filter(name="end_call").delete()
+    found = offered(tools).get("end_call")
+    assert found == {"edit": "After", "add": "Before", "remove": None}[change]
+    with tools.tenant.tx():
+        assert len(stored_definitions() or {}) == {"edit": 2, "add": 3, "remove": 1}[change]
+
+
+def test_looking_whether_they_changed_costs_no_query(tools: Tools) -> None:
+    """F05: it is asked along with the project's state."""
+    store()
+    offered(tools)
+    with tools.tenant.tx(), CaptureQueriesContext(connection) as queries:
+        read_state(tools.tenant.project, channel="phone")
+        stored_definitions()
+    assert len(queries) == 2
+
+
+def test_tenants_read_definitions_and_write_none(tools: Tools) -> None:
+    """D10: they are the same for all of them."""
+    store()
+    with pytest.raises(DatabaseError, match="permission denied"), tools.tenant.tx():
+        PlatformDefinition.objects.update(description="Mine")
+
+
+# What may be saved
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"description": " "}, "description is empty; write what it is for."),
+    ({"description": "x" * 1001}, "description has 1,001 characters; the limit is 1,000."),
+    ({"description": "For {{shop}}."}, "{{shop}} is no name that is filled in; write one of {{business}}"),
+    ({"description": "For {{ business"}, "In description, {{ is no name"),
+    ({"category": "calender"}, "There is no category “calender”; write one of"),
+    ({"section": "Say goodbye."}, "A section begins with its heading: ###"),
+    ({"section": "## Tools"}, "A section begins with its heading: ###"),
+    ({"section": "### One\n## Two"}, "A section has one heading, its first line; “## Two” is another."),
+    ({"parameters": []}, "parameters must be a JSON Schema, an object, not a list."),
+    ({"parameters": {"type": "objct"}}, "This is no JSON Schema: at parameters.type, 'objct'"),
+    ({"parameters": {"type": "string"}}, 'parameters must be of "type": "object"'),
+    ({"parameters": {"type": "object", "properties": {}}}, "send_sms can't do without “text”"),
+    (
+        {"parameters": {"type": "object", "properties": {"text": {"type": "string"}, "to": {"type": "string"}}}},
+        "send_sms takes text; it does not know “to”.",
+    ),
+    (
+        {"parameters": {"type": "object", "properties": {"text": {"type": "string", "pattern": "(a+)+$"}}}},
+        "“pattern” can't be used here",
+    ),
+    (
+        {"parameters": {"type": "object", "properties": {"text": {"$ref": "https://example.com/x"}}}},
+        "“$ref” can't be used here",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "sentence"), REFUSED)
+def test_a_definition_is_refused_in_a_sentence(words: dict[str, Any], sentence: str) -> None:
+    """F02, F04"""
+    found = definition_problems("send_sms", StoredDefinition(**{**WORDS, **words}))
+    assert any(sentence in problem.message for problem in found), found
+
+
+def test_only_tools_that_models_call_can_be_worded() -> None:
+    """F04"""
+    for name in ("nothing_like_it", "send_sms_tool"):
+        [problem] = definition_problems(name, StoredDefinition(**WORDS))
+        assert problem.message == f"There is no tool “{name}” that models call; choose one of the list."
+
+
+@pytest.mark.parametrize("name", sorted(called_tools()))
+def test_the_codes_own_words_can_be_saved(name: str) -> None:
+    """F03"""
+    assert definition_problems(name, words_of(builtin_tools()[name])) == []
+
+
+# Seeding
+
+
+def test_seeding_twice_changes_nothing(tools: Tools) -> None:
+    """F03: the command is idempotent."""
+    assert "end_call: added." in seed()
+    before = row("end_call")
+    assert set(re.findall(r": (.*)\.", seed())) == {"unchanged"}
+    assert row("end_call").updated_at == before.updated_at
+    assert row("end_call").parameters == words_of(builtin_tools()["end_call"]).parameters
+
+
+def test_seeding_leaves_an_edited_definition_alone(tools: Tools) -> None:
+    """F03: unless it is told to overwrite, and then it says what it changed."""
+    seed()
+    store(description="Ours")
+    assert "end_call: kept, because it was edited." in seed()
+    assert row("end_call").description == "Ours"
+    assert "description: “Ours” is now “Ends the running call." in seed(overwrite=True)
+    assert row("end_call").description == words_of(builtin_tools()["end_call"]).description
+    assert "end_call: unchanged." in seed()
+
+
+def test_what_nobody_edited_follows_its_seed(tools: Tools, tmp_path: Path) -> None:
+    """F03: a release that words a tool anew."""
+    seed()
+    (tmp_path / "end_call.json").write_text(json.dumps({"description": "Hangs up at last.", "category": "phone"}))
+    assert "end_call: brought up to date." in seed(folder=tmp_path)
+    assert offered(tools)["end_call"] == "Hangs up at last."
+
+
+def test_the_seed_files_are_the_codes_definitions(tools: Tools, tmp_path: Path) -> None:
+    """F03: written, and read again, they are the same; they are no source at run time."""
+    seed(write=tmp_path)
+    assert {path.stem for path in tmp_path.iterdir()} == set(code_seeds())
+    assert not stored_definitions()
+    assert "end_call: added." in seed(folder=tmp_path)
+    assert "end_call: unchanged." in seed()
+
+
+def test_a_seed_file_that_is_wrong_stores_nothing(tools: Tools, tmp_path: Path) -> None:
+    """F03"""
+    (tmp_path / "end_call.json").write_text(json.dumps({"description": "Fine."}))
+    (tmp_path / "send_sms.json").write_text(json.dumps({"description": ""}))
+    with pytest.raises(CommandError, match=r"Nothing was stored\. send_sms\.json: description is empty"):
+        seed(folder=tmp_path)
+    with platform_scope():
+        assert not PlatformDefinition.objects.exists()
+
+
+# The editor
+
+
+def test_staff_edits_a_definition_live(platform: Client, tools: Tools) -> None:
+    """F04: saved, it counts from the next turn on."""
+    seed()
+    form = {"description": "Hangs up politely.", "category": "phone", "section": "", "parameters": "null"}
+    assert platform.post(reverse(CHANGE, args=["end_call"]), form).status_code == 302
+    assert offered(tools)["end_call"] == "Hangs up politely."
+    assert tools.compiled("phone")["end_call"].section == builtin_tools()["end_call"].section
+
+
+def test_the_editor_refuses_beside_the_field(platform: Client) -> None:
+    """F04"""
+    seed()
+    form = {"description": "For {{shop}}.", "category": "", "section": "x", "parameters": "{"}
+    page = platform.post(reverse(CHANGE, args=["end_call"]), form).content.decode()
+    assert "Enter a valid JSON." in page
+    page = platform.post(reverse(CHANGE, args=["end_call"]), {**form, "parameters": ""}).content.decode()
+    assert "{{shop}} is no name that is filled in" in page
+    assert "A section begins with its heading" in page
+    assert row("end_call").description != "For {{shop}}."
+
+
+def test_the_editor_shows_what_a_project_would_read(platform: Client, tools: Tools) -> None:
+    """F02, F04: the typed words, rendered, and nothing saved."""
+    seed()
+    words = {"tool_name": "end_call", "description": "Ends the call of {{business}}.", "parameters": "", "section": ""}
+    form = {**words, "category": "", "project": str(tools.tenant.project.pk), "channel": "phone"}
+    page = platform.post(reverse("admin:tools_platformdefinition_preview"), form).content.decode()
+    assert "Ends the call of Trattoria Da Nello." in page
+    assert "### Ending the Call" in page
+    assert "{{business}}" not in row("end_call").description
+    refused = platform.post(reverse("admin:tools_platformdefinition_preview"), {**form, "description": "{{x}}"})
+    assert "{{x}} is no name" in refused.content.decode()
+
+
+def test_a_flush_is_noticed_by_every_process(platform: Client, tools: Tools) -> None:
+    """F05: also of what was written past the editor."""
+    store(description="Before")
+    offered(tools)
+    with platform_scope():
+        PlatformDefinition.objects.filter(name="end_call").update(description="After")
+    assert offered(tools)["end_call"] == "Before"
+    kept = stored._kept.read_at
+    platform.post(reverse(CHANGELIST), {"action": "flush", "_selected_action": ["end_call"]})
+    # As another process would be: it has kept what it read.
+    stored._kept.read_at = kept
+    assert offered(tools)["end_call"] == "After"
+
+
+def test_only_the_platforms_people_edit_definitions(tools: Tools) -> None:
+    """F04"""
+    store()
+    owner = browser(tools.tenant.owner)
+    assert owner.get(reverse(CHANGELIST)).status_code == 403
+    assert owner.post(reverse(CHANGE, args=["end_call"]), {"description": "Mine"}).status_code == 403
+    assert owner.post(reverse("admin:tools_platformdefinition_preview"), {}).status_code == 403
+    assert row("end_call").description == "Ends it."

@@ -1,0 +1,51 @@
+"""The conversation of a todo as its run needs it: a higher floor's, reached through what it registers when the apps are ready."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from tools.skills.exchange import TranscriptLine
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What was said, the newest of it word for word; `summary` tells what was said before."""
+
+    summary: str = ""
+    messages: Sequence[TranscriptLine] = ()
+
+
+class Reader(Protocol):
+    """Reads what was said in a conversation, as far as a prompt has room; inside the tenant's transaction."""
+
+    def __call__(self, conversation_id: UUID) -> Transcript:
+        """The transcript as it stands now."""
+
+
+class Holder(Protocol):
+    """Locks a conversation for the rest of the transaction; what then becomes of its effects is written into its log."""
+
+    def __call__(self, conversation_id: UUID) -> AbstractContextManager[None]:
+        """To be entered before the todo, and any job, is locked."""
+
+
+_registered: list[tuple[Reader, Holder]] = []
+
+
+def reach_conversations_by(reader: Reader, holder: Holder) -> None:
+    """Make the one reader and the one holder known. Called once, when the apps are ready."""
+    _registered[:] = [(reader, holder)]
+
+
+def transcript_of(conversation_id: UUID | None) -> Transcript:
+    """What was said in a todo's conversation; nothing for a todo without one."""
+    return _registered[0][0](conversation_id) if conversation_id is not None else Transcript()
+
+
+def hold(conversation_id: UUID | None) -> AbstractContextManager[None]:
+    """A todo's conversation, held for the rest of the transaction; nothing is held where there is none."""
+    return _registered[0][1](conversation_id) if conversation_id is not None else nullcontext()

@@ -1,0 +1,27 @@
+"""The tools that an agent's model calls, as the agent's settings list them (W02)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from projects.models import Project
+from projects.pages.agent.abilities import Ability
+from tools.builtin import builtin_tools
+from tools.catalogue import compile_builtin, is_called
+from tools.platform import stored_definitions
+from tools.state import read_state
+
+
+def agent_abilities(project: Project) -> Sequence[Ability]:
+    """Each with what keeps it back besides the switch: read where it is for, on a chat if it is for everywhere."""
+    state = replace(read_state(project, channel="chat"), enabled_tools=None)
+    stored = stored_definitions()
+    found = []
+    for name, tool in sorted(builtin_tools().items()):
+        if is_called(tool):
+            there = replace(state, channel=tool.channels[0] if tool.channels else state.channel)
+            compiled = compile_builtin(tool, there, stored)
+            where = " and ".join(tool.channels)
+            found.append(Ability(name, compiled.definition.description, compiled.why_not, where))
+    return found

@@ -1,0 +1,22 @@
+"""book_appointment: books while the agent answers; of one kind with create_booking_tool (F07, D18)."""
+
+from __future__ import annotations
+
+from tools.book.desk import at_desk
+from tools.book.reservations import Agreed, same_reservation
+from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.create_booking_tool import create_booking
+from tools.builtin.gates import needs_calendar
+from tools.execution.handler import Handler
+
+TOOL = BuiltinTool(
+    name="book_appointment",
+    kind="booking",
+    # Our own book: a booking is made once for its effect, so trying again is safe.
+    delivery=Delivery.IDEMPOTENT,
+    gate=needs_calendar,
+    definition=define("Books a day and time that the customer has agreed to."),
+    handler=Handler(carry_out=at_desk(Agreed, create_booking), arguments=Agreed, repeat_of=same_reservation),
+    moments=(Moment.TURN, Moment.LIVE),
+    category="calendar",
+)

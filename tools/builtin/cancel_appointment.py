@@ -1,0 +1,22 @@
+"""cancel_appointment: cancels the customer's own booking while the agent answers (F07, D14)."""
+
+from __future__ import annotations
+
+from tools.book.desk import at_desk
+from tools.book.verified import verified
+from tools.book.which import WhichBooking
+from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.cancel_booking_tool import cancel_booking
+from tools.builtin.gates import needs_calendar
+from tools.execution.handler import Handler
+
+TOOL = BuiltinTool(
+    name="cancel_appointment",
+    kind="booking_cancel",
+    delivery=Delivery.IDEMPOTENT,
+    gate=needs_calendar,
+    definition=define("Cancels a booking of the customer's, once they have said that they want it cancelled."),
+    handler=Handler(carry_out=at_desk(WhichBooking, verified(cancel_booking)), arguments=WhichBooking),
+    moments=(Moment.TURN, Moment.LIVE),
+    category="calendar",
+)

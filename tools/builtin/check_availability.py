@@ -1,0 +1,25 @@
+"""check_availability: looks up free times while the agent answers (F07)."""
+
+from __future__ import annotations
+
+from tools.book.desk import at_desk
+from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.check_availability_tool import CheckAvailability, check_availability
+from tools.builtin.gates import needs_calendar
+from tools.execution.handler import Handler
+
+TOOL = BuiltinTool(
+    name="check_availability",
+    kind="availability",
+    delivery=Delivery.IDEMPOTENT,
+    gate=needs_calendar,
+    definition=define("Looks up whether a day and time is free, and what is free near it."),
+    handler=Handler(carry_out=at_desk(CheckAvailability, check_availability), arguments=CheckAvailability),
+    moments=(Moment.TURN, Moment.LIVE),
+    category="calendar",
+    section="""\
+### Appointments
+- Call `check_availability` before you offer a time; offer only times that it answers with.
+- Call `book_appointment` only after the customer has agreed to the day and the time.
+- Look up or cancel only what is the customer's own; where they have to be verified first, the tool says so.""",
+)

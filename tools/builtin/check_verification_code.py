@@ -1,0 +1,20 @@
+"""check_verification_code: compares the code that the customer says with the one that was sent (D14, F08)."""
+
+from __future__ import annotations
+
+from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.gates import needs_calendar
+from tools.execution.handler import Handler
+from tools.verification.checking import TypedCode, check_code
+
+TOOL = BuiltinTool(
+    name="check_verification_code",
+    # What was typed is kept in no ledger; the codes' own rows count the tries, and say who was verified when.
+    kind="",
+    delivery=Delivery.IDEMPOTENT,
+    gate=needs_calendar,
+    definition=define("Checks the one-time code that the customer says they got, to verify who they are."),
+    handler=Handler(carry_out=check_code, arguments=TypedCode, hidden=frozenset({"code"})),
+    moments=(Moment.TURN, Moment.LIVE),
+    category="calendar",
+)

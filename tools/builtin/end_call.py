@@ -1,0 +1,33 @@
+"""end_call: hangs up, once the goodbye is said (L04, L17, F11, F18)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome, Signal
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """The channel obeys the signal when the reply is sent; after it the agent says no more."""
+    return Outcome.done("The call has ended.", result={"ended": True}, signal=Signal.END)
+
+
+TOOL = BuiltinTool(
+    name="end_call",
+    kind="",
+    delivery=Delivery.IDEMPOTENT,
+    gate=always,
+    definition=define("Ends the running call. Say goodbye in the same answer."),
+    handler=Handler(carry_out=carry_out),
+    moments=(Moment.TURN, Moment.LIVE),
+    channels=("phone",),
+    category="phone",
+    section="""\
+### Ending the Call
+- When the conversation is naturally over, say your goodbye and IMMEDIATELY call `end_call`.
+- Do NOT wait for the caller to respond after your farewell.
+- Do NOT announce that you are ending the call — just say goodbye and invoke the tool.""",
+)

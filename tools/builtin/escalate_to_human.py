@@ -1,0 +1,85 @@
+"""escalate_to_human: the customer is offered a person, and asks for one with a button (W03)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from tools.builtin.base import BuiltinTool, Capability, Delivery, Moment, always, define
+from tools.desk.escalations import LABEL, LONGEST_REASON, make_request, offer_person
+from tools.desk.notices import tell_operators
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.models import Escalation, EscalationState
+
+# Where a block is shown. Elsewhere nobody can press a button, so the request is made at once.
+WITH_BUTTONS = frozenset({"chat", "portal", "api"})
+OFFERED = f"With the button “{LABEL}” below, a colleague is asked to take over here."
+ASKED = "A colleague has been asked to take over and gets back as soon as possible."
+HERE = "A colleague has this conversation already and answers here."
+
+
+class EscalateArguments(BaseModel):
+    """Why a person is wanted; whom they reach is nobody's choice here."""
+
+    reason: str = Field(
+        min_length=1,
+        max_length=LONGEST_REASON,
+        description="What the customer wants of a person, in one sentence that a colleague understands at once.",
+    )
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """Nothing leaves. A second call shows what stands, so that trying again is safe."""
+    if occasion.conversation_id is None:
+        return Outcome.failed("Only in a conversation can a person take over.")
+    reason = EscalateArguments.model_validate(arguments).reason
+    escalation = await in_db(_escalate, occasion, occasion.conversation_id, reason)
+    result = {"escalation": str(escalation.pk), "state": escalation.state}
+    if escalation.state == EscalationState.CLAIMED:
+        return Outcome.done(HERE, result=result, adapter="makegood")
+    if escalation.state == EscalationState.WAITING:
+        return Outcome.done(ASKED, result=result, adapter="makegood")
+    block = {
+        "type": "escalation_button",
+        "escalation": str(escalation.pk),
+        "label": LABEL,
+        "reason": escalation.reason,
+    }
+    return Outcome.done(OFFERED, result=result, block=block, adapter="makegood")
+
+
+def _escalate(occasion: Occasion, conversation_id: UUID, reason: str) -> Escalation:
+    with tenant_tx(occasion.organization_id):
+        escalation = offer_person(
+            project_id=occasion.project_id,
+            conversation_id=conversation_id,
+            turn_id=occasion.turn_id,
+            effect_id=occasion.effect_id,
+            reason=reason,
+        )
+        if occasion.channel not in WITH_BUTTONS and make_request(escalation, {}):
+            tell_operators(escalation)
+        escalation.refresh_from_db()
+        return escalation
+
+
+TOOL = BuiltinTool(
+    name="escalate_to_human",
+    kind="escalation",
+    # Nothing leaves, and a conversation has one open request.
+    delivery=Delivery.IDEMPOTENT,
+    gate=always,
+    definition=define(
+        "Offers the customer a person, with a button. Call it when the customer asks for a person, or when you can't help."
+    ),
+    handler=Handler(carry_out=carry_out, arguments=EscalateArguments),
+    moments=(Moment.TURN, Moment.LIVE),
+    capability=Capability.TICKET_ESCALATION,
+    category="people",
+)

@@ -1,0 +1,60 @@
+"""flag_caller: puts down for staff what a caller did, and hangs up (F19)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
+from tools.desk import callers
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome, Signal
+
+LONGEST_REASON = 300
+
+
+class FlagArguments(BaseModel):
+    """What staff is told of the caller."""
+
+    reason: str = Field(
+        min_length=1,
+        max_length=LONGEST_REASON,
+        description="What the caller did, in one factual sentence for staff; the caller never hears it.",
+    )
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """Nothing leaves. The channel obeys the signal when the reply is sent (F18)."""
+    if occasion.contact is None:
+        return Outcome.failed("Nobody is on the line who could be flagged.")
+    reason = FlagArguments.model_validate(arguments).reason
+    await in_db(_flag, occasion, occasion.contact.persona_id, reason)
+    result = {"flagged": True, "flagReason": reason}
+    return Outcome.done("The call has ended.", result=result, signal=Signal.END, adapter="makegood")
+
+
+def _flag(occasion: Occasion, persona_id: UUID, reason: str) -> None:
+    with tenant_tx(occasion.organization_id):
+        callers.flag_caller(persona_id, reason)
+
+
+TOOL = BuiltinTool(
+    name="flag_caller",
+    kind="flag",
+    # Nothing leaves: the same words are put down again.
+    delivery=Delivery.IDEMPOTENT,
+    gate=always,
+    definition=define(
+        "Flags the caller for staff and ends the call. Only for abuse, threats or obvious nuisance calls. Say goodbye in the "
+        "same answer."
+    ),
+    handler=Handler(carry_out=carry_out, arguments=FlagArguments),
+    moments=(Moment.TURN, Moment.LIVE),
+    channels=("phone",),
+    category="phone",
+)

@@ -1,0 +1,25 @@
+"""lookup_caller: what the business knows of whoever is calling (L06, L18, D17)."""
+
+from __future__ import annotations
+
+from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.gates import needs_source
+from tools.callers.lookup import KIND, look_up_caller
+from tools.execution.handler import Handler
+
+TOOL = BuiltinTool(
+    name="lookup_caller",
+    kind="caller_lookup",
+    delivery=Delivery.IDEMPOTENT,
+    gate=needs_source(KIND),
+    definition=define("Looks up who is calling in the business's own records, by the number of the call."),
+    handler=Handler(carry_out=look_up_caller),
+    moments=(Moment.TURN, Moment.LIVE),
+    channels=("phone",),
+    category="phone",
+    section="""\
+### Looking Up the Caller
+- Call `lookup_caller` proactively at the start of the call, before you answer for the first time. Don't wait to be asked for it.
+- The number is known already: never ask for it to look somebody up.
+- Use what it says to be of help; don't read it out, and don't say that you looked anybody up.""",
+)

@@ -1,0 +1,27 @@
+"""lookup_order: the orders of a signed-in shopper, from the business's own shop (W04, W05)."""
+
+from __future__ import annotations
+
+from tools.builtin.base import BuiltinTool, Capability, Delivery, Moment, always, define
+from tools.execution.handler import Handler
+from tools.orders.lookup import WhichOrders, look_up_orders
+
+TOOL = BuiltinTool(
+    name="lookup_order",
+    kind="order_lookup",
+    delivery=Delivery.IDEMPOTENT,
+    # Without a shop it is offered all the same, and says kindly that it can't look (W05).
+    gate=always,
+    definition=define(
+        "Looks the customer's own recent orders up in the shop: their status, what was ordered, and where the parcels are."
+    ),
+    handler=Handler(carry_out=look_up_orders, arguments=WhichOrders),
+    moments=(Moment.TURN, Moment.LIVE),
+    capability=Capability.ORDER_STATUS,
+    category="orders",
+    section="""\
+### Looking Up Orders
+- When the customer asks about an order, a delivery or a parcel, call `lookup_order` before you answer, and never guess.
+- It finds the orders of the customer who is signed in to the shop; ask for no order number, no e-mail address and no password.
+- Where a list of orders is shown beside your words, don't repeat all of it.""",
+)

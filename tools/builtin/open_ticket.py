@@ -1,0 +1,75 @@
+"""open_ticket: a matter that outlives its conversation is put down for staff (W06)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from tools.builtin.base import BuiltinTool, Capability, Delivery, Moment, always, define
+from tools.desk.tickets import LONGEST_BODY, LONGEST_SUBJECT, open_ticket
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+from tools.models import Ticket
+
+
+class TicketArguments(BaseModel):
+    """A ticket as staff reads it."""
+
+    subject: str = Field(
+        min_length=1, max_length=LONGEST_SUBJECT, description="The matter in one line, at most 120 characters."
+    )
+    body: str = Field(
+        min_length=1,
+        max_length=LONGEST_BODY,
+        description="What happened, what the customer wants, and every detail they gave.",
+    )
+    priority: Literal["low", "normal", "high", "urgent"] = Field(
+        default="normal", description="How pressing it is; urgent only for loss, danger or a deadline of today."
+    )
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """The effect opens one ticket, so trying again is safe."""
+    ticket = await in_db(_open, TicketArguments.model_validate(arguments), occasion)
+    result = {"ticket": str(ticket.pk), "number": ticket.number, "priority": ticket.priority}
+    told = f"Ticket #{ticket.number} is open: {ticket.subject}. A colleague looks after it."
+    return Outcome.done(told, result=result, adapter="makegood")
+
+
+def _subject(arguments: Mapping[str, Any], occasion: Occasion) -> str:
+    """The same matter twice in a conversation is a repeat."""
+    return " ".join(str(arguments.get("subject", "")).casefold().split())
+
+
+def _open(arguments: TicketArguments, occasion: Occasion) -> Ticket:
+    with tenant_tx(occasion.organization_id):
+        return open_ticket(
+            occasion.project_id,
+            subject=arguments.subject,
+            body=arguments.body,
+            priority=arguments.priority,
+            conversation_id=occasion.conversation_id,
+            persona_id=occasion.contact.persona_id if occasion.contact else None,
+            effect_id=occasion.effect_id,
+        )
+
+
+TOOL = BuiltinTool(
+    name="open_ticket",
+    kind="ticket",
+    # Nothing leaves, and the effect's id is the ticket's own.
+    delivery=Delivery.IDEMPOTENT,
+    gate=always,
+    definition=define(
+        "Opens a support ticket for what can't be settled in this conversation: a disputed charge, trouble with an "
+        "account, a fault, a complaint. Tell the customer its number."
+    ),
+    handler=Handler(carry_out=carry_out, arguments=TicketArguments, repeat_of=_subject),
+    moments=(Moment.TURN, Moment.LIVE),
+    capability=Capability.TICKETING,
+    category="people",
+)

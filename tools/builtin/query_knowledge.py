@@ -1,0 +1,31 @@
+"""query_knowledge: the knowledge base in a live call, where there is one (L05, L18)."""
+
+from __future__ import annotations
+
+from tools.builtin.base import BuiltinTool, BusinessState, Delivery, Moment, define
+from tools.builtin.search_knowledge import Question, carry_out
+from tools.execution.handler import Handler
+
+NO_ARTICLES = "no article of the knowledge base is published"
+
+
+def has_articles(state: BusinessState) -> str:
+    """Open while there is something to be found."""
+    return "" if state.has_articles else NO_ARTICLES
+
+
+TOOL = BuiltinTool(
+    name="query_knowledge",
+    kind="",
+    delivery=Delivery.IDEMPOTENT,
+    gate=has_articles,
+    definition=define("Looks a question up in the business's knowledge base, during the call."),
+    handler=Handler(carry_out=carry_out, arguments=Question),
+    moments=(Moment.LIVE,),
+    category="knowledge",
+    section="""\
+### Answering from the Knowledge Base
+- `query_knowledge` is required before you answer any question about the business, its products, prices or rules.
+- Do NOT answer such a question from memory, even when you are sure.
+- When it returns nothing, say that you don't know, and offer to pass the question on.""",
+)

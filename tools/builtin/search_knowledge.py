@@ -1,0 +1,51 @@
+"""search_knowledge: looks a question up in the business's published articles (F10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from projects.knowledge.answers import read_answers
+from projects.knowledge.search import LONGEST_QUESTION
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+
+
+class Question(BaseModel):
+    query: str = Field(
+        min_length=1, max_length=LONGEST_QUESTION, description="What the customer wants to know, in their own words."
+    )
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """What the articles say; that there is nothing is an answer as well, and no error."""
+    return Outcome.done(await in_db(_look_up, occasion, str(arguments["query"])))
+
+
+def _look_up(occasion: Occasion, question: str) -> str:
+    with tenant_tx(occasion.organization_id):
+        return read_answers(occasion.project_id, question)
+
+
+TOOL = BuiltinTool(
+    name="search_knowledge",
+    kind="",
+    delivery=Delivery.IDEMPOTENT,
+    gate=always,
+    definition=define(
+        "Looks a question up in the business's own articles. For what the business says nothing of above: how something "
+        "works, what is allowed, what it costs, what to do."
+    ),
+    handler=Handler(carry_out=carry_out, arguments=Question),
+    moments=(Moment.TURN,),
+    category="knowledge",
+    section="""\
+### Searching the Knowledge Base
+- When the sections above don't answer a question about the business, call `search_knowledge` before you say that you don't know.
+- Answer from what it returns, in your own words. When it returns nothing, say so; never make an answer up.""",
+)

@@ -1,0 +1,60 @@
+"""send_kb_article: a card of a published article, which the customer can open (W07)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from projects.knowledge.links import article_url
+from projects.models import Article
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from projects.verticals import Capability
+from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.query_knowledge import has_articles
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome
+
+NOT_FOUND = "There is no published article {slug!r}. Use a slug that search_knowledge returned."
+
+
+class Card(BaseModel):
+    slug: str = Field(min_length=1, max_length=120, description="The article's slug, as search_knowledge returned it.")
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """Only an article of this project, and only a published one: any other is one that doesn't exist."""
+    slug = str(arguments["slug"])
+    card = await in_db(_card_of, occasion, slug)
+    if card is None:
+        return Outcome.failed(NOT_FOUND.format(slug=slug))
+    return Outcome.done(f"The customer sees a card of the article “{card['title']}”, with a link to it.", block=card)
+
+
+def _card_of(occasion: Occasion, slug: str) -> dict[str, Any] | None:
+    with tenant_tx(occasion.organization_id):
+        rows = Article.objects.select_related("project").filter(project_id=occasion.project_id, slug=slug)
+        found = rows.filter(published_at__isnull=False).first()
+    if found is None:
+        return None
+    url = article_url(found.project.slug, found.slug)
+    return {"type": "article_card", "title": found.title, "excerpt": found.excerpt, "url": url, "slug": found.slug}
+
+
+TOOL = BuiltinTool(
+    name="send_kb_article",
+    kind="",
+    delivery=Delivery.IDEMPOTENT,
+    gate=has_articles,
+    definition=define("Shows the customer a card with title, excerpt and link of an article that answers them."),
+    handler=Handler(carry_out=carry_out, arguments=Card),
+    moments=(Moment.TURN,),
+    capability=Capability.KB_ARTICLE_CARD,
+    category="knowledge",
+    section="""\
+### Showing an Article
+- When an article that `search_knowledge` returned answers the customer, call `send_kb_article` with its slug.
+- Say in a sentence what stands in it; don't write its address.""",
+)

@@ -1,0 +1,37 @@
+"""send_sms: texts the customer while the agent answers; of one kind with send_sms_tool (F09, D18)."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.gates import escalated_when, needs_escalation
+from tools.builtin.send_sms_tool import carry_out, repeat_of
+from tools.execution.handler import Handler
+from tools.integrations.sms import LONGEST_TEXT
+
+
+class TextMessage(BaseModel):
+    """What is said. The recipient is no field: it is the customer's own number."""
+
+    text: str = Field(
+        min_length=1,
+        max_length=LONGEST_TEXT,
+        description="The whole message in the customer's language: plain text, at most 300 characters.",
+    )
+
+
+TOOL = BuiltinTool(
+    name="send_sms",
+    kind="sms",
+    delivery=Delivery.ONCE,
+    gate=needs_escalation("message"),
+    definition=define("Sends the customer a text message (SMS) at their own number, now."),
+    handler=Handler(carry_out=carry_out, arguments=TextMessage, repeat_of=repeat_of),
+    moments=(Moment.TURN, Moment.LIVE),
+    category="phone",
+    section="""\
+### Text Messages
+- Call `send_sms` when the customer wants something in writing. It goes to the number that is known of them.""",
+    adds=escalated_when("message"),
+)

@@ -1,0 +1,70 @@
+"""transfer_call: puts a call through to one of the numbers that the business has set up (L07, L18, F09, F18)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from projects.threads import in_db
+from tools.builtin.base import BuiltinTool, BusinessState, Delivery, Moment, define
+from tools.builtin.gates import all_of, escalated_when, needs_escalation, needs_numbers
+from tools.execution.handler import Handler, Occasion
+from tools.execution.outcome import Outcome, Signal
+from tools.integrations.transfers import TransferNumber, numbers_of, transfer_repeat
+
+NOT_OURS = "The call wasn't transferred: {number} is none of the numbers that this business puts callers through to."
+
+
+class TransferTo(BaseModel):
+    """Where the call goes: the schema that a model sees lists the numbers there are, and nothing else is dialled."""
+
+    phone_number: str = Field(max_length=20, description="The number the call goes to.")
+
+
+async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """The channel obeys the signal. The number is looked up anew: the list may have changed since the call was planned."""
+    asked = TransferTo.model_validate(arguments).phone_number
+    numbers = await in_db(numbers_of, occasion)
+    chosen = next((one for one in numbers if one.number == asked), None)
+    if chosen is None:
+        refusal = NOT_OURS.format(number=asked)
+        return Outcome.failed(refusal, told=refusal)
+    result = {"transferred": True, "to": chosen.name, "number": chosen.number}
+    told = f"The caller is being put through to {chosen.name or chosen.number}."
+    return Outcome.done(told, result=result, signal=Signal.TRANSFER, adapter="makegood")
+
+
+def only_ours(parameters: Mapping[str, Any], state: BusinessState) -> Mapping[str, Any]:
+    """The schema with the numbers that there are, and whose they are."""
+    field = dict(parameters["properties"]["phone_number"])
+    field["enum"] = list(dict.fromkeys(one.number for one in state.transfer_numbers))
+    if named := _names(state.transfer_numbers):
+        field["description"] = f"{field.get('description', '')} {named}".strip()
+    return {**parameters, "properties": {**parameters["properties"], "phone_number": field}}
+
+
+def _names(numbers: Sequence[TransferNumber]) -> str:
+    named = [f"{one.number} is {one.name}" for one in numbers if one.name]
+    return f"{', '.join(named)}." if named else ""
+
+
+TOOL = BuiltinTool(
+    name="transfer_call",
+    kind="transfer",
+    # Nothing leaves: the signal is obeyed in the transaction that sends the reply, so trying again is safe.
+    delivery=Delivery.IDEMPOTENT,
+    gate=all_of(needs_escalation("transfer"), needs_numbers),
+    definition=define("Transfers the running call to a person. Say in the same answer to whom."),
+    handler=Handler(carry_out=carry_out, arguments=TransferTo, repeat_of=transfer_repeat),
+    moments=(Moment.TURN, Moment.LIVE),
+    channels=("phone",),
+    category="phone",
+    section="""\
+### Transferring the Call
+- Ask whether the caller wants to be transferred, and call `transfer_call` only after they have said yes.
+- Once it has answered, the call is no longer yours: say nothing more.""",
+    narrow=only_ours,
+    adds=escalated_when("transfer"),
+)

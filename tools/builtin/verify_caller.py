@@ -1,0 +1,28 @@
+"""verify_caller: makes sure who the customer is, as the project's level of verification asks for it (D14, F08, F20)."""
+
+from __future__ import annotations
+
+from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.gates import needs_calendar
+from tools.execution.handler import Handler
+from tools.verification.matching import NAME, Claimed, verify_caller
+
+TOOL = BuiltinTool(
+    name=NAME,
+    kind="caller_verification",
+    delivery=Delivery.IDEMPOTENT,
+    gate=needs_calendar,
+    definition=define(
+        "Makes sure who the customer is, before what is theirs is told or changed. Says what is needed where it isn't sure yet."
+    ),
+    handler=Handler(carry_out=verify_caller, arguments=Claimed),
+    moments=(Moment.TURN, Moment.LIVE),
+    category="calendar",
+    section="""\
+### Verifying the Customer
+- Before you tell, change or cancel somebody's appointment or booking, call `verify_caller`; who is verified isn't asked again.
+- When it asks for a number or an address, ask the customer, and call it again with what they say.
+- When it asks for a code, call `send_verification_code`, ask the customer for the code, and pass what they say to
+  `check_verification_code`. You don't know the code, and never guess one.
+- Never say what is on file for a customer: no number, no address, no name.""",
+)

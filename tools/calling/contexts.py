@@ -1,0 +1,82 @@
+"""What a live channel tells of itself with each call, in its three shapes (F13-F15).
+
+Nothing of it comes from a model. What opens the caller's line is kept out of sight: no model, no log and no row ever has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic.alias_generators import to_camel
+
+
+class ContextRefused(ValueError):
+    """The context can't be used; the text says what is wrong with it, and never what stands in it."""
+
+
+class Context(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    @property
+    def call(self) -> Mapping[str, Any]:
+        """What tools may know of the call."""
+        return {}
+
+
+class PhoneContext(Context):
+    """A phone call. `interaction_id` is our conversation, `auth_token` what the telephone provider lets us act with."""
+
+    channel: Literal["phone"]
+    call_sid: str = Field(min_length=1, max_length=64)
+    auth_token: SecretStr
+    caller_phone: str = Field(max_length=40)
+    interaction_id: UUID
+    caller_verified: bool
+    caller_id: str = Field(max_length=64)
+
+    @property
+    def call(self) -> Mapping[str, Any]:
+        return self.model_dump(mode="json", exclude={"auth_token", "channel"})
+
+
+class PortalContext(Context):
+    """A chat on the customer's own page."""
+
+    channel: Literal["portal"]
+    business_id: UUID
+
+
+class BrowserVoiceContext(Context):
+    """A call out of a browser, which tells of nothing but its business."""
+
+    business_id: UUID
+
+
+# By the channel of the conversation.
+SHAPES: Mapping[str, type[Context]] = {"phone": PhoneContext, "portal": PortalContext, "webcall": BrowserVoiceContext}
+
+
+def read_context(document: Any, *, business_id: UUID, conversation_id: UUID, channel: str) -> Context:
+    """The context of a call to this business, in this conversation on this channel. Raises ContextRefused."""
+    if channel not in SHAPES:
+        raise ContextRefused(f"A conversation on {channel} has no live calls; those on {', '.join(SHAPES)} have.")
+    if not isinstance(document, Mapping):
+        raise ContextRefused("context must be an object.")
+    try:
+        context = SHAPES[channel].model_validate(dict(document))
+    except ValidationError as error:
+        raise ContextRefused(_sentence(error)) from None
+    if getattr(context, "business_id", business_id) != business_id:
+        raise ContextRefused("context.businessId is not the business that this key belongs to.")
+    if getattr(context, "interaction_id", conversation_id) != conversation_id:
+        raise ContextRefused("context.interactionId is another conversation than the one that is called for.")
+    return context
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first mistake, without what was written."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    return f"context.{'.'.join(map(str, first['loc']))}: {first['msg']}."

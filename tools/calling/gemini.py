@@ -1,0 +1,63 @@
+"""A JSON Schema as Gemini takes it: its `Schema` is a subset of OpenAPI's, with types in capitals (L08).
+
+Kept: type, description, nullable, enum of texts, properties, required, items, anyOf, bounds and lengths. Everything else is
+left out: it has no additionalProperties, no $defs and no references, which are written out. What is left out is checked all
+the same, when a call comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+KEPT = ("description", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
+DEEPEST = 12
+
+
+def gemini_parameters(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The parameters of a function; None where it takes nothing: an object without properties is refused."""
+    return _schema(schema, definitions=schema.get("$defs", {}), depth=0) if schema.get("properties") else None
+
+
+def _schema(node: Mapping[str, Any], *, definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    if depth > DEEPEST:
+        raise ValueError("A schema that contains itself can't be written out.")
+    if "$ref" in node:
+        named = definitions[node["$ref"].rpartition("/")[2]]
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        return _schema({**named, **beside}, definitions=definitions, depth=depth + 1)
+    kinds, is_nullable = _kinds(node)
+    written = {key: node[key] for key in KEPT if key in node}
+    if is_nullable:
+        written["nullable"] = True
+    if len(kinds) == 1:
+        inner = _schema(kinds[0], definitions=definitions, depth=depth + 1)
+        return {**inner, **written}
+    if kinds:
+        return {**written, "anyOf": [_schema(kind, definitions=definitions, depth=depth + 1) for kind in kinds]}
+    return {**written, **_plain(node, definitions=definitions, depth=depth)}
+
+
+def _kinds(node: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
+    """The alternatives of a schema but for null, and whether null is one of them."""
+    if isinstance(node.get("type"), list):
+        types = [name for name in node["type"] if name != "null"]
+        return [{**node, "type": name} for name in types], "null" in node["type"]
+    given = node.get("anyOf") or node.get("oneOf") or []
+    return [one for one in given if one.get("type") != "null"], any(one.get("type") == "null" for one in given)
+
+
+def _plain(node: Mapping[str, Any], *, definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """A schema of one type."""
+    values = node.get("enum", [node["const"]] if "const" in node else [])
+    name = node.get("type") or ("string" if values else "object")
+    written: dict[str, Any] = {"type": str(name).upper()}
+    if values and all(isinstance(value, str) for value in values):
+        written |= {"enum": list(values), "format": "enum"}
+    if properties := node.get("properties"):
+        written["properties"] = {
+            key: _schema(part, definitions=definitions, depth=depth + 1) for key, part in properties.items()
+        }
+    if isinstance(node.get("items"), Mapping):
+        written["items"] = _schema(node["items"], definitions=definitions, depth=depth + 1)
+    return written

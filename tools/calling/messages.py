@@ -1,0 +1,44 @@
+"""A model's own calls and their results, as it reads them again: no call without a result (T8)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from llm.prompts import neutralise
+
+LONGEST_RESULT = 4_000
+NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Called(Protocol):
+    """A stored call."""
+
+    call_id: str
+    name: str
+    arguments: dict[str, Any] | None
+    result: str
+
+
+def said_and_called(content: str, calls: Sequence[Called]) -> Iterable[dict[str, Any]]:
+    """One answer with its calls, and then their results, in the wire format of Chat Completions."""
+    said: dict[str, Any] = {"role": "assistant", "content": content or None}
+    if calls:
+        said["tool_calls"] = [_as_called(call) for call in calls]
+    return [said, *(_result(call) for call in calls)]
+
+
+def _as_called(call: Called) -> dict[str, Any]:
+    """A name or arguments that no provider takes back are replaced: their result says what was wrong."""
+    function = {
+        "name": NOT_IN_A_NAME.sub("_", call.name)[:64] or "unknown",
+        "arguments": json.dumps(call.arguments or {}, ensure_ascii=False),
+    }
+    return {"id": call.call_id, "type": "function", "function": function}
+
+
+def _result(call: Called) -> dict[str, Any]:
+    """A result is data: it can't close a tag, and is cut (threat 9)."""
+    return {"role": "tool", "tool_call_id": call.call_id, "content": neutralise(call.result[:LONGEST_RESULT])}

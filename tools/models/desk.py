@@ -1,0 +1,140 @@
+"""What customers bring to people: requests for a person, and tickets (W03, W06)."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class EscalationState(models.TextChoices):
+    """Where a request for a person stands."""
+
+    OFFERED = "offered", "Offered: the customer was shown the button"
+    WAITING = "waiting", "Waiting: the customer asked for a person"
+    CLAIMED = "claimed", "Claimed: a colleague has the conversation"
+    RESOLVED = "resolved", "Resolved"
+
+
+class Escalation(TenantModel):
+    """The agent's offer of a person, and what became of it. `lead` is how the customer wants to be reached:
+    {"name", "email", "phone", "note"}, each where they gave it.
+    """
+
+    project = TenantForeignKey("projects.Project", related_name="escalations")
+    conversation_id = models.UUIDField()
+    turn_id = models.UUIDField(null=True)
+    effect_id = models.UUIDField(null=True)
+    reason = models.CharField(max_length=500)
+    state = models.CharField(max_length=10, choices=EscalationState.choices, default=EscalationState.OFFERED)
+    lead = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    requested_at = models.DateTimeField(null=True)
+    claimed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    claimed_at = models.DateTimeField(null=True)
+    resolved_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            # A second call in a conversation shows what stands.
+            models.UniqueConstraint(
+                fields=["organization", "conversation_id"],
+                condition=~models.Q(state="resolved"),
+                name="one_open_escalation",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["organization", "project", "-created_at"], name="escalation_recent"),
+            models.Index(
+                fields=["organization", "project", "requested_at"],
+                condition=models.Q(state="waiting"),
+                name="escalation_waiting",
+            ),
+        ]
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"escalation ({self.state})"
+
+
+class TicketState(models.TextChoices):
+    """Where a ticket stands."""
+
+    OPEN = "open", "Open"
+    PENDING = "pending", "Pending: the customer is asked"
+    CLOSED = "closed", "Closed"
+
+
+class TicketPriority(models.TextChoices):
+    LOW = "low", "Low"
+    NORMAL = "normal", "Normal"
+    HIGH = "high", "High"
+    URGENT = "urgent", "Urgent"
+
+
+class Ticket(TenantModel):
+    """A matter that outlives its conversation. `number` counts within the project; `effect_id` makes a tool open it once."""
+
+    project = TenantForeignKey("projects.Project", related_name="tickets")
+    number = models.PositiveIntegerField()
+    conversation_id = models.UUIDField(null=True)
+    persona_id = models.UUIDField(null=True)
+    effect_id = models.UUIDField(null=True)
+    subject = models.CharField(max_length=120)
+    body = models.TextField()
+    priority = models.CharField(max_length=6, choices=TicketPriority.choices, default=TicketPriority.NORMAL)
+    state = models.CharField(max_length=8, choices=TicketState.choices, default=TicketState.OPEN)
+    assignee = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "project", "number"], name="one_ticket_per_number"),
+            models.UniqueConstraint(
+                fields=["organization", "effect_id"],
+                condition=models.Q(effect_id__isnull=False),
+                name="one_ticket_per_effect",
+            ),
+        ]
+        indexes = [models.Index(fields=["organization", "project", "-updated_at"], name="ticket_recent")]
+        ordering = ["-number"]
+
+    def __str__(self) -> str:
+        return f"#{self.number} {self.subject}"
+
+
+class TicketChange(TenantModel):
+    """Who changed what of a ticket, kept for good. `before` and `after` hold the fields that changed, as people read them."""
+
+    ticket = TenantForeignKey(Ticket, related_name="changes")
+    actor = models.CharField(max_length=200)
+    actor_id = models.BigIntegerField(null=True)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.actor}: {', '.join(self.after)}"
+
+
+class OperatorNotice(TenantModel):
+    """When an operator was last written to about customers who wait for a person; what was not delivered is owed."""
+
+    project = TenantForeignKey("projects.Project", related_name="operator_notices")
+    member = TenantForeignKey("projects.Member", related_name="+")
+    sent_at = models.DateTimeField()
+    is_delivered = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "project", "member"], name="one_operator_notice")
+        ]
+
+    def __str__(self) -> str:
+        return f"operator notice of {self.sent_at}"

@@ -1,0 +1,46 @@
+"""How sure we are of who talks to us (D14)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from projects.rows import TenantForeignKey, TenantModel
+
+
+class Verification(TenantModel):
+    """That a customer was found to be who they say, in one conversation. `method` is `basic` or `code`."""
+
+    project = TenantForeignKey("projects.Project", related_name="verifications")
+    persona_id = models.UUIDField()
+    conversation_id = models.UUIDField()
+    method = models.CharField(max_length=8)
+    verified_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["organization", "persona_id", "-verified_at"], name="verification_recent")]
+        ordering = ["-verified_at"]
+
+    def __str__(self) -> str:
+        return f"{self.method} at {self.verified_at}"
+
+
+class VerificationCode(TenantModel):
+    """A one-time code on its way to a customer, kept as a hash. It ends by being right, by its time, or by wrong tries."""
+
+    project = TenantForeignKey("projects.Project", related_name="verification_codes")
+    persona_id = models.UUIDField()
+    conversation_id = models.UUIDField()
+    effect_id = models.UUIDField(null=True)
+    digest = models.CharField(max_length=64, editable=False)
+    sent_by = models.CharField(max_length=5, help_text="sms or email")
+    tries = models.PositiveSmallIntegerField(default=0)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["organization", "persona_id", "-created_at"], name="code_recent")]
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"code by {self.sent_by}"

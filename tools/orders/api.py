@@ -1,0 +1,132 @@
+"""The API of orders: what the shop has of a customer. Nothing is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast, get_args
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.async_doors import door_of, plain, rendered
+from projects.api.doors import ProjectView
+from projects.api.problem import ApiError
+from projects.api.request_id import request_id_of
+from projects.api.serializers import StrictSerializer
+from projects.models import Project
+from projects.models.key import Scope
+from projects.threads import in_db
+from tools.orders.lookup import (
+    MOST,
+    USUAL,
+    Status,
+    Wanted,
+    ask_for_sign_in,
+    fetch_orders,
+    open_shop,
+    shop_over,
+)
+from tools.orders.shop import ShopFailed, SignInRefused
+from tools.orders.shopper import LARGEST, shopper_of
+from tools.orders.telling import order_data
+
+WHOSE = "Say whose orders, once: persona (a customer who has signed in to the shop) or wp_user_id (their id there)."
+NO_SHOP = "No shop is connected, or its sign-in was refused. Connect WooCommerce on the page of integrations."
+
+
+class OrdersQuery(StrictSerializer):
+    persona = serializers.UUIDField(required=False)
+    wp_user_id = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    limit = serializers.IntegerField(required=False, default=USUAL, min_value=1, max_value=MOST)
+    status = serializers.ChoiceField(required=False, choices=get_args(Status))
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is looked up, and for which project. `wanted` is None for a customer who has never signed in to the shop."""
+
+    organization_id: UUID
+    project_id: UUID
+    timezone: str
+    wanted: Wanted | None
+
+
+class Orders(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+
+    @extend_schema(
+        operation_id="orders_list",
+        responses={
+            200: OpenApiTypes.OBJECT,
+            409: OpenApiResponse(description="No shop is connected."),
+            502: OpenApiResponse(description="The shop didn't answer with orders within five seconds."),
+        },
+        parameters=[
+            OpenApiParameter("persona", OpenApiTypes.UUID, description="a customer who has signed in to the shop"),
+            OpenApiParameter("wp_user_id", OpenApiTypes.INT, description="the customer's id in the shop"),
+            OpenApiParameter("limit", OpenApiTypes.INT, description=f"1 to {MOST}; default {USUAL}"),
+            OpenApiParameter("status", OpenApiTypes.STR, enum=list(get_args(Status))),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """The newest orders of one customer, as the shop has them now."""
+        checked = OrdersQuery(data=request.query_params.dict())
+        checked.is_valid(raise_exception=True)
+        response = Response(status=202)
+        # For the door, which goes on from here.
+        vars(response)["look"] = _look(self.project, dict(checked.validated_data))
+        return response
+
+
+_orders = plain(Orders)
+
+
+@door_of(Orders)
+async def orders(request: HttpRequest) -> HttpResponseBase:
+    """Read what is asked in one short transaction; ask the shop after it."""
+    response = await in_db(rendered, _orders, request)
+    if "look" not in vars(response):
+        return response
+    try:
+        found = await _found(cast(Look, vars(response)["look"]))
+    except ApiError as problem:
+        return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
+    kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
+    return JsonResponse({"results": found, "next": None}, headers=kept)
+
+
+async def _found(look: Look) -> list[dict[str, Any]]:
+    """Raises ApiError."""
+    if look.wanted is None:
+        return []
+    connection = await in_db(open_shop, look.organization_id, look.project_id)
+    if connection is None:
+        raise ApiError("shop_not_connected", NO_SHOP, status=409)
+    try:
+        return [
+            order_data(order)
+            for order in await fetch_orders(shop_over(connection), look.wanted, timezone=look.timezone)
+        ]
+    except SignInRefused as error:
+        await in_db(ask_for_sign_in, look.organization_id, connection.source_id)
+        raise ApiError("shop_not_connected", str(error), status=409) from error
+    except ShopFailed as error:
+        raise ApiError("shop_failed", str(error), status=502) from error
+
+
+def _look(project: Project, asked: dict[str, Any]) -> Look:
+    """Raises ApiError."""
+    if ("persona" in asked) == ("wp_user_id" in asked):
+        raise ApiError("invalid", WHOSE, field="persona")
+    customer_id = asked.get("wp_user_id") or shopper_of(project, asked["persona"])
+    return Look(
+        organization_id=project.organization.pk,
+        project_id=project.pk,
+        timezone=project.agent_version.config.timezone if project.agent_version else "UTC",
+        wanted=None if customer_id is None else Wanted(customer_id, asked["limit"], asked.get("status")),
+    )

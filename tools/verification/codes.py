@@ -1,0 +1,127 @@
+"""One-time codes: made, kept as a hash, and compared (D14).
+
+Six digits have a million values. What keeps them from being guessed is that a code lives ten minutes and takes five tries, and
+that a customer gets three codes in ten minutes; so both are counted under a lock.
+"""
+
+from __future__ import annotations
+
+import secrets
+import unicodedata
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+from projects.models import Project
+from tools.models import VerificationCode
+
+DIGITS = 6
+MOST_TRIES = 5
+VALID = timedelta(minutes=10)
+MOST_CODES, WITHIN = 3, timedelta(minutes=10)
+
+_SALT = "tools.verification.code"
+_ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+
+class TooManyCodes(Exception):
+    """This customer got three codes within ten minutes; another one has to wait."""
+
+
+class Verdict(Enum):
+    """What a typed code is."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    OVER = "over"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who a code is for: a customer, in the conversation that it was asked for in."""
+
+    project: Project
+    persona_id: UUID
+    conversation_id: UUID
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What came of one try. `tries_left` is of the code that was compared."""
+
+    verdict: Verdict
+    tries_left: int = 0
+
+
+@dataclass(frozen=True)
+class NewCode:
+    """A code that is to be sent. Its digits are in memory only."""
+
+    row_id: UUID
+    digits: str
+
+
+def issue_code(holder: Holder, *, sent_by: str, effect_id: UUID) -> NewCode:
+    """A new code, in the running transaction; the customer's earlier ones end. `sent_by` is sms or email.
+
+    Of two at once one waits for the other. Raises TooManyCodes.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ONE_AT_A_TIME, [f"{_SALT}:{holder.persona_id}"])
+    codes = VerificationCode.objects.filter(project=holder.project, persona_id=holder.persona_id)
+    if codes.filter(created_at__gt=Now() - WITHIN).count() >= MOST_CODES:
+        raise TooManyCodes(TooManyCodes.__doc__)
+    codes.filter(expires_at__gt=Now()).update(expires_at=Now())
+    digits = f"{secrets.randbelow(10**DIGITS):0{DIGITS}d}"
+    row = VerificationCode(
+        project=holder.project,
+        persona_id=holder.persona_id,
+        conversation_id=holder.conversation_id,
+        effect_id=effect_id,
+        sent_by=sent_by,
+        expires_at=Now() + VALID,
+    )
+    row.digest = digest_of(row.pk, digits)
+    row.save(force_insert=True)
+    return NewCode(row.pk, digits)
+
+
+def end_code(row_id: UUID) -> None:
+    """End a code that never left."""
+    VerificationCode.objects.filter(pk=row_id, expires_at__gt=Now()).update(expires_at=Now())
+
+
+def compare_code(holder: Holder, typed: str) -> Compared:
+    """Compare what was typed with the customer's newest code of this conversation, in the running transaction.
+
+    Each comparison counts as a try, under the row's lock, so that guesses made side by side are counted one after the other. A
+    code that was right is used up.
+    """
+    codes = VerificationCode.objects.filter(
+        project=holder.project, persona_id=holder.persona_id, conversation_id=holder.conversation_id
+    )
+    row = codes.select_for_update(no_key=True).order_by("-created_at", "-id").first()
+    if row is None or not codes.filter(pk=row.pk, expires_at__gt=Now(), used_at=None, tries__lt=MOST_TRIES).exists():
+        return Compared(Verdict.OVER)
+    if constant_time_compare(row.digest, digest_of(row.pk, digits_of(typed))):
+        codes.filter(pk=row.pk).update(tries=F("tries") + 1, used_at=Now())
+        return Compared(Verdict.RIGHT)
+    codes.filter(pk=row.pk).update(tries=F("tries") + 1)
+    return Compared(Verdict.WRONG, tries_left=MOST_TRIES - row.tries - 1)
+
+
+def digest_of(row_id: UUID, digits: str) -> str:
+    """A code's hash: with the server's key, because a million values are quickly tried, and for its own row only."""
+    return salted_hmac(_SALT, f"{row_id}:{digits}", algorithm="sha256").hexdigest()
+
+
+def digits_of(typed: str) -> str:
+    """The digits of what was typed, in whichever script and however they are set apart."""
+    found = (unicodedata.decimal(character, None) for character in typed)
+    return "".join(str(digit) for digit in found if digit is not None)

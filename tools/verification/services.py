@@ -1,0 +1,52 @@
+"""Proofs of who a customer is: made, looked up, and asked for by the tools that show or change what is theirs (D14)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from uuid import UUID
+
+from django.db.models.functions import Now
+
+from projects.agent import CallerVerification
+from projects.models import Project
+from tools.execution.handler import Occasion
+from tools.models import Verification
+
+# For so long a customer isn't asked again, in whichever conversation.
+RECENT = timedelta(minutes=60)
+# What satisfies a level: a code proves more than a number that matches.
+METHODS: Mapping[CallerVerification, tuple[str, ...]] = {"basic": ("basic", "code"), "code": ("code",)}
+VERIFY_FIRST = "It isn't sure yet who this is. Call `verify_caller` first, and then this again."
+
+
+def level_of(project: Project) -> CallerVerification:
+    """How sure the project wants to be of whom its agent talks to."""
+    return project.agent_version.config.caller_verification if project.agent_version else "none"
+
+
+def is_verified(project: Project, *, persona_id: UUID | None) -> bool:
+    """Whether a customer has proved who they are within the last 60 minutes, as far as the project's level asks for it.
+
+    Inside the tenant's transaction. At the level `none` everybody has; nobody can who isn't known.
+    """
+    level = level_of(project)
+    if level == "none":
+        return True
+    if persona_id is None:
+        return False
+    recent = Verification.objects.filter(project=project, persona_id=persona_id, verified_at__gt=Now() - RECENT)
+    return recent.filter(method__in=METHODS[level]).exists()
+
+
+def why_not_verified(project: Project, occasion: Occasion) -> str:
+    """Why a tool must not show or change what is the customer's yet, as the sentence that the agent is told; "" if it may."""
+    persona_id = occasion.contact.persona_id if occasion.contact else None
+    return "" if is_verified(project, persona_id=persona_id) else VERIFY_FIRST
+
+
+def note_verified(project: Project, *, persona_id: UUID, conversation_id: UUID, method: str) -> Verification:
+    """Put down that a customer has proved who they are, by `basic` or `code`."""
+    return Verification.objects.create(
+        project=project, persona_id=persona_id, conversation_id=conversation_id, method=method
+    )
