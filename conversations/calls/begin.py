@@ -17,12 +17,12 @@ from tools.calling.results import result_of
 from tools.calling.showing import shown_arguments
 from tools.definition import Delivery
 from tools.execution.caps import cap_of
+from tools.execution.ending import DIED
 from tools.execution.outcome import Outcome
 from tools.execution.repeats import find_repeated
 from tools.models import Effect, EffectState
 
 APPROVAL = "A colleague has to approve this first and has been asked. Tell the customer so, and never that it was done."
-DIED = "The worker that was at it died; whether it was done isn't known."
 
 
 def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> None:

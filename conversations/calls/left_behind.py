@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.db import connections
 
-from conversations.calls.begin import DIED
 from conversations.calls.ending import end_call, end_with_effect
 from conversations.effects.ending import tell_cancelled
 from conversations.log import ConversationLog, open_log
@@ -15,6 +14,7 @@ from conversations.models import TurnCall
 from projects.tenancy import tenant_tx
 from tools import ledger
 from tools.calling.results import result_of
+from tools.execution.ending import DIED
 from tools.execution.outcome import Outcome
 from tools.models import EffectState
 
