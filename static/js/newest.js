@@ -11,4 +11,9 @@ export class Newest {
     this.taken = number;
     return answer;
   }
+
+  /** What was asked for until now is out of date: its answers are dropped. */
+  outdate() {
+    this.taken = this.asked + 1;
+  }
 }

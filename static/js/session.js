@@ -175,11 +175,13 @@ export class Session {
     if (lane === "observer" && state === "done") this.refreshConversation();
   }
 
-  /** One of several waits may have ended: what is still waited for, the conversation says. */
+  /** A wait begins at once; what is still waited for when one of several has ended, the conversation says. */
   waitingChanged({ waiting, reason, until }) {
-    if (!waiting) return void this.refreshConversation();
-    this.store.waiting = { reason, until };
+    // An answer that was read before this knows nothing of it.
+    this.newestConversation.outdate();
+    if (waiting) this.store.waiting = { reason, until };
     this.store.touch();
+    this.refreshConversation();
   }
 
   wasReset({ messages }) {

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
+from conversations.log import open_log
+from conversations.waits import open_wait
 from projects.models import Member
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import converse, say, send, turn_title
@@ -169,6 +173,31 @@ def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: 
         effect.refresh_from_db()
     assert effect.state == EffectState.DONE
     assert effect.resolved_by is not None
+
+
+def test_a_wait_is_not_ended_by_an_answer_that_was_read_before_it(page: Page, app: App, tenant: Tenant) -> None:
+    """T26: answers overtake events; the newest word about a wait counts."""
+    conversation = converse(app, "Hello")
+    open_page(page, app, f"playground?conversation={conversation}")
+    expect(turn_title(page)).to_contain_text("Done in")
+    late: list[Callable[[], None]] = []
+
+    def keep(route: Route) -> None:
+        read_before = route.fetch()
+        late.append(lambda: route.fulfill(response=read_before))
+
+    page.route(f"**/conversations/{conversation}", keep, times=1)
+    say(page, "Thank you")
+    while not late:
+        page.wait_for_timeout(20)
+    with tenant.tx(), open_log(UUID(conversation)) as log:
+        open_wait(log, reason="check_availability_tool", seconds=600)
+    expect(page.locator("#waiting")).to_be_visible()
+    late.pop()()
+    page.evaluate(
+        "fetch(location.href).then(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))"
+    )
+    expect(page.locator("#waiting")).to_be_visible(timeout=1)
 
 
 def test_the_five_turns_with_waiting_shown(page: Page, app: App, tenant: Tenant) -> None:
