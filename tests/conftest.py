@@ -15,6 +15,7 @@ from django.test import AsyncClient, Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from config.memory import settle
 from projects.agent import AgentConfig
 from projects.attributes import start_attributes
 from projects.management.commands.demo import OUTSIDE_CONFIG
@@ -37,6 +38,11 @@ share_middleware()
 
 RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "restaurant.json"
 PASSWORD = "correct horse battery"
+
+
+def pytest_collection_finish() -> None:
+    """Everything is loaded: a collector that looks through it again and again costs a tenth of the suite."""
+    settle()
 
 
 @pytest.fixture(scope="session")

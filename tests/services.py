@@ -4,17 +4,46 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
 
 from config.runner.embedded import EmbeddedServices
+from tests.migrated import copy_migrated
 
-services = EmbeddedServices(durable=False).start()
-atexit.register(services.stop)
-os.environ.update(services.env)
-os.environ.update(
-    {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "OPENAI_API_KEY": "test",
-        "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
-        "MAKEGOOD_OFFLINE": "1",
-    }
-)
+SETTINGS = {
+    "DJANGO_SETTINGS_MODULE": "config.settings",
+    "OPENAI_API_KEY": "test",
+    "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+    "MAKEGOOD_OFFLINE": "1",
+}
+# For a process that shares tests out and runs none: settings are read there too.
+NOWHERE = {
+    "DATABASE_URL": "postgresql://mg_app:none@127.0.0.1:9/makegood",
+    "MIGRATE_DATABASE_URL": "postgresql://mg_owner:none@127.0.0.1:9/makegood",
+    "OPS_DATABASE_URL": "postgresql://mg_ops:none@127.0.0.1:9/makegood",
+    "REDIS_URL": "redis://127.0.0.1:9/0",
+    "SECRET_KEY": "none",
+    "MAKEGOOD_ENCRYPTION_KEYS": "WmZyV2p0SkNQZ0p2N0tQYk1sYnVXc0RpT3pNeFdZc2M=",
+}
+
+
+def _runs_tests() -> bool:
+    """Whether tests run in this process: with pytest's `-n` they run in its children."""
+    shares_out = any(word.startswith(("-n", "--numprocesses")) for word in sys.argv)
+    return "PYTEST_XDIST_WORKER" in os.environ or not shares_out
+
+
+data_dir = Path(tempfile.mkdtemp(prefix="makegood-"))
+data_dir.chmod(0o711)
+atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
+services = EmbeddedServices(data_dir, durable=False)
+os.environ.update(SETTINGS)
+if _runs_tests():
+    copy_migrated(data_dir)
+    services.start()
+    atexit.register(services.stop)
+    os.environ.update(services.env)
+else:
+    os.environ.update(NOWHERE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,7 @@ def sources() -> Iterator[Path]:
         yield from (path for path in (ROOT / floor).rglob("*.py") if "migrations" not in path.parts)
 
 
+@cache
 def imports() -> list[Import]:
     return [found for path in sources() for found in imports_of(path)]
 
@@ -81,12 +83,9 @@ def names_of(node: ast.AST, *, package: tuple[str, ...]) -> list[str]:
     return []
 
 
-IMPORTS = imports()
-
-
 def test_every_floor_is_read() -> None:
     """A floor that was renamed would pass unseen."""
-    assert {found.floor for found in IMPORTS} >= set(FLOORS) - {"todos"}
+    assert {found.floor for found in imports()} >= set(FLOORS) - {"todos"}
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
     assert packages - {"tests", "bench"} <= set(FLOORS)
 
@@ -94,12 +93,14 @@ def test_every_floor_is_read() -> None:
 def test_no_import_points_up() -> None:
     """conversations → todos → tools → jobs → projects → llm → outbound"""
     height = {floor: at for at, floor in enumerate(FLOORS)}
-    upward = [str(found) for found in IMPORTS if found.target in height and height[found.target] > height[found.floor]]
+    upward = [
+        str(found) for found in imports() if found.target in height and height[found.target] > height[found.floor]
+    ]
     assert upward == []
 
 
 def test_nobody_but_config_imports_config() -> None:
-    assert [str(found) for found in IMPORTS if found.target == "config" and found.floor != "config"] == []
+    assert [str(found) for found in imports() if found.target == "config" and found.floor != "config"] == []
 
 
 @pytest.mark.parametrize("floor", PLAIN)
@@ -107,37 +108,37 @@ def test_plain_packages_know_no_models(floor: str) -> None:
     """`llm` may fill in Django's templates, and nothing else of Django's; `outbound` nothing at all."""
     allowed = ("django.template", "django.utils") if floor == "llm" else ()
     frameworks = ("django", "rest_framework", "celery", "kombu")
-    own = [found for found in IMPORTS if found.floor == floor and found.target in frameworks]
+    own = [found for found in imports() if found.floor == floor and found.target in frameworks]
     assert [str(found) for found in own if not found.module.startswith(allowed or ("nothing",))] == []
 
 
 def test_openai_is_imported_in_llm_only() -> None:
-    assert {found.floor for found in IMPORTS if found.target == "openai"} == {"llm"}
+    assert {found.floor for found in imports() if found.target == "openai"} == {"llm"}
 
 
 def test_http_leaves_through_outbound_and_llm_only() -> None:
     """One guarded door. `llm` speaks to the operator's own model server, and asks the door about any other."""
     clients = {"aiohttp", "httpx", "requests", "urllib3", "httpcore"}
-    assert {found.floor for found in IMPORTS if found.target in clients} <= {"outbound", "llm"}
+    assert {found.floor for found in imports() if found.target in clients} <= {"outbound", "llm"}
 
 
 def test_no_import_hides_in_a_function() -> None:
     """An import inside a function breaks a cycle that should not be there."""
-    hidden = [found for found in IMPORTS if found.is_late and found.target in FLOORS]
+    hidden = [found for found in imports() if found.is_late and found.target in FLOORS]
     unexplained = [str(found) for found in hidden if (found.file, found.module) not in LATE]
     assert unexplained == []
 
 
 def test_what_is_allowed_to_be_late_still_is() -> None:
-    assert set(LATE) <= {(found.file, found.module) for found in IMPORTS if found.is_late}
+    assert set(LATE) <= {(found.file, found.module) for found in imports() if found.is_late}
 
 
 def test_models_import_no_service() -> None:
     """A model that calls a service can't be read on its own."""
-    models = [found for found in IMPORTS if found.file.endswith("/models.py") or "/models/" in found.file]
+    models = [found for found in imports() if found.file.endswith("/models.py") or "/models/" in found.file]
     words = {"services", "flows", "views", "api", "admin", "tasks"}
     assert [str(found) for found in models if found.target in APPS and words & set(found.module.split(".")[1:2])] == []
 
 
 def test_the_product_imports_nothing_of_its_tests() -> None:
-    assert [str(found) for found in IMPORTS if found.target in ("tests", "bench", "pytest")] == []
+    assert [str(found) for found in imports() if found.target in ("tests", "bench", "pytest")] == []

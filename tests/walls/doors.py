@@ -289,6 +289,7 @@ ACCOUNT = {
     "c/<str:token>/events": 404,
     # There is a shop only where the demo is.
     "demo/shop": 404,
+    "demo/shop/wp-json/wc/v3/orders": 404,
     "invitations/<str:token>": 410,
     "join": 410,
     "k/<slug:project_slug>/<slug:article_slug>": 404,

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import re
 import uuid
+from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.messages import get_messages
 from django.db import models
 from django.test import Client
 from django.urls import reverse
 
-from projects.models import AgentVersion, Organization
+from projects.models import AgentVersion, ApiKey, Organization, User
 from tests.walls.conftest import OURS, THEIRS, Filled, World, browser
 from tests.walls.pages import ADDABLE, DELETABLE, OWNED, PAGES, PLATFORM_ONLY, address, assert_nothing_of, by_model
 from tests.walls.rows import tenant_models
 
-TOKEN = re.compile(r'csrfmiddlewaretoken" value="\w+"')
+
+class Reader:
+    """One person's browser. What several tests look at is asked for once."""
+
+    def __init__(self, user: User) -> None:
+        self.get = cache(browser(user).get)
 
 
 @pytest.fixture
@@ -31,14 +37,20 @@ def theirs(world: World) -> Filled:
     return world.theirs
 
 
+@pytest.fixture(scope="module")
+def owner(world: World) -> Reader:
+    return Reader(world.ours.tenant.owner)
+
+
+@pytest.fixture(scope="module")
+def platform(world: World) -> Reader:
+    return Reader(world.platform)
+
+
 @pytest.fixture
-def owner(world: World) -> Client:
+def intruder(world: World) -> Client:
+    """Our owner as well, who tries what leaves traces in a session."""
     return browser(world.ours.tenant.owner)
-
-
-@pytest.fixture
-def platform(world: World) -> Client:
-    return browser(world.platform)
 
 
 def test_every_tenant_model_has_its_pages() -> None:
@@ -46,14 +58,14 @@ def test_every_tenant_model_has_its_pages() -> None:
 
 
 @by_model
-def test_a_list_shows_our_rows_only(model: Any, owner: Client, ours: Filled, theirs: Filled) -> None:
+def test_a_list_shows_our_rows_only(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
     text = owner.get(address(model, "changelist")).content.decode()
     assert str(ours.rows[model].pk) in text
     assert_nothing_of(theirs, text)
 
 
 @by_model
-def test_the_pages_of_our_row_show_our_rows_only(model: Any, owner: Client, ours: Filled, theirs: Filled) -> None:
+def test_the_pages_of_our_row_show_our_rows_only(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
     for page in PAGES:
         response = owner.get(address(model, page, ours.rows[model].pk))
         assert response.status_code == (403 if page == "delete" and model not in DELETABLE else 200)
@@ -61,50 +73,63 @@ def test_the_pages_of_our_row_show_our_rows_only(model: Any, owner: Client, ours
 
 
 @by_model
-def test_another_tenants_row_is_a_row_that_does_not_exist(
-    model: Any, owner: Client, ours: Filled, theirs: Filled
-) -> None:
-    def answer(page: str, pk: object) -> tuple[int, str]:
-        response = owner.get(address(model, page, pk), follow=True)
-        return response.status_code, TOKEN.sub("", response.content.decode().replace(str(pk), ""))
+def test_another_tenants_row_is_a_row_that_does_not_exist(model: Any, intruder: Client, theirs: Filled) -> None:
+    def answer(page: str, pk: object) -> tuple[int, str, list[str]]:
+        response = intruder.get(address(model, page, pk))
+        intruder.cookies.pop("messages", None)
+        said = [str(message).replace(str(pk), "") for message in get_messages(response.wsgi_request)]
+        return response.status_code, response.headers.get("Location", ""), said
 
     for page in PAGES:
         assert answer(page, theirs.rows[model].pk) == answer(page, uuid.uuid4())
 
 
 @by_model
-def test_no_form_offers_another_tenants_row(model: Any, owner: Client, ours: Filled, theirs: Filled) -> None:
+def test_no_form_offers_another_tenants_row(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
     response = owner.get(address(model, "add"))
     assert response.status_code == (200 if model in ADDABLE else 403)
     assert_nothing_of(theirs, response.content.decode())
 
 
 @by_model
-def test_no_search_or_filter_finds_another_tenants_row(model: Any, owner: Client, ours: Filled, theirs: Filled) -> None:
-    pk = theirs.rows[model].pk
-    for query in (f"id__in={pk}", f"id__exact={pk}", f"id={pk}", f"q={THEIRS}"):
+def test_no_search_or_filter_finds_another_tenants_row(model: Any, owner: Reader, ours: Filled, theirs: Filled) -> None:
+    for query in (f"id__in={theirs.rows[model].pk}", f"q={THEIRS}"):
         response = owner.get(f"{address(model, 'changelist')}?{query}")
         assert response.status_code == 200
         assert list(response.context_data["cl"].result_list) == [], query
 
 
 @by_model
-def test_a_list_is_not_narrowed_by_a_column_that_it_does_not_offer(model: Any, owner: Client, ours: Filled) -> None:
-    """Row 22: `?organization__id__exact=…`, and guessing at a hidden column."""
-    columns = ("organization__id__exact=1", "project__api_keys__digest__startswith=a", "digest__startswith=a")
-    ways = ("id__startswith=a", "id__regex=(", "id__exact=%00", "created_at__year=99999999999")
-    for query in (*columns, *ways):
-        assert owner.get(f"{address(model, 'changelist')}?{query}").status_code == 400
+@pytest.mark.parametrize("query", ["organization__id__exact=1", "id__startswith=a"])
+def test_a_list_is_not_narrowed_by_a_column_that_it_does_not_offer(model: Any, query: str, owner: Reader) -> None:
+    """Row 22: `?organization__id__exact=…`, and guessing at the letters of an id."""
+    assert owner.get(f"{address(model, 'changelist')}?{query}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "project__api_keys__digest__startswith=a",
+        "digest__startswith=a",
+        "id__regex=(",
+        "id__exact=%00",
+        "created_at__year=99999999999",
+    ],
+)
+def test_a_list_is_not_narrowed_by_a_guess(query: str, owner: Reader) -> None:
+    """Row 22, with what the framework alone decides, whatever the table."""
+    assert owner.get(f"{address(ApiKey, 'changelist')}?{query}").status_code == 400
 
 
 @by_model
-def test_a_list_never_offers_to_delete_in_bulk(model: Any, owner: Client, ours: Filled) -> None:
+def test_a_list_never_offers_to_delete_in_bulk(model: Any, owner: Reader, ours: Filled) -> None:
     assert "delete_selected" not in owner.get(address(model, "changelist")).content.decode()
 
 
 @by_model
-def test_an_edited_post_cannot_change_another_tenants_row(model: Any, owner: Client, theirs: Filled) -> None:
-    response = owner.post(address(model, "change", theirs.rows[model].pk), {"name": "x", "role": "viewer", "text": "x"})
+def test_an_edited_post_cannot_change_another_tenants_row(model: Any, intruder: Client, theirs: Filled) -> None:
+    forged = {"name": "x", "role": "viewer", "text": "x"}
+    response = intruder.post(address(model, "change", theirs.rows[model].pk), forged)
     assert response.status_code in (302, 403)
     with theirs.tenant.tx():
         kept = model._base_manager.get(pk=theirs.rows[model].pk)
@@ -117,51 +142,51 @@ def model_to_text(row: models.Model) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("model", PLATFORM_ONLY, ids=lambda model: model._meta.label)
-def test_tables_of_everybody_are_closed_to_an_owner(model: Any, owner: Client, ours: Filled) -> None:
+def test_tables_of_everybody_are_closed_to_an_owner(model: Any, owner: Reader, ours: Filled) -> None:
     for page in ("changelist", "add"):
         assert owner.get(address(model, page)).status_code == 403
     assert owner.get(address(model, "change", ours.tenant.owner.pk)).status_code in (302, 403)
 
 
-def test_autocomplete_offers_another_tenants_row_to_nobody(owner: Client, ours: Filled, theirs: Filled) -> None:
+def test_autocomplete_offers_another_tenants_row_to_nobody(intruder: Client, ours: Filled, theirs: Filled) -> None:
     found = []
     for model in tenant_models():
         for field in model._meta.fields:
             query = {"app_label": model._meta.app_label, "model_name": model._meta.model_name, "field_name": field.name}
-            response = owner.get(reverse("admin:autocomplete"), query)
+            response = intruder.get(reverse("admin:autocomplete"), query)
             if response.status_code == 200:
                 found.append(field)
                 assert_nothing_of(theirs, response.content.decode())
     assert found
 
 
-def test_view_on_site_leads_nowhere(owner: Client, theirs: Filled) -> None:
+def test_view_on_site_leads_nowhere(owner: Reader, theirs: Filled) -> None:
     for content_type in range(1, 40):
         assert owner.get(f"/admin/r/{content_type}/{theirs.tenant.project.pk}/").status_code == 404
 
 
-def test_the_platform_sees_every_tenant(platform: Client, ours: Filled, theirs: Filled) -> None:
+def test_the_platform_sees_every_tenant(platform: Reader, ours: Filled, theirs: Filled) -> None:
     text = platform.get(address(AgentVersion, "changelist")).content.decode()
     assert OURS in text
     assert THEIRS in text
 
 
 @by_model
-def test_the_platform_reads_every_page(model: Any, platform: Client, theirs: Filled) -> None:
+def test_the_platform_reads_every_page(model: Any, platform: Reader, theirs: Filled) -> None:
     for page in PAGES:
         expected = 403 if page == "delete" and model not in DELETABLE else 200
         assert platform.get(address(model, page, theirs.rows[model].pk)).status_code == expected
 
 
 @pytest.mark.parametrize("model", [model for model in OWNED if not admin.site._registry[model].writable])
-def test_facts_are_read_only(model: Any, owner: Client, ours: Filled) -> None:
+def test_facts_are_read_only(model: Any, owner: Reader, intruder: Client, ours: Filled) -> None:
     """Jobs, events, turns, messages, verdicts, effects, directives, model calls, agent versions."""
     row = ours.rows[model]
     text = owner.get(address(model, "change", row.pk)).content.decode()
     assert 'name="_save"' not in text
     for page in ("change", "delete"):
-        assert owner.post(address(model, page, row.pk), {"post": "yes"}).status_code == 403
-    assert owner.post(address(model, "add"), {}).status_code == 403
+        assert intruder.post(address(model, page, row.pk), {"post": "yes"}).status_code == 403
+    assert intruder.post(address(model, "add"), {}).status_code == 403
 
 
 def test_the_facts_are_these() -> None:
@@ -170,7 +195,7 @@ def test_the_facts_are_these() -> None:
 
 
 @by_model
-def test_the_platform_adds_no_row_to_a_tenant(model: Any, platform: Client) -> None:
+def test_the_platform_adds_no_row_to_a_tenant(model: Any, platform: Reader) -> None:
     assert platform.get(address(model, "add")).status_code == (200 if model is Organization else 403)
 
 
@@ -191,7 +216,7 @@ class Inline(HTMLParser):
 
 
 @by_model
-def test_pages_keep_the_strict_policy(model: Any, owner: Client, ours: Filled) -> None:
+def test_pages_keep_the_strict_policy(model: Any, owner: Reader, ours: Filled) -> None:
     pages = ["changelist", "add"]
     urls = [reverse("admin:index"), *(address(model, page) for page in pages)]
     for url in (*urls, address(model, "change", ours.rows[model].pk)):

@@ -52,6 +52,8 @@ class House:
     people: dict[Role, User]
     ids: dict[str, Any]
     sessions: dict[str, Client] = field(default_factory=dict)
+    # The doors through which somebody wrote since it was last restored.
+    written: list[str] = field(default_factory=list)
 
     def visitor(self, role: str) -> Client:
         """The browser of one of our people, signed in once."""
@@ -59,8 +61,19 @@ class House:
             self.sessions[role] = browser(self.people[Role(role)])
         return self.sessions[role]
 
+    def noticed(self, door: Door | Page, response: Any) -> Any:
+        """The answer, and whether it is one to somebody who wrote."""
+        if response.status_code < 400 and getattr(door, "method", "POST") != "GET":
+            self.written.append(str(door))
+        return response
+
     def restore(self) -> None:
-        """What the last visitor used up is there again."""
+        """What the last visitors used up is there again."""
+        if self.written:
+            self._restore()
+            self.written.clear()
+
+    def _restore(self) -> None:
         with self.tenant.tx():
             set_attribute(self.tenant.project, KEY, "Buonasera")
             Job.objects.filter(pk=self.ids["job_id"]).update(state=State.FAILED)
@@ -159,22 +172,24 @@ def house(_schema: None) -> Iterator[House]:
             "project_slug": tenant.project.slug,
         },
     )
-    made.restore()
+    made._restore()
     yield made
     empty_database()
 
 
 @pytest.fixture(autouse=True)
-def _restored(request: pytest.FixtureRequest, house: House) -> Iterator[None]:
+def _restored(house: House) -> Iterator[None]:
     yield
-    if _may_write(request):
-        house.restore()
+    house.restore()
 
 
 @pytest.fixture
 def stranger(request: pytest.FixtureRequest, house: House, passer_by: Tenant) -> Tenant:
     """Another tenant; where they write, someone new each time, who has written nothing yet."""
-    return make_tenant(f"Stranger{uuid.uuid4().hex[:8]}") if _may_write(request) else passer_by
+    asked = getattr(request.node, "callspec", None)
+    door, page = (asked.params.get(name) for name in ("door", "page")) if asked else (None, None)
+    writes = page in FORMS if page else not door or door.method != "GET"
+    return make_tenant(f"Stranger{uuid.uuid4().hex[:8]}") if writes else passer_by
 
 
 @pytest.fixture(scope="module")
@@ -183,18 +198,14 @@ def passer_by(house: House) -> Tenant:
     return make_tenant("PasserBy")
 
 
-def _may_write(request: pytest.FixtureRequest) -> bool:
-    """Whether the test's visitors do more than look."""
-    asked = getattr(request.node, "callspec", None)
-    door, page = (asked.params.get(name) for name in ("door", "page")) if asked else (None, None)
-    return page in FORMS if page else not door or door.method != "GET"
-
-
-def call(client: Client, door: Door, ids: dict[str, Any], *, method: str = "", **headers: str) -> Any:
-    path = "/" + filled(door.route, ids)
-    return client.generic(
-        method or door.method, path, _json(door.body), content_type="application/json", headers=headers
-    )
+def call(
+    client: Client, door: Door, house: House, *, ids: dict[str, Any] | None = None, method: str = "", **headers: str
+) -> Any:
+    """Ask at a door, with the house's ids or others."""
+    path = "/" + filled(door.route, house.ids if ids is None else ids)
+    said = {"content_type": "application/json", "headers": headers}
+    response = client.generic(method or door.method, path, _json(door.body), **said)
+    return house.noticed(door, response)
 
 
 def _json(body: dict[str, Any]) -> bytes:
@@ -262,7 +273,7 @@ def test_every_address_is_in_the_table() -> None:
 
 @by_door
 def test_nobody_enters_without_credentials(door: Door, house: House) -> None:
-    response = call(Client(), door, house.ids)
+    response = call(Client(), door, house)
     assert response.status_code == 401
     assert response.json()["error"]["code"] == "not_authenticated"
 
@@ -270,17 +281,16 @@ def test_nobody_enters_without_credentials(door: Door, house: House) -> None:
 @by_door
 def test_a_role_enters_where_its_verbs_allow(door: Door, house: House) -> None:
     for role, verbs in MAY.items():
-        response = call(house.visitor(role), door, house.ids, **{"X-Project": house.tenant.project.slug})
+        response = call(house.visitor(role), door, house, **{"X-Project": house.tenant.project.slug})
         assert response.status_code == (door.status if door.scope in verbs else 403), role
-        if door.method != "GET":
-            house.restore()
+        house.restore()
 
 
 @by_door
 def test_a_key_enters_with_the_scope_and_only_with_it(door: Door, house: House) -> None:
     others = [scope for scope in Scope if scope is not door.scope]
-    assert call(with_key(house.tenant, *others), door, house.ids).status_code == 403
-    assert call(with_key(house.tenant, door.scope), door, house.ids).status_code == door.status
+    assert call(with_key(house.tenant, *others), door, house).status_code == 403
+    assert call(with_key(house.tenant, door.scope), door, house).status_code == door.status
 
 
 @by_door
@@ -292,9 +302,9 @@ def test_another_tenant_finds_nothing_that_a_random_id_would_not(door: Door, hou
     owner, slug = browser(stranger.owner), {"X-Project": stranger.project.slug}
     callers = [(with_key(stranger, *Scope), {}), (owner, slug), (with_key(house.tenant, *Scope, project=second), {})]
     for client, headers in callers:
-        answer = call(client, door, house.ids, **headers)
+        answer = call(client, door, house, **headers)
         if door.names_a_row:
-            assert nameless(answer) == nameless(call(client, door, random_ids(), **headers))
+            assert nameless(answer) == nameless(call(client, door, house, ids=random_ids(), **headers))
             assert answer.status_code == 404
         else:
             assert answer.status_code == door.status
@@ -310,7 +320,7 @@ def test_another_tenant_finds_nothing_that_a_random_id_would_not(door: Door, hou
 def test_a_strangers_session_does_not_find_our_project(door: Door, house: House, stranger: Tenant) -> None:
     client = browser(stranger.owner)
     answers = [
-        nameless(call(client, door, house.ids, **{"X-Project": slug}))
+        nameless(call(client, door, house, **{"X-Project": slug}))
         for slug in (house.tenant.project.slug, "no-such-project")
     ]
     assert answers[0] == answers[1]
@@ -322,7 +332,7 @@ def test_another_method_is_405(door: Door, house: House) -> None:
     allowed = {other.method for other in DOORS if other.route == door.route}
     for method in METHODS:
         if method not in allowed:
-            response = call(Client(headers=house.tenant.headers), door, house.ids, method=method)
+            response = call(Client(headers=house.tenant.headers), door, house, method=method)
             assert response.status_code == 405, method
             assert response.json()["error"]["code"] == "method_not_allowed"
 
@@ -351,14 +361,14 @@ def test_a_body_names_no_tenant_and_no_project(door: Door, house: House) -> None
     for name in ("organization", "organization_id", "project", "project_id"):
         forged = {**door.body, name: str(house.tenant.organization.pk)}
         api = Client(headers=house.tenant.headers)
-        response = call(api, Door(door.route, door.method, door.scope, body=forged), house.ids)
+        response = call(api, Door(door.route, door.method, door.scope, body=forged), house)
         assert (response.status_code, response.json()["error"]["field"]) == (400, name)
 
 
 def test_nothing_of_ours_was_touched_by_any_stranger(house: House, stranger: Tenant) -> None:
     before, client = everything_of(house), with_key(stranger, *Scope)
     for door in DOORS:
-        call(client, door, house.ids)
+        call(client, door, house)
     assert everything_of(house) == before
 
 
@@ -403,7 +413,8 @@ def test_a_form_acts_for_nobody_without_its_verb(page: Page, house: House) -> No
     assert Client().post(url).headers["Location"].startswith(reverse("account_login"))
     for role, verbs in MAY.items():
         expected = page.status if page.scope in verbs else 403
-        assert house.visitor(role).post(url, {"role": "viewer"}).status_code == expected, role
+        answer = house.noticed(page, house.visitor(role).post(url, {"role": "viewer"}))
+        assert answer.status_code == expected, role
 
 
 @by_form
