@@ -99,11 +99,18 @@ class Scale:
 
 
 def stacked(
-    series: Sequence[Series], *, labels: Sequence[str], height: float, unit: str, summary: str, width: int = WIDE
+    series: Sequence[Series],
+    *,
+    labels: Sequence[str],
+    height: float,
+    unit: str,
+    summary: str,
+    width: int = WIDE,
+    whole: float = 0,
 ) -> Chart:
-    """Bars on top of one another, one stack per label."""
+    """Bars on top of one another, one stack per label. The axis reaches `whole` even where no stack does."""
     sums = [sum(one.values[column] or 0 for one in series) for column in range(len(labels))]
-    scale = Scale(top=nice_top(max(sums, default=0)), base=height - 28, columns=len(labels), width=width)
+    scale = Scale(top=nice_top(max([whole, *sums])), base=height - 28, columns=len(labels), width=width)
     bars = [bar for column in range(len(labels)) for bar in _stack(series, column, labels[column], scale, unit)]
     return _chart(scale, height=height, labels=labels, summary=summary, bars=bars, unit=unit)
 

@@ -112,7 +112,7 @@ def _freshness(days: Sequence[Turns], labels: list[str]) -> Chart:
     summary = (
         f"Share of replies with fresh directives by day, {min(known):.0f} to {max(known):.0f} %." if known else NONE
     )
-    return stacked(series, labels=labels, height=132, unit="%", summary=summary, width=NARROW)
+    return stacked(series, labels=labels, height=132, unit="%", summary=summary, width=NARROW, whole=100)
 
 
 def _today(entry: Entry, now: datetime) -> dict[str, Any]:
