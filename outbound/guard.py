@@ -23,7 +23,8 @@ from outbound.transport import GuardedTransport, Wire
 # Takes a host and a port, returns every address of the name as text; raises OSError where there is none
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+# The last two are WebDAV's, for calendars.
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "REPORT"})
 DEFAULT_MAX_BYTES = 256 * 1024
 MODEL_MAX_BYTES = 16 * 1024 * 1024
 USER_AGENT = "Makegood"

@@ -224,6 +224,42 @@ class ClientLookupSettings(SourceSettings):
         check_private_url(self.url, guard)
 
 
+class CalDavSettings(SourceSettings):
+    """A calendar on a CalDAV server: taken times in it are not offered, and bookings are written to it (F07, D24)."""
+
+    address_field = "url"
+
+    url: Url = Field(
+        title="Address of the calendar",
+        description="Of the one calendar, not of the server: copy it from the calendar’s own settings.",
+        examples=["https://cal.example.com/dav/calendars/anna/work/"],
+    )
+    user: Line = Field(min_length=1, title="User name", description="Of an account that may write to the calendar.")
+
+    @field_validator("url")
+    @classmethod
+    def an_address_of_a_collection(cls, value: str) -> str:
+        if "?" in value or "#" in value:
+            raise ValueError("Write the calendar’s address without what follows a ? or a #.")
+        if value.partition(":")[0].lower() in ("webcal", "webcals") or value.lower().endswith(".ics"):
+            raise ValueError("This is a calendar’s feed, which can only be read. Copy its CalDAV address.")
+        return f"{value.rstrip('/')}/"
+
+    @field_validator("user")
+    @classmethod
+    def without_a_colon(cls, value: str) -> str:
+        if ":" in value:
+            raise ValueError("A user name can’t contain a colon.")
+        return value
+
+    @property
+    def server(self) -> str:
+        return self.url
+
+    def check_server(self, guard: Guard) -> None:
+        check_private_url(self.url, guard)
+
+
 @dataclass(frozen=True)
 class SourceKind:
     """One kind of connection. `credential` is what its one secret is called.
@@ -289,6 +325,16 @@ KINDS: dict[str, SourceKind] = {
             needs_secret=False,
             is_looked_up=True,
             sample="A phone number",
+        ),
+        SourceKind(
+            name="caldav",
+            title="Calendar (CalDAV)",
+            carries="taken times",
+            lead="What is taken in your calendar is not offered to customers, and each booking appears in it.",
+            icon="calendar-time",
+            settings=CalDavSettings,
+            credential="Password",
+            is_looked_up=True,
         ),
     )
 }

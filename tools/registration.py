@@ -10,6 +10,7 @@ from projects.sources import to_connect_again
 from tools.abilities import agent_abilities
 from tools.attention import broken_of_late, unanswered_effects
 from tools.book.resources import plant_resources
+from tools.calendar import lane as calendar_lane
 from tools.custom.attribute import KEY, ToolsAttribute
 from tools.desk import notices
 from tools.desk.escalations import waiting_requests
@@ -32,3 +33,4 @@ def register() -> None:
     PLANTS["resources"] = plant_resources
     ABILITIES["tools"] = agent_abilities
     notices.register_lane()
+    calendar_lane.register_lane()

@@ -13,6 +13,8 @@ from jobs.enqueue import enqueue
 from projects.models import Project
 from todos.executor import resume
 from tools import ledger
+from tools.calendar.entries import is_calendar_event
+from tools.calendar.entries import resolve as resolve_calendar_event
 from tools.execution.callback import is_token_of
 from tools.execution.outcome import Ending, Outcome
 from tools.execution.webhook import Reply, result_of
@@ -29,6 +31,8 @@ def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | Non
     Raises Http404, and WrongState unless it is unknown. Two people at once: one wins.
     """
     effect = _effect(project, effect_id)
+    if is_calendar_event(effect):
+        return resolve_calendar_event(effect, happened=happened, by=by)
     if resume.is_of_todo(effect):
         return resume.resolve(effect, happened=happened, by=by)
     with open_log(conversation_of(effect)) as log:

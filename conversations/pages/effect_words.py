@@ -73,6 +73,7 @@ KINDS = {
     "booking_search": "Look for a booking",
     "booking_cancel": "Cancellation",
     "meeting": "Meeting",
+    "calendar_event": "Calendar event",
     "transfer": "Transfer to a person",
     "webhook": "Webhook",
     "urgent_message": "Message to the agent",

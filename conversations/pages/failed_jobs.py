@@ -47,10 +47,11 @@ LANES: Mapping[str, LaneWords] = {
     "follow_up": LaneWords("Follow-up", "The agent did not write again after the silence."),
     "summary": LaneWords("Summary", "The next prompts carry the longer transcript."),
     "operator_notice": LaneWords("Notice to operators", "Nobody was written to about customers who wait for a person."),
+    "calendar": LaneWords("Calendar", "The booking stands, and the connected calendar doesn’t show it as it is."),
 }
 
 # Their jobs are ordered by something else than turns.
-OF_NO_TURN = ("effect", "todo", "operator_notice")
+OF_NO_TURN = ("effect", "todo", "operator_notice", "calendar")
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,13 @@ STEP = timedelta(minutes=15)
 
 @dataclass(frozen=True)
 class Agenda:
-    """What some resources have on some days, and the moment up to which time is past."""
+    """What some resources have on some days, and the moment up to which time is past. `busy` is taken for all of them."""
 
     opening: Opening
     resources: Sequence[Resource]
     now: datetime
     taken: Mapping[UUID, Sequence[Span]]
+    busy: Sequence[Span] = ()
 
     def free_at(self, starts_at: datetime) -> Resource | None:
         """The first of the resources that is free, and open, from a moment on for as long as it is booked."""
@@ -46,7 +47,7 @@ class Agenda:
     def _is_free(self, resource: Resource, starts_at: datetime) -> bool:
         wanted = span_of(resource, starts_at)
         is_taken = any(wanted.meets(span) for span in self.taken.get(resource.pk, ()))
-        return not is_taken and self.opening.is_open_for(wanted)
+        return not is_taken and not meets_any(wanted, self.busy) and self.opening.is_open_for(wanted)
 
 
 def read_agenda(
@@ -57,14 +58,22 @@ def read_agenda(
     last: date,
     now: datetime,
     without: UUID | None = None,
+    busy: Sequence[Span] = (),
 ) -> Agenda:
-    """The agenda from one day to another. `without` is a booking whose place counts as free, because it moves. One query."""
+    """The agenda from one day to another. `without` is a booking whose place counts as free, because it moves; `busy` is when
+    the business's own calendar is taken. One query.
+    """
     starts, ends = opening.whole(first).starts_at, opening.whole(last + timedelta(days=1)).ends_at
     rows = standing(starts, ends, without=without).filter(resource__in=resources)
     taken: dict[UUID, list[Span]] = defaultdict(list)
     for resource_id, starts_at, ends_at in rows.values_list("resource_id", "starts_at", "ends_at"):
         taken[resource_id].append(Span(starts_at, ends_at))
-    return Agenda(opening=opening, resources=resources, now=now, taken=taken)
+    return Agenda(opening=opening, resources=resources, now=now, taken=taken, busy=busy)
+
+
+def meets_any(wanted: Span, spans: Sequence[Span]) -> bool:
+    """Whether a span shares a moment with any of some others."""
+    return any(wanted.meets(span) for span in spans)
 
 
 def standing(starts_at: datetime, ends_at: datetime, *, without: UUID | None = None) -> QuerySet[Booking]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from typing import Any
 
@@ -11,7 +11,7 @@ from pydantic import Field
 from projects.models import Project
 from tools.book.clock import read_clock, read_day
 from tools.book.desk import Arguments
-from tools.book.opening import Opening
+from tools.book.opening import Opening, Span
 from tools.book.refusals import Unbookable
 from tools.book.search import config_of, new_search
 from tools.book.services import Cause, Guest, book
@@ -61,8 +61,16 @@ class SizeUnknown(Unbookable):
         super().__init__(type(self).__doc__ or "", field="party_size")
 
 
-def reserve(project: Project, agreed: Agreed, occasion: Occasion, *, kind: BookingKind, title: str = "") -> Outcome:
-    """Book what was agreed, once per effect. Raises Unbookable or NoTime."""
+def reserve(
+    project: Project,
+    agreed: Agreed,
+    occasion: Occasion,
+    *,
+    kind: BookingKind,
+    busy: Sequence[Span] = (),
+    title: str = "",
+) -> Outcome:
+    """Book what was agreed, once per effect, where the business's own calendar isn't `busy`. Raises Unbookable or NoTime."""
     if agreed.date is None or agreed.time is None:
         raise TimeUnknown
     wish = Wish(party_size=agreed.party_size, kind=kind, name=agreed.with_whom or "")
@@ -72,13 +80,14 @@ def reserve(project: Project, agreed: Agreed, occasion: Occasion, *, kind: Booki
         project,
         wish,
         starts_at=local_moment(
-            project, wish, day=read_day(agreed.date), clock=read_clock(agreed.time), now=occasion.at
+            project, wish, day=read_day(agreed.date), clock=read_clock(agreed.time), now=occasion.at, busy=busy
         ),
         guest=_guest(agreed, occasion),
         now=occasion.at,
         cause=_cause(occasion),
         title=title,
         notes=agreed.notes or "",
+        busy=busy,
     )
     result = {"booking": booking_data(booking, project)}
     return Outcome.done(_told(booking, project, occasion), result=result, adapter="book")
@@ -89,11 +98,13 @@ def same_reservation(arguments: Mapping[str, Any], occasion: Occasion) -> str | 
     return " ".join(str(arguments.get(part)) for part in ("date", "time", "party_size", "with_whom"))
 
 
-def local_moment(project: Project, wish: Wish, *, day: date, clock: time, now: datetime) -> datetime:
+def local_moment(
+    project: Project, wish: Wish, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
+) -> datetime:
     """The moment of a local day and time. Raises Closed, with what is free, for one that the clocks skip."""
     moment = Opening(config_of(project)).moment(datetime.combine(day, clock))
     if moment is None:
-        new_search(project, wish, now=now).on(day, clock)
+        new_search(project, wish, now=now, busy=busy).on(day, clock)
         raise LookupError("The search refuses every time that the clocks skip.")
     return moment
 

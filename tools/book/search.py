@@ -11,7 +11,7 @@ from uuid import UUID
 from projects.agent import AgentConfig
 from projects.models import Project
 from tools.book.agenda import Agenda, read_agenda, span_of
-from tools.book.opening import Opening
+from tools.book.opening import Opening, Span
 from tools.book.refusals import Closed, Past, Taken, TooFar, Unbookable
 from tools.book.wishes import Wish, fitting, phrase
 from tools.book.wording import day_words, moment_words, span_words, time_words, with_article
@@ -47,13 +47,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """A search in one project's book for one wish."""
+    """A search in one project's book for one wish. `busy` is when the business's own calendar is taken."""
 
     opening: Opening
     resources: Sequence[Resource]
     wish: Wish
     now: datetime
     without: UUID | None = None
+    busy: Sequence[Span] = ()
 
     @property
     def today(self) -> date:
@@ -167,13 +168,22 @@ class Search:
         raise kind(f"{why} {_offer(free, day=day, what=self.what, today=self.today)}", field="starts_at")
 
     def _agenda(self, first: date, last: date) -> Agenda:
-        return read_agenda(self.opening, self.resources, first=first, last=last, now=self.now, without=self.without)
+        return read_agenda(
+            self.opening, self.resources, first=first, last=last, now=self.now, without=self.without, busy=self.busy
+        )
 
 
-def new_search(project: Project, wish: Wish, *, now: datetime, without: UUID | None = None) -> Search:
+def new_search(
+    project: Project, wish: Wish, *, now: datetime, without: UUID | None = None, busy: Sequence[Span] = ()
+) -> Search:
     """A search in the project's book. Raises NothingToBook or TooLarge."""
     return Search(
-        opening=Opening(config_of(project)), resources=fitting(project, wish), wish=wish, now=now, without=without
+        opening=Opening(config_of(project)),
+        resources=fitting(project, wish),
+        wish=wish,
+        now=now,
+        without=without,
+        busy=busy,
     )
 
 

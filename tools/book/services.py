@@ -10,6 +10,7 @@ smallest resource first by everyone, so that two bookings never wait for each ot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -18,13 +19,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from projects.models import Project
-from tools.book.agenda import span_of, standing
+from tools.book.agenda import meets_any, span_of, standing
 from tools.book.codes import new_code
 from tools.book.opening import Span
 from tools.book.phones import normal_phone
 from tools.book.refusals import Over, Unbookable
 from tools.book.search import Search, config_of, new_search
 from tools.book.wishes import Wish
+from tools.calendar.entries import follow
 from tools.models import Booking, BookingKind, BookingState, Resource
 
 # How often another code is tried when one is taken already: once in a hundred million.
@@ -67,8 +69,10 @@ def book(
     cause: Cause | None = None,
     title: str = "",
     notes: str = "",
+    busy: Sequence[Span] = (),
 ) -> Booking:
-    """Book the smallest resource that fits and is free, in the running transaction.
+    """Book the smallest resource that fits and is free, in the running transaction; `busy` is when the business's own
+    calendar was just seen to be taken. A connected calendar follows.
 
     Done again for the same effect it answers with the booking that was made then. Raises Unbookable: Past, Closed, TooLarge,
     Taken … each with what is possible. Of two at once for the last table one gets it and the other Taken.
@@ -77,7 +81,7 @@ def book(
     if made := _made_by(cause):
         return made
     try:
-        place = _take_place(new_search(project, wish, now=now), starts_at)
+        place = _take_place(new_search(project, wish, now=now, busy=busy), starts_at)
     except Unbookable:
         # It may be taken by another attempt at the same effect, which was slower to die than expected.
         if made := _made_by(cause):
@@ -108,17 +112,19 @@ def move(
     party_size: int,
     now: datetime,
     resource_id: UUID | None = None,
+    busy: Sequence[Span] = (),
 ) -> Booking:
-    """Give a booking another time, or another number of people, in the running transaction. Its code stays.
+    """Give a booking another time, or another number of people, in the running transaction. Its code stays; `busy` as in `book`.
 
     Raises Over when it is cancelled or has begun, and what `book` raises.
     """
     moved = _lock_to_change(booking, now=now)
     wish = Wish(party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id)
-    search = new_search(project, wish, now=now, without=moved.pk)
+    search = new_search(project, wish, now=now, without=moved.pk, busy=busy)
     _put(moved, _take_place(search, starts_at))
     moved.party_size = party_size
     moved.save(update_fields=["resource", "starts_at", "ends_at", "party_size"])
+    follow(moved)
     return moved
 
 
@@ -135,6 +141,7 @@ def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None =
     locked.state, locked.cancelled_by, locked.cancelled_at = BookingState.CANCELLED, by, timezone.now()
     locked.cancel_effect_id = effect_id
     locked.save(update_fields=["state", "cancelled_by", "cancelled_at", "cancel_effect_id"])
+    follow(locked)
     return locked
 
 
@@ -146,7 +153,8 @@ def _take_place(search: Search, starts_at: datetime) -> Place:
     for resource in search.resources:
         # What looked free is locked, and looked at again: see above.
         place = Place(resource, span_of(resource, starts_at))
-        if search.opening.is_open_for(place.span) and _lock_if_free(place, without=search.without):
+        is_open = search.opening.is_open_for(place.span) and not meets_any(place.span, search.busy)
+        if is_open and _lock_if_free(place, without=search.without):
             return place
     raise search.taken(search.at(starts_at))
 
@@ -194,6 +202,7 @@ def _save_with_code(booking: Booking, cause: Cause) -> Booking:
             if made := _made_by(cause):
                 return made
         else:
+            follow(booking)
             return booking
     raise RuntimeError("No free code was found; the book is full of them.")
 

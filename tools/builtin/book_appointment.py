@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tools.book.desk import at_desk
 from tools.book.reservations import Agreed, same_reservation
 from tools.builtin.base import BuiltinTool, Delivery, Moment, define
 from tools.builtin.create_booking_tool import create_booking
 from tools.builtin.gates import needs_calendar
+from tools.calendar.looking import at_sighted_desk
 from tools.execution.handler import Handler
 
 TOOL = BuiltinTool(
@@ -16,7 +16,7 @@ TOOL = BuiltinTool(
     delivery=Delivery.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Books a day and time that the customer has agreed to."),
-    handler=Handler(carry_out=at_desk(Agreed, create_booking), arguments=Agreed, repeat_of=same_reservation),
+    handler=Handler(carry_out=at_sighted_desk(Agreed, create_booking), arguments=Agreed, repeat_of=same_reservation),
     moments=(Moment.TURN, Moment.LIVE),
     category="calendar",
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tools.book.desk import at_desk
 from tools.builtin.base import BuiltinTool, Delivery, Moment, define
 from tools.builtin.check_availability_tool import CheckAvailability, check_availability
 from tools.builtin.gates import needs_calendar
+from tools.calendar.looking import at_sighted_desk
 from tools.execution.handler import Handler
 
 TOOL = BuiltinTool(
@@ -14,7 +14,7 @@ TOOL = BuiltinTool(
     delivery=Delivery.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Looks up whether a day and time is free, and what is free near it."),
-    handler=Handler(carry_out=at_desk(CheckAvailability, check_availability), arguments=CheckAvailability),
+    handler=Handler(carry_out=at_sighted_desk(CheckAvailability, check_availability), arguments=CheckAvailability),
     moments=(Moment.TURN, Moment.LIVE),
     category="calendar",
     section="""\

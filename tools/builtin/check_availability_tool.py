@@ -6,10 +6,11 @@ from pydantic import Field
 
 from projects.models import Project
 from tools.book.clock import read_clock, read_day
-from tools.book.desk import Arguments, at_desk, refused
+from tools.book.desk import Arguments, refused
 from tools.book.search import new_search, sentences
 from tools.book.wishes import Wish
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.calendar.looking import View, at_sighted_desk
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 
@@ -30,12 +31,12 @@ class CheckAvailability(Arguments):
     )
 
 
-def check_availability(project: Project, asked: CheckAvailability, occasion: Occasion) -> Outcome:
-    """Free or not, and what is free near it."""
+def check_availability(project: Project, asked: CheckAvailability, occasion: Occasion, view: View) -> Outcome:
+    """Free or not, and what is free near it, where the business's own calendar isn't taken."""
     if asked.date is None:
         return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
     wish = Wish(party_size=asked.party_size, name=asked.with_whom or "")
-    search = new_search(project, wish, now=occasion.at)
+    search = new_search(project, wish, now=occasion.at, busy=view.busy)
     found = search.on(read_day(asked.date), read_clock(asked.time) if asked.time else None)
     result = {
         "date": found.day.isoformat(),
@@ -61,7 +62,7 @@ TOOL = BuiltinTool(
         tag="availability",
     ),
     handler=Handler(
-        carry_out=at_desk(CheckAvailability, check_availability),
+        carry_out=at_sighted_desk(CheckAvailability, check_availability),
         arguments=CheckAvailability,
         wait_seconds=WAIT_SECONDS,
         tells=True,

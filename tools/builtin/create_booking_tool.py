@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from projects.models import Project
-from tools.book.desk import at_desk
 from tools.book.reservations import Agreed, reserve, same_reservation
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
+from tools.calendar.looking import View, at_sighted_desk
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 from tools.models import BookingKind
@@ -13,9 +13,9 @@ from tools.models import BookingKind
 WAIT_SECONDS = 30
 
 
-def create_booking(project: Project, agreed: Agreed, occasion: Occasion) -> Outcome:
+def create_booking(project: Project, agreed: Agreed, occasion: Occasion, view: View) -> Outcome:
     """Booked, with its code, or why not and what is free instead."""
-    return reserve(project, agreed, occasion, kind=BookingKind.BOOKING)
+    return reserve(project, agreed, occasion, kind=BookingKind.BOOKING, busy=view.busy)
 
 
 TOOL = BuiltinTool(
@@ -32,7 +32,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        carry_out=at_desk(Agreed, create_booking),
+        carry_out=at_sighted_desk(Agreed, create_booking),
         arguments=Agreed,
         repeat_of=same_reservation,
         wait_seconds=WAIT_SECONDS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from projects.models import Project
-from tools.book.desk import at_desk
 from tools.book.reservations import Agreed, reserve, same_reservation
 from tools.builtin.base import BuiltinTool, BusinessState, Delivery, define
+from tools.calendar.looking import View, at_sighted_desk
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 from tools.models import BookingKind
@@ -28,9 +28,9 @@ def google_calendar(state: BusinessState) -> str:
     return "" if found and found.value == "google_integration" else f"{INTEGRATION} is not google_integration"
 
 
-def create_meeting(project: Project, agreed: AgreedMeeting, occasion: Occasion) -> Outcome:
+def create_meeting(project: Project, agreed: AgreedMeeting, occasion: Occasion, view: View) -> Outcome:
     """In the booking book, with its code, or why not and what is free instead."""
-    return reserve(project, agreed, occasion, kind=BookingKind.MEETING, title=agreed.title or "")
+    return reserve(project, agreed, occasion, kind=BookingKind.MEETING, busy=view.busy, title=agreed.title or "")
 
 
 TOOL = BuiltinTool(
@@ -46,7 +46,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        carry_out=at_desk(AgreedMeeting, create_meeting),
+        carry_out=at_sighted_desk(AgreedMeeting, create_meeting),
         arguments=AgreedMeeting,
         repeat_of=same_reservation,
         wait_seconds=WAIT_SECONDS,

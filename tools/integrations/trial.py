@@ -10,6 +10,10 @@ from projects.source_kinds import SourceKind
 from projects.sources import Connection, clear_needs_reauth, mark_needs_reauth, open_source
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
+from tools.calendar.looking import KIND as CALENDAR
+from tools.calendar.server import CalendarFailed
+from tools.calendar.server import SignInRefused as SignInRefusedByCalendar
+from tools.calendar.trial import try_calendar, write_missed
 from tools.callers.directory import DirectoryFailed
 from tools.callers.lookup import directory_over
 from tools.execution.outcome import Ending, Outcome
@@ -39,6 +43,8 @@ async def try_source(project: Project, kind: SourceKind, *, to: str) -> Trial:
     """Try a connection out: a message goes `to` an address, or somebody is looked up by it."""
     if kind.name == "woocommerce_products":
         return await _ask_shop(project, kind)
+    if kind.name == CALENDAR:
+        return await _ask_calendar(project, kind)
     if kind.name == "client_lookup":
         return await _ask_directory(project, kind, phone=to)
     return await send_test(project, kind, to=to)
@@ -61,6 +67,24 @@ async def _ask_shop(project: Project, kind: SourceKind) -> Trial:
         return Trial(False, "The shop's answer is no list of orders.")
     await in_db(_note_sign_in, organization_id, connection.source_id, Outcome.done(""))
     return Trial(True, "The shop answers, and lets its orders be read.")
+
+
+async def _ask_calendar(project: Project, kind: SourceKind) -> Trial:
+    """Ask the calendar what it is and when it is taken. A good answer writes to it what it has missed."""
+    organization_id = project.organization.pk
+    connection = await in_db(_open, organization_id, project.pk, kind.name)
+    if connection is None:
+        return NOT_CONNECTED
+    try:
+        sentence = await try_calendar(connection, project)
+    except SignInRefusedByCalendar as error:
+        await in_db(_note_sign_in, organization_id, connection.source_id, refused_sign_in(str(error)))
+        return Trial(False, str(error))
+    except CalendarFailed as error:
+        return Trial(False, str(error))
+    await in_db(_note_sign_in, organization_id, connection.source_id, Outcome.done(""))
+    missed = await in_db(write_missed, project)
+    return Trial(True, f"{sentence} {missed}".strip())
 
 
 async def _ask_directory(project: Project, kind: SourceKind, *, phone: str) -> Trial:

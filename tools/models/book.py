@@ -73,6 +73,8 @@ class Booking(TenantModel):
     cancelled_at = models.DateTimeField(null=True)
     cancelled_by = models.CharField(max_length=20, blank=True, help_text="customer, staff or agent")
     cancel_effect_id = models.UUIDField(null=True)
+    calendar_effect_id = models.UUIDField(null=True, help_text="what last told the connected calendar of it")
+    calendar_url = models.CharField(max_length=2200, blank=True, help_text="where its event stands, if it does")
 
     class Meta:
         constraints = [

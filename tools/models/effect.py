@@ -26,6 +26,7 @@ class EffectOrigin(models.TextChoices):
     TURN = "turn", "A call inside the turn"
     LIVE = "live", "A call inside a live conversation"
     TODO = "todo", "A todo that staff approved"
+    BOOK = "book", "A change in the booking book"
 
 
 class Effect(TenantModel):

@@ -36,6 +36,7 @@ from tools.book.search import config_of
 from tools.book.services import book, cancel, move
 from tools.book.wishes import Wish, shelf
 from tools.book.wording import day_words, people, span_words, time_words
+from tools.calendar.standing import standing_of
 from tools.models import Booking, BookingKind, BookingState, Resource
 
 FOUND = 50
@@ -240,6 +241,7 @@ def _one(desk: Desk, row: Booking, form: WhenForm) -> dict[str, Any]:
         "is_meeting": row.kind == BookingKind.MEETING,
         "may_change": row.state == BookingState.CONFIRMED and row.starts_at > desk.now,
         "manage_url": manage_url(row),
+        "calendar": standing_of(row),
         "made": _stamp(row.created_at, desk),
         "cancelled": _stamp(row.cancelled_at, desk) if row.cancelled_at else "",
     }

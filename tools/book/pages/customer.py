@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, cast
+from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,13 +22,14 @@ from projects.models import Project
 from projects.tenancy import tenant_tx
 from tools.book.clock import read_day, read_moment
 from tools.book.links import BookingPlace, read_token
-from tools.book.opening import Opening
+from tools.book.opening import Opening, Span
 from tools.book.pages.days import days_around
 from tools.book.refusals import NoTime, Unbookable
 from tools.book.search import HORIZON_DAYS, config_of, new_search
 from tools.book.services import cancel, move
 from tools.book.wishes import Wish, phrase
 from tools.book.wording import day_words, moment_words, people, time_words
+from tools.calendar.looking import View, look
 from tools.models import Booking, BookingKind, BookingState
 
 # A link stands so long after its booking has ended.
@@ -41,6 +45,22 @@ class Opened:
     booking: Booking
     project: Project
     now: datetime
+
+    @property
+    def organization_id(self) -> UUID:
+        return cast(UUID, self.project.organization_id)
+
+    @property
+    def project_id(self) -> UUID:
+        return self.project.pk
+
+    @property
+    def timezone(self) -> str:
+        return config_of(self.project).timezone
+
+    @property
+    def at(self) -> datetime:
+        return self.now
 
     @property
     def opening(self) -> Opening:
@@ -85,9 +105,12 @@ def own_booking(request: HttpRequest, token: str) -> HttpResponse:
         return _change(request, token, place)
     with tenant_tx(place.organization_id):
         opened = _open(place)
-        if opened.booking.ends_at + STANDS < opened.now:
-            return _answer(request, "over.html", {"business": config_of(opened.project).business_name}, status=410)
-        context = _context(opened, _asked(request, opened))
+    if opened.booking.ends_at + STANDS < opened.now:
+        return _answer(request, "over.html", {"business": config_of(opened.project).business_name}, status=410)
+    asked = _asked(request, opened)
+    busy = _busy(opened, asked.day) if opened.may_change else ()
+    with tenant_tx(place.organization_id):
+        context = _context(opened, asked, busy)
     return _answer(request, "own.html", {**context, "token": token})
 
 
@@ -95,8 +118,7 @@ def _change(request: HttpRequest, token: str, place: BookingPlace) -> HttpRespon
     if wait := seconds_to_wait(f"own_booking:{place.booking_id}", per_minute=CHANGES_PER_MINUTE):
         return _slow_down(request, wait)
     try:
-        with tenant_tx(place.organization_id):
-            said = _cancel(_open(place)) if request.POST.get("do") == "cancel" else _move(request, _open(place))
+        said = _cancel(place) if request.POST.get("do") == "cancel" else _move(request, place)
         messages.success(request, said)
     except Unbookable as error:
         messages.error(request, error.message)
@@ -105,20 +127,34 @@ def _change(request: HttpRequest, token: str, place: BookingPlace) -> HttpRespon
     return redirect("own_booking", token)
 
 
-def _move(request: HttpRequest, opened: Opened) -> str:
+def _move(request: HttpRequest, place: BookingPlace) -> str:
+    with tenant_tx(place.organization_id):
+        opened = _open(place)
     size = request.POST.get("people", "")
     number = int(size) if size.isascii() and size.isdigit() and len(size) < 4 else opened.booking.party_size
     moment = read_moment(request.POST.get("starts_at", ""))
     if moment.tzinfo is None:
         raise NoTime("The page's times have a zone.")
-    moved = move(opened.booking, opened.project, starts_at=moment, party_size=max(number, 1), now=opened.now)
+    busy = _busy(opened, opened.opening.local(moment).date())
+    with tenant_tx(place.organization_id):
+        moved = move(
+            opened.booking, opened.project, starts_at=moment, party_size=max(number, 1), now=opened.now, busy=busy
+        )
     when = moment_words(opened.opening.local(moved.starts_at), today=opened.today)
     return f"Your booking is moved: {when}, {people(moved.party_size)}."
 
 
-def _cancel(opened: Opened) -> str:
-    cancel(opened.booking, by="customer", now=opened.now)
+def _cancel(place: BookingPlace) -> str:
+    with tenant_tx(place.organization_id):
+        opened = _open(place)
+        cancel(opened.booking, by="customer", now=opened.now)
     return "Your booking is cancelled."
+
+
+def _busy(opened: Opened, day: date) -> Sequence[Span]:
+    """When the business's own calendar is taken. No transaction may be open; without an answer the book goes alone."""
+    view: View = async_to_sync(look)(opened, day=day)
+    return view.busy
 
 
 def _open(place: BookingPlace) -> Opened:
@@ -142,7 +178,7 @@ def _asked(request: HttpRequest, opened: Opened) -> Asked:
     return Asked(day=min(max(day, opened.today), last), people=int(size) if is_size else opened.booking.party_size)
 
 
-def _context(opened: Opened, asked: Asked) -> dict[str, Any]:
+def _context(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
     booking, config = opened.booking, config_of(opened.project)
     return {
         "booking": booking,
@@ -156,25 +192,25 @@ def _context(opened: Opened, asked: Asked) -> dict[str, Any]:
         "zone": config.timezone.replace("_", " "),
         "is_cancelled": booking.state == BookingState.CANCELLED,
         "may_change": opened.may_change,
-        **(_free(opened, asked) if opened.may_change else {}),
+        **(_free(opened, asked, busy) if opened.may_change else {}),
     }
 
 
-def _free(opened: Opened, asked: Asked) -> dict[str, Any]:
+def _free(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
     """The days to choose from, and the free times of the one that is looked at."""
     return {
         "asked": asked,
         "asked_words": day_words(asked.day, today=opened.today),
         "days": days_around(asked.day, opening=opened.opening, today=opened.today),
         "sizes": range(1, max(LARGEST_PARTY, asked.people) + 1),
-        **_times(opened, asked),
+        **_times(opened, asked, busy),
     }
 
 
-def _times(opened: Opened, asked: Asked) -> dict[str, Any]:
+def _times(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
     wish = Wish(party_size=asked.people, kind=BookingKind(opened.booking.kind))
     try:
-        search = new_search(opened.project, wish, now=opened.now, without=opened.booking.pk)
+        search = new_search(opened.project, wish, now=opened.now, without=opened.booking.pk, busy=busy)
     except Unbookable as error:
         return {"times": [], "why": error.message}
     starts = search.starts_of(asked.day)

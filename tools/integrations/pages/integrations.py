@@ -28,6 +28,9 @@ from projects.source_kinds import KINDS, SourceKind
 from projects.sources import SECRET, SourceEdit, connect_source, disconnect_source, find_source, secret_hint
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
+from tools.calendar.connecting import calendar_connected
+from tools.calendar.entries import refused
+from tools.calendar.looking import KIND as CALENDAR
 from tools.integrations.outbox import NAME as OUTBOX
 from tools.integrations.trial import Trial, try_source
 from tools.models import Effect
@@ -59,6 +62,7 @@ class Card:
     secret_box: Box
     problems: list[str]
     is_open: bool
+    missing: int = 0
 
     @property
     def state(self) -> str:
@@ -144,6 +148,8 @@ def _connect(request: HttpRequest, entry: Entry) -> HttpResponse:
         with tenant_tx(entry.project.organization.pk):
             edit = SourceEdit(_settings(kind, typed), text_of(entries, SECRET))
             connect_source(entry.project, kind, edit, by=cast(User, request.user))
+            if kind.name == CALENDAR:
+                calendar_connected(entry.project)
     except SettingsRefused as refusal:
         return _show(request, entry, typed=Typed(kind, typed, refusal.errors))
     how = "are looked up there" if kind.is_looked_up else "go out by it"
@@ -196,6 +202,7 @@ def _card(project: Project, kind: SourceKind, typed: Typed | None) -> Card:
         fields=fields,
         secret_box=Box(f"{kind.name}.{SECRET}", "", errors.pop(SECRET, "")),
         problems=list(errors.values()),
+        missing=refused(project).count() if source and kind.name == CALENDAR else 0,
         is_open=typed is not None or bool(source and source.needs_reauth),
     )
 

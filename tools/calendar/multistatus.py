@@ -1,0 +1,109 @@
+"""A WebDAV server's answer about its resources, read without trusting it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+# How deep an answer goes, with room: multistatus, response, propstat, prop, a property, what stands in it.
+DEEPEST = 24
+DAV, CALDAV = "DAV:", "urn:ietf:params:xml:ns:caldav"
+
+
+class NoMultistatus(ValueError):
+    """This is no answer of a WebDAV server about its resources."""
+
+
+@dataclass
+class Resource:
+    """One resource: where it is, the texts of its properties, and the names of all elements inside each of them.
+
+    Names are `namespace name`, as in "DAV: href". A property that the server has not got is not among them.
+    """
+
+    href: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
+    inside: dict[str, set[str]] = field(default_factory=dict)
+
+
+def named(namespace: str, name: str) -> str:
+    return f"{namespace} {name}"
+
+
+HREF, STATUS = named(DAV, "href"), named(DAV, "status")
+RESPONSE, PROPSTAT, PROP = named(DAV, "response"), named(DAV, "propstat"), named(DAV, "prop")
+
+
+def read_multistatus(body: bytes) -> list[Resource]:
+    """The resources of an answer. Raises NoMultistatus, also for a document type: one entity could become gigabytes."""
+    reader = _Reader()
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = reader.refuse
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.text
+    try:
+        parser.Parse(body, True)
+    except expat.ExpatError as error:
+        raise NoMultistatus("The answer is no XML.") from error
+    if not reader.is_multistatus:
+        raise NoMultistatus(NoMultistatus.__doc__)
+    return reader.found
+
+
+class _Reader:
+    """Takes the resources down while the parser goes through the answer."""
+
+    def __init__(self) -> None:
+        self.found: list[Resource] = []
+        self.is_multistatus = False
+        self._path: list[str] = []
+        self._text: list[str] = []
+        self._resource = Resource()
+        self._properties = Resource()
+        self._is_there = True
+
+    def refuse(self, *about: Any) -> None:
+        raise NoMultistatus("The answer declares a document type, which no calendar server does.")
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if not self._path:
+            self.is_multistatus = name == named(DAV, "multistatus")
+        if len(self._path) >= DEEPEST:
+            raise NoMultistatus("The answer is nested deeper than any calendar server's.")
+        self._path.append(name)
+        self._text = []
+        if name == RESPONSE:
+            self._resource = Resource()
+        elif name == PROPSTAT:
+            self._properties, self._is_there = Resource(), True
+        elif (held := self._property) is not None:
+            self._properties.inside.setdefault(held, set()).add(name)
+
+    def text(self, data: str) -> None:
+        self._text.append(data)
+
+    def end(self, name: str) -> None:
+        text = "".join(self._text)
+        self._text = []
+        if name == HREF and self._path[-2:-1] == [RESPONSE]:
+            self._resource.href = text.strip()
+        elif name == STATUS and self._path[-2:-1] == [PROPSTAT]:
+            self._is_there = " 200" in text
+        elif self._path[-2:-1] == [PROP]:
+            self._properties.texts[name] = text
+        elif name == PROPSTAT and self._is_there:
+            self._resource.texts |= self._properties.texts
+            self._resource.inside |= self._properties.inside
+        elif name == RESPONSE:
+            self.found.append(self._resource)
+        self._path.pop()
+
+    @property
+    def _property(self) -> str | None:
+        """The property that is being read, itself or what stands in it."""
+        depth = self._path.index(PROP) + 1 if PROP in self._path else len(self._path)
+        return self._path[depth] if depth < len(self._path) else None

@@ -1,0 +1,169 @@
+"""Events that repeat, where a calendar's server leaves it to us to find out when.
+
+A rule is asked day by day whether it falls on it, and never run from its beginning: what a rule costs follows from the days that
+are looked at, whatever it says. Rules that are finer than a day, or rarer than calendars write them, are not understood.
+"""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+DAY = timedelta(days=1)
+WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+KNOWN = frozenset({"FREQ", "INTERVAL", "COUNT", "UNTIL", "BYDAY", "BYMONTHDAY", "BYMONTH", "WKST"})
+# Of a rule that ends after so many times they are counted from its first day on, at most as far as this.
+LONGEST_COUNT = 2_000
+
+
+class RuleNotUnderstood(Exception):
+    """The calendar has an event that repeats by a rule which isn’t understood, so what is taken can’t be known."""
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__doc__)
+
+
+@dataclass(frozen=True)
+class Weekday:
+    """A day of the week; with a `number` the so-manieth of its month, from the end when it is negative."""
+
+    day: int
+    number: int | None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When an event that begins on `first` repeats."""
+
+    first: date
+    frequency: str
+    interval: int
+    count: int | None
+    until: date | None
+    weekdays: Sequence[Weekday]
+    monthdays: Collection[int]
+    months: Collection[int]
+    week_begins: int
+
+    def days(self, since: date, until: date) -> Iterator[date]:
+        """The days between two, both included, on which it falls. Raises RuleNotUnderstood."""
+        last = until if self.until is None else min(until, self.until)
+        day = max(since, self.first)
+        left = None if self.count is None else self.count - self._number_before(day)
+        while day <= last and (left is None or left > 0):
+            if self.falls_on(day):
+                left = None if left is None else left - 1
+                yield day
+            day += DAY
+
+    def falls_on(self, day: date) -> bool:
+        """Whether it does, but for its end. Its first day always is one."""
+        return day == self.first or FREQUENCIES[self.frequency](self, day)
+
+    def _number_before(self, day: date) -> int:
+        days = (day - self.first).days
+        if days > LONGEST_COUNT:
+            raise RuleNotUnderstood
+        return sum(self.falls_on(self.first + number * DAY) for number in range(days))
+
+    def daily(self, day: date) -> bool:
+        on_its_turn = (day - self.first).days % self.interval == 0
+        return on_its_turn and self._in_months(day) and self._on_monthdays(day) and self._on_weekdays(day)
+
+    def weekly(self, day: date) -> bool:
+        weeks = (self._week(day) - self._week(self.first)).days // 7
+        weekdays = {weekday.day for weekday in self.weekdays} or {self.first.weekday()}
+        return weeks % self.interval == 0 and day.weekday() in weekdays and self._in_months(day)
+
+    def monthly(self, day: date) -> bool:
+        months = (day.year - self.first.year) * 12 + day.month - self.first.month
+        return months % self.interval == 0 and self._in_months(day) and self._within_month(day)
+
+    def yearly(self, day: date) -> bool:
+        is_month = self._in_months(day) if self.months else day.month == self.first.month
+        return (day.year - self.first.year) % self.interval == 0 and is_month and self._within_month(day)
+
+    def _within_month(self, day: date) -> bool:
+        if not self.monthdays and not self.weekdays:
+            return day.day == self.first.day
+        return self._on_monthdays(day) and self._on_weekdays(day)
+
+    def _week(self, day: date) -> date:
+        return day - (day.weekday() - self.week_begins) % 7 * DAY
+
+    def _in_months(self, day: date) -> bool:
+        return not self.months or day.month in self.months
+
+    def _on_monthdays(self, day: date) -> bool:
+        length = monthrange(day.year, day.month)[1]
+        return not self.monthdays or day.day in self.monthdays or day.day - length - 1 in self.monthdays
+
+    def _on_weekdays(self, day: date) -> bool:
+        return not self.weekdays or any(_is_weekday(day, weekday) for weekday in self.weekdays)
+
+
+FREQUENCIES: Mapping[str, Callable[[Rule, date], bool]] = {
+    "DAILY": Rule.daily,
+    "WEEKLY": Rule.weekly,
+    "MONTHLY": Rule.monthly,
+    "YEARLY": Rule.yearly,
+}
+
+
+def read_rule(parts: Any, *, first: date) -> Rule:
+    """A rule by its parts, as its event has it. Raises RuleNotUnderstood, also where it has several."""
+    try:
+        return _read({str(name).upper(): list(values) for name, values in parts.items()}, first)
+    except (ValueError, TypeError, AttributeError, LookupError):
+        raise RuleNotUnderstood from None
+
+
+def _read(parts: Mapping[str, list[Any]], first: date) -> Rule:
+    frequency = str(parts["FREQ"][0]).upper()
+    weekdays = [_weekday(str(text)) for text in parts.get("BYDAY", ())]
+    has_number = any(weekday.number for weekday in weekdays)
+    is_of_year = frequency == "YEARLY" and weekdays and "BYMONTH" not in parts
+    if parts.keys() - KNOWN or frequency not in FREQUENCIES or is_of_year:
+        raise RuleNotUnderstood
+    if has_number and frequency not in ("MONTHLY", "YEARLY"):
+        raise RuleNotUnderstood
+    [interval], [count], [until], [week] = (
+        parts.get(name, [default])
+        for name, default in (("INTERVAL", 1), ("COUNT", None), ("UNTIL", None), ("WKST", "MO"))
+    )
+    return Rule(
+        first=first.date() if isinstance(first, datetime) else first,
+        frequency=frequency,
+        interval=max(int(interval), 1),
+        count=None if count is None else int(count),
+        until=_day(until, first),
+        weekdays=weekdays,
+        monthdays={int(day) for day in parts.get("BYMONTHDAY", ())},
+        months={int(month) for month in parts.get("BYMONTH", ())},
+        week_begins=WEEKDAYS.index(str(week).upper()),
+    )
+
+
+def _weekday(text: str) -> Weekday:
+    """FR, 2TU, -1MO"""
+    number = text[:-2]
+    return Weekday(WEEKDAYS.index(text[-2:].upper()), int(number) if number else None)
+
+
+def _day(until: Any, first: date) -> date | None:
+    """The last day by the event's own clocks. A moment before its time of that day is the day before's."""
+    if not isinstance(until, datetime) or not isinstance(first, datetime):
+        return until if until is None or not isinstance(until, datetime) else until.date()
+    local = until.astimezone(first.tzinfo) if until.tzinfo and first.tzinfo else until
+    is_before = local.time() < first.time()
+    return local.date() - DAY if is_before else local.date()
+
+
+def _is_weekday(day: date, weekday: Weekday) -> bool:
+    if day.weekday() != weekday.day:
+        return False
+    from_end = (monthrange(day.year, day.month)[1] - day.day) // 7 + 1
+    return weekday.number in (None, (day.day - 1) // 7 + 1, -from_end)

@@ -1,0 +1,44 @@
+"""How a booking's event stands, in words for staff."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from tools.models import Booking, BookingState, Effect, EffectState
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`tone` is ok, act, warn or bad; `why` is empty where nothing is wrong."""
+
+    tone: str
+    icon: str
+    words: str
+    why: str
+    effect_id: UUID
+
+
+def standing_of(booking: Booking) -> Standing | None:
+    """How the connected calendar was last told of a booking; None where it never was to be."""
+    effect = Effect.objects.filter(pk=booking.calendar_effect_id).first() if booking.calendar_effect_id else None
+    if effect is None:
+        return None
+    tone, icon, words = _words(EffectState(effect.state), is_wanted=booking.state == BookingState.CONFIRMED)
+    return Standing(tone, icon, words, effect.error, effect.pk)
+
+
+def _words(state: EffectState, *, is_wanted: bool) -> tuple[str, str, str]:
+    match state:
+        case EffectState.DONE:
+            return "ok", "circle-check", "In the calendar" if is_wanted else "Taken out of the calendar"
+        case EffectState.PLANNED | EffectState.SENDING:
+            return "act", "loader-2", "On its way to the calendar" if is_wanted else "Being taken out of the calendar"
+        case EffectState.UNKNOWN:
+            return (
+                "warn",
+                "help-circle",
+                "Perhaps not in the calendar" if is_wanted else "Perhaps still in the calendar",
+            )
+        case _:
+            return "bad", "alert-triangle", "Not in the calendar" if is_wanted else "Still in the calendar"
