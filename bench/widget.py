@@ -2,7 +2,8 @@
 streams that many visitors hold open on one web process.
 
 The visitors come from several addresses of loopback, as they would: each is counted by its own. A message is a colleague's, so
-that no model is asked: it is timed from before it is written, by this process, to when the visitor's stream shows it.
+that no model is asked: it is timed from before it is written, by a process of its own, to when this one, which holds the
+streams and does nothing else, reads it from the visitor's.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import re
 import shutil
 import statistics
+import sys
 import time
 import urllib.request
 from dataclasses import dataclass, field
@@ -27,6 +29,7 @@ from bench.product import Product, running_product
 ADDRESSES = [f"127.0.0.{last}" for last in range(2, 18)]
 PER_SECOND = 20
 LOADS = 10
+IDLE_SECONDS = 12
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 SHOWN = """() => new Promise((tell) => {
   const look = () => performance.getEntriesByName("makegood:shown")[0] ?? null;
@@ -46,7 +49,6 @@ class Guest:
     door: str
     token: str = ""
     conversation: str = ""
-    said: dict[str, float] = field(default_factory=dict)
     took_ms: list[float] = field(default_factory=list)
     is_open: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -67,14 +69,20 @@ class Guest:
             async for line in answer.content:
                 if line.startswith(b"event: reset"):
                     self.is_open.set()
-                if line.startswith(b"data: ") and (found := re.search(rb'"content": "(said-\d+)"', line)):
-                    began = self.said.pop(found[1].decode(), None)
-                    if began is not None:
-                        self.took_ms.append((time.perf_counter() - began) * 1000)
+                if line.startswith(b"data: ") and (found := re.search(rb'"content": "said-\d+-(\d+)"', line)):
+                    self.took_ms.append((time.perf_counter_ns() - int(found[1])) / 1e6)
 
 
-async def measure_streams(product: Product, key: str, *, streams: int, messages: int) -> list[float]:
-    """How long each message took to its visitor's stream, in milliseconds."""
+@dataclass(frozen=True)
+class Measured:
+    """What open streams cost while nothing is said, and how long each message took to its visitor's, in milliseconds."""
+
+    idle_ms_per_s: float
+    took_ms: list[float]
+
+
+async def measure_streams(product: Product, key: str, *, streams: int, messages: int) -> Measured:
+    """Open the streams, do nothing for a while, then have messages written."""
     door = f"{product.base_url}/widget/{key}"
     connectors = [aiohttp.TCPConnector(local_addr=(address, 0), limit=0) for address in ADDRESSES]
     sessions = [aiohttp.ClientSession(connector=one, headers={"Origin": product.base_url}) for one in connectors]
@@ -85,8 +93,9 @@ async def measure_streams(product: Product, key: str, *, streams: int, messages:
             await asyncio.gather(*(guest.begin(key) for guest in guests[first : first + 10]))
         listening = [asyncio.create_task(guest.listen()) for guest in guests]
         await asyncio.gather(*(guest.is_open.wait() for guest in guests))
+        idle = await _idle_cpu(product)
         await _talk(guests, messages, key=key)
-        return [took for guest in guests for took in guest.took_ms]
+        return Measured(idle, [took for guest in guests for took in guest.took_ms])
     finally:
         for task in listening:
             task.cancel()
@@ -95,13 +104,21 @@ async def measure_streams(product: Product, key: str, *, streams: int, messages:
             await session.close()
 
 
+async def _idle_cpu(product: Product) -> float:
+    """Milliseconds of the web process's CPU per second, while all streams are open and nothing happens."""
+    before = product.cpu_s()["web"]
+    await asyncio.sleep(IDLE_SECONDS)
+    return (product.cpu_s()["web"] - before) * 1000 / IDLE_SECONDS
+
+
 async def _talk(guests: list[Guest], messages: int, *, key: str) -> None:
     """One message after the other, evenly, each in another conversation."""
-    for number in range(messages):
-        guest, words = guests[number * 7 % len(guests)], f"said-{number}"
-        guest.said[words] = time.perf_counter()
-        await _tenant().say(key, guest.conversation, words)
-        await asyncio.sleep(1 / PER_SECOND)
+    options = ("--messages", str(messages), "--per-second", str(PER_SECOND))
+    command = (sys.executable, "-m", "bench.widget_speaker", key, *options)
+    speaker = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.PIPE)
+    await speaker.communicate("\n".join(guest.conversation for guest in guests).encode())
+    if speaker.returncode:
+        raise RuntimeError(f"The colleague gave up with {speaker.returncode}.")
     await asyncio.sleep(2)
 
 
@@ -144,15 +161,16 @@ def main() -> None:
         os.environ.update(product.env)
         django.setup()
         painted = measure_paint(product)
-        took = asyncio.run(
+        found = asyncio.run(
             measure_streams(product, key_of(product), streams=options.streams, messages=options.messages)
         )
     whole, script = (statistics.median(times) for times in zip(*painted, strict=True))
     print(
         f"widget painted {script:.0f} ms after its script was asked for, {whole:.0f} ms after the page (p50 of {LOADS})"
     )
-    cuts = statistics.quantiles(took, n=100)
-    seen = f"{options.streams} open streams, {len(took)} of {options.messages} messages seen"
+    cuts = statistics.quantiles(found.took_ms, n=100)
+    print(f"{options.streams} open streams, of which nothing is said: {found.idle_ms_per_s:.0f} ms CPU a second")
+    seen = f"{len(found.took_ms)} of {options.messages} messages seen"
     print(f"{seen}: p50 {cuts[49]:.0f} ms, p95 {cuts[94]:.0f} ms, load average {os.getloadavg()[0]:.1f}")
 
 

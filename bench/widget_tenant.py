@@ -20,9 +20,10 @@ async def begin(key: str, token: str) -> str:
     return await in_db(_begin, key, token)
 
 
-async def say(key: str, conversation: str, words: str) -> None:
+def say(key: str, conversation: str, words: str) -> None:
     """A colleague's message in a conversation of the widget's tenant."""
-    await in_db(_say, key, conversation, words)
+    with tenant_tx(_place(key).organization_id), open_log(UUID(conversation)) as log:
+        log.add_message(MessageRole.OPERATOR, words, turn=None, idn="operator_message", author="Lucia")
 
 
 def _begin(key: str, token: str) -> str:
@@ -33,11 +34,6 @@ def _begin(key: str, token: str) -> str:
             widget.project, channel=Channel.CHAT, external_id=visitor.name, known={}, metadata={}
         )
         return str(begun.pk)
-
-
-def _say(key: str, conversation: str, words: str) -> None:
-    with tenant_tx(_place(key).organization_id), open_log(UUID(conversation)) as log:
-        log.add_message(MessageRole.OPERATOR, words, turn=None, idn="operator_message", author="Lucia")
 
 
 @cache

@@ -209,6 +209,8 @@ MODEL = env.str("MAKEGOOD_MODEL", default="offline-large" if OFFLINE_MODEL else 
 FAST_MODEL = env.str("MAKEGOOD_FAST_MODEL", default="offline-fast" if OFFLINE_MODEL else "gpt-4.1-mini")
 MODEL_PRICES = environment.model_prices()
 OUTBOUND_ALLOW = env.list("MAKEGOOD_OUTBOUND_ALLOW", default=[])
+# Whether /demo/shop answers with its made-up orders as well, to the demo's own agent.
+DEMO_SHOP = env.bool("MAKEGOOD_DEMO_SHOP", default=OFFLINE_MODEL)
 
 # Jobs
 LEASE_SECONDS: float | None = env.float("MAKEGOOD_LEASE_SECONDS", default=None)

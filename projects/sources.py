@@ -16,6 +16,8 @@ from outbound.guard import Guard
 from projects import crypto
 from projects.agent_sentences import SettingsRefused, sentences
 from projects.audit import note_change
+from projects.compiled import Compiled
+from projects.demo.store import demo_targets
 from projects.models import AuditAction, Project, Source, User
 from projects.source_kinds import KINDS, SourceKind, SourceSettings
 
@@ -45,9 +47,15 @@ class SourceEdit:
     secret: str = field(default="", repr=False)
 
 
+_FOUND = Compiled(
+    lambda project, kind: Source.objects.filter(project_id=project, kind=kind, is_enabled=True).order_by("pk")[:1],
+    kinds=(UUID, str),
+)
+
+
 def find_source(project_id: UUID, kind: str) -> Source | None:
     """The project's connection of a kind, if it has one."""
-    return Source.objects.filter(project_id=project_id, kind=kind, is_enabled=True).first()
+    return next(iter(_FOUND(project_id, kind)), None)
 
 
 def open_source(project_id: UUID, kind: str) -> Connection | None:
@@ -119,10 +127,15 @@ def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettin
     except ValidationError as error:
         raise SettingsRefused({path or WHOLE: text for path, text in sentences(error).items()}) from error
     try:
-        checked.check_server(Guard(allow=settings.OUTBOUND_ALLOW))
+        checked.check_server(guard_for(checked))
     except BlockedAddress as error:
         raise SettingsRefused({checked.address_field: str(error)}) from error
     return checked
+
+
+def guard_for(checked: SourceSettings) -> Guard:
+    """What guards the requests to a connection's server: the operator's list, and the demo's store where that is the server."""
+    return Guard(allow=[*settings.OUTBOUND_ALLOW, *demo_targets(checked.server)])
 
 
 def _checked_secret(project: Project, kind: SourceKind, typed: SourceSettings, secret: str) -> str:

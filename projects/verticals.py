@@ -44,6 +44,14 @@ VERTICALS: Mapping[str, Vertical] = {
         ),
         _preset("bookings", "Bookings", "Books tables, rooms and appointments."),
         _preset(
+            "ecommerce_help_center",
+            "Online shop with a help centre",
+            "Looks orders up, opens tickets and shows articles.",
+            Capability.ORDER_STATUS,
+            Capability.TICKETING,
+            Capability.KB_ARTICLE_CARD,
+        ),
+        _preset(
             "healthcare", "Healthcare", "Books appointments, and opens tickets for the team.", Capability.TICKETING
         ),
     )

@@ -33,6 +33,11 @@ def portal_url(place: PortalPlace) -> str:
     return f"{settings.BASE_URL}/c/{make_token(place, until=_today() + DAYS)}"
 
 
+def token_in(link: str) -> str:
+    """The part of a page's address that opens it."""
+    return link.rpartition("/")[2]
+
+
 def make_token(place: PortalPlace, *, until: int) -> str:
     """68 characters that may stand in an address: whose page, the last day since 1970, and our signature."""
     said = place.organization_id.bytes + place.persona_id.bytes + until.to_bytes(2, "big")

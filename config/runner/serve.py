@@ -109,7 +109,8 @@ class Serve:
             child = self._supervisor.start(postgres.program(), tier=Tier.STORES)
             await self._supervisor.wait_ready(child, postgres.is_ready, seconds=RECOVERY_SECONDS)
             await asyncio.to_thread(create_databases, postgres, keys=self._keys)
-            self._env |= postgres_env(postgres, keys=self._keys)
+            # Whoever tries the product out on its own database sees the demo's shop with its orders.
+            self._env = {"MAKEGOOD_DEMO_SHOP": "1"} | self._env | postgres_env(postgres, keys=self._keys)
 
     async def _start_redis(self) -> None:
         if "REDIS_URL" in self._env:

@@ -1,4 +1,4 @@
-"""One Redis subscription per web process, handed out to every open stream."""
+"""One Redis subscription per web process, handed out to every open stream, and one look at the database for all of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import redis.asyncio as aioredis
 from django.conf import settings
+from django.db import DatabaseError
 from redis import RedisError
 
 from conversations.live.keys import channel_of, partial_of
+from conversations.live.standing import Standing, standings
+from projects.threads import in_db
 
 log = logging.getLogger(__name__)
 
@@ -24,12 +28,25 @@ Entry = dict[str, Any]
 # A stream that doesn't keep up loses entries, notices the gap, and reads the database.
 BACKLOG = 1000
 RETRY_SECONDS = 0.5
+# How soon a stream learns from the database what Redis has not told it.
+ROUND_SECONDS = 3
+# An entry that no event stands behind: look yourself.
+LOOK: Entry = {"type": "look"}
+
+
+@dataclass(frozen=True)
+class Room:
+    """A conversation that is listened to."""
+
+    organization_id: UUID
+    conversation_id: UUID
 
 
 class Listener:
-    """What one stream hears."""
+    """What one stream hears. `after` is the last event that it has passed on; None for one that looks by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, after: int | None = None) -> None:
+        self.after = after
         self._queue: asyncio.Queue[list[Entry]] = asyncio.Queue(BACKLOG)
 
     async def next(self, *, timeout: float) -> list[Entry] | None:
@@ -44,6 +61,9 @@ class Listener:
         with contextlib.suppress(asyncio.QueueFull):
             self._queue.put_nowait(entries)
 
+    def is_behind(self, standing: Standing) -> bool:
+        return self.after is not None and (standing.last_event > self.after or standing.is_replying)
+
 
 class Hub:
     """The subscriptions of one event loop."""
@@ -53,14 +73,18 @@ class Hub:
         self._redis = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1, health_check_interval=0)
         self._channel = self._redis.pubsub()
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
+        self._rooms: dict[str, Room] = {}
         self._confirmed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._reader: asyncio.Task[None] | None = None
+        self._rounds: asyncio.Task[None] | None = None
 
     @contextlib.asynccontextmanager
-    async def listen(self, conversation_id: UUID) -> AsyncIterator[Listener]:
+    async def listen(self, room: Room, *, after: int | None = None) -> AsyncIterator[Listener]:
         """Hear a conversation. Read the database after entering: nothing is missed between the two."""
-        name, listener = channel_of(conversation_id), Listener()
+        name, listener = channel_of(room.conversation_id), Listener(after)
         self._listeners[name].add(listener)
+        self._rooms[name] = room
+        self._start_rounds()
         try:
             await self._subscribe(name)
             yield listener
@@ -88,7 +112,7 @@ class Hub:
                 await self._confirmed[name].wait()
 
     async def _unsubscribe(self, name: str) -> None:
-        del self._listeners[name]
+        del self._listeners[name], self._rooms[name]
         self._confirmed.pop(name, None)
         with contextlib.suppress(RedisError, OSError):
             await self._channel.unsubscribe(name)
@@ -96,6 +120,39 @@ class Hub:
     def _start_reader(self) -> None:
         if self._reader is None or self._reader.done():
             self._reader = asyncio.get_running_loop().create_task(self._read())
+
+    def _start_rounds(self) -> None:
+        if self._rounds is None or self._rounds.done():
+            self._rounds = asyncio.get_running_loop().create_task(self._go_rounds())
+
+    async def _go_rounds(self) -> None:
+        """Look for what Redis may not have told, while there are streams.
+
+        One statement for each tenant, one tenant after the other: five hundred streams that look by themselves are as many
+        transactions in the same moment, for which every token would have to wait.
+        """
+        while self._rooms:
+            await asyncio.sleep(ROUND_SECONDS)
+            for organization_id, rooms in self._by_tenant().items():
+                try:
+                    self._call_up(await in_db(standings, organization_id, [room.conversation_id for room in rooms]))
+                except (DatabaseError, OSError) as error:
+                    log.warning("The live stream couldn't look for events (%s); it will again.", type(error).__name__)
+                except Exception:  # what stops one round must not stop all of them
+                    log.exception("The live stream couldn't look for events; it will again.")
+
+    def _by_tenant(self) -> dict[UUID, list[Room]]:
+        tenants: dict[UUID, list[Room]] = defaultdict(list)
+        for room in self._rooms.values():
+            tenants[room.organization_id].append(room)
+        return tenants
+
+    def _call_up(self, found: dict[UUID, Standing]) -> None:
+        """Have those look that are behind."""
+        for conversation_id, standing in found.items():
+            for listener in self._listeners.get(channel_of(conversation_id), ()):
+                if listener.is_behind(standing):
+                    listener.hear([LOOK])
 
     async def _read(self) -> None:
         while True:

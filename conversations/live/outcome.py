@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.live.hub import hub
-from conversations.live.stream import POLL_SECONDS, EventStream, Place
+from conversations.live.hub import Room, hub
+from conversations.live.stream import EventStream, Place
 from conversations.models import Turn, TurnStatus
 from conversations.presenters import message_payload
 from conversations.turns import turn_summary
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
+POLL_SECONDS = 3
 # A superseded turn is followed to the one that took over; where none did, the conversation was over.
 FINAL = (TurnStatus.DONE, TurnStatus.FAILED, TurnStatus.SUPERSEDED)
 
@@ -33,7 +34,7 @@ async def wait_for_outcome(
 ) -> Outcome | None:
     """The end of the turn, or of the one that superseded it. None when time runs out."""
     ends_at = time.monotonic() + seconds
-    async with hub().listen(conversation_id) as listener:
+    async with hub().listen(Room(organization_id, conversation_id)) as listener:
         while True:
             outcome = await in_db(outcome_of, organization_id, turn_id)
             left = ends_at - time.monotonic()

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.live.hub import Entry, Listener, hub
+from conversations.live.hub import LOOK, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
-from conversations.models import Conversation, Event, Message, Turn, TurnStatus
+from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
 from conversations.presenters import conversation_payload, message_payload, shown
 from jobs.crash import crash_point
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
-POLL_SECONDS = 3
-PING_SECONDS = 15
+# A stream that is open says so about so often: never all of them at once.
+PING_SECONDS = (10, 15)
 RETRY_MS = 1000
 PAGE = 500
 
@@ -39,33 +40,30 @@ class EventStream:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._after = place.after
+        self._listener = Listener()
         self._shown: tuple[str, int, int] | None = None  # turn, attempt, characters
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Frames until the client leaves."""
-        async with hub().listen(self._place.conversation_id) as listener:
+        room = Room(self._place.organization_id, self._place.conversation_id)
+        async with hub().listen(room, after=self._place.after) as self._listener:
             yield b"retry: %d\n\n" % RETRY_MS
             if self._place.is_reset:
                 snapshot = await in_db(_snapshot, self._place)
-                self._after = snapshot["last_seq"]
-                yield frame("reset", snapshot, event_id=self._after)
+                self._listener.after = snapshot["last_seq"]
+                yield frame("reset", snapshot, event_id=snapshot["last_seq"])
             async for piece in self._catch_up():
                 yield piece
-            async for piece in self._follow(listener):
+            async for piece in self._follow():
                 yield piece
 
-    async def _follow(self, listener: Listener) -> AsyncIterator[bytes]:
-        quiet_since = time.monotonic()
+    async def _follow(self) -> AsyncIterator[bytes]:
         while True:
-            entries = await listener.next(timeout=POLL_SECONDS)
-            pieces = self._catch_up() if entries is None else self._pass_on(entries)
-            async for piece in pieces:
-                quiet_since = time.monotonic()
-                yield piece
-            if time.monotonic() - quiet_since > PING_SECONDS:
-                quiet_since = time.monotonic()
-                yield b": ping\n\n"
+            ping_at = time.monotonic() + random.uniform(*PING_SECONDS)  # noqa: S311  # spreads work, guards nothing
+            while (left := ping_at - time.monotonic()) > 0:
+                async for piece in self._pass_on(await self._listener.next(timeout=left) or []):
+                    yield piece
+            yield b": ping\n\n"
 
     async def _catch_up(self) -> AsyncIterator[bytes]:
         """Everything stored since, then the reply being written."""
@@ -79,18 +77,26 @@ class EventStream:
 
     async def _pass_on(self, entries: list[Entry]) -> AsyncIterator[bytes]:
         for entry in entries:
-            if entry["type"] == "token":
+            if entry is LOOK:
+                async for missed in self._catch_up():
+                    yield missed
+            elif entry["type"] == "token":
                 if piece := await self._token(entry["payload"]):
                     yield piece
             elif entry["seq"] == self._after + 1:
                 if piece := self._event(entry):
                     yield piece
             elif entry["seq"] > self._after:
-                async for piece in self._catch_up():
-                    yield piece
+                async for missed in self._catch_up():
+                    yield missed
+
+    @property
+    def _after(self) -> int:
+        """The last event that was passed on."""
+        return self._listener.after or 0
 
     def _event(self, entry: Entry) -> bytes | None:
-        self._after = entry["seq"]
+        self._listener.after = entry["seq"]
         if entry["type"] == EventType.SYSTEM:
             return None
         return frame(entry["type"], entry["payload"], event_id=entry["seq"])
@@ -109,10 +115,10 @@ class EventStream:
 
     async def _partial(self) -> bytes | None:
         partial = await hub().partial(self._place.conversation_id)
-        if partial is None or not await in_db(_is_replying, self._place, partial["turn"]):
+        if partial is None:
             return None
         known = (partial["turn"], partial["attempt"], len(partial["text"]))
-        if known == self._shown:
+        if known == self._shown or not await in_db(_is_replying, self._place, partial["turn"]):
             return None
         self._shown = known
         return frame("token", {"turn": known[0], "attempt": known[1], "offset": 0, "text": partial["text"]})
@@ -144,4 +150,25 @@ def _snapshot(place: Place) -> dict[str, Any]:
             "conversation": conversation_payload(conversation),
             "messages": [message_payload(message) for message in messages],
             "last_seq": conversation.last_event,
+            "writing": writing_in(conversation),
         }
+
+
+def writing_in(conversation: Conversation) -> dict[str, Any] | None:
+    """The reply that is still to come, for a client that comes in the middle of it; None where none is.
+
+    `tool` is the one that is being waited for, `blocks` are those that the events up to the conversation's last have shown.
+    """
+    open_turns = Turn.objects.filter(conversation=conversation, status__in=(TurnStatus.QUEUED, TurnStatus.REPLYING))
+    turn = open_turns.order_by("-seq").first()
+    if turn is None:
+        return None
+    calls = TurnCall.objects.filter(step__turn=turn, finished_at=None).order_by("step__number", "index")
+    shown_before = Event.objects.filter(
+        conversation=conversation, type=EventType.BLOCK, seq__lte=conversation.last_event, payload__turn=str(turn.pk)
+    )
+    return {
+        "turn": str(turn.pk),
+        "tool": next((call.name for call in calls), ""),
+        "blocks": [event.payload["block"] for event in shown_before.order_by("seq")],
+    }

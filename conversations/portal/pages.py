@@ -12,16 +12,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from conversations.live.stream import EventStream, Place
+from conversations.live.stream import EventStream, Place, writing_in
 from conversations.portal.visit import (
     Visit,
     ask_for_person,
     bookings_to_come,
-    messages_of,
     open_visit,
-    past_conversations,
     place_of,
+    proof_asked_of,
     say,
+    transcript_of,
 )
 from conversations.presenters import message_payload
 from conversations.widget.customer import for_customer, message_shown
@@ -33,6 +33,9 @@ from projects.threads import in_db
 
 LOOKS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
 LONGEST_MESSAGE = 4_000
+# In the chat, so that the agent asks and checks as it does everywhere, with the tools' own limits and ledger (D14).
+PROOF = "I would like to see my bookings. What you have on file for me is {proof}"
+SEND_CODE = "I would like to see my bookings. Please send me a code by text."
 ASKED = "A colleague was asked to take over, and answers here."
 
 
@@ -47,15 +50,21 @@ def portal(request: HttpRequest, token: str) -> HttpResponse:
         return _say(request, token)
     with tenant_tx(place.organization_id):
         visit = open_visit(place)
-        chat = visit.chat()
+        transcript = transcript_of(visit)
+        chat = transcript.chat
+        if request.headers.get("Accept") == "application/json":
+            return JsonResponse({"is_known": visit.is_known})
         context = {
             "token": token,
             "business": visit.business,
-            "said": messages_of(chat),
+            "is_known": visit.is_known,
+            "proof": proof_asked_of(visit),
+            "said": transcript.said,
             "last_event": chat.last_event if chat else 0,
             "is_live": chat is not None,
+            "is_writing": chat is not None and writing_in(chat) is not None,
             "bookings": bookings_to_come(visit),
-            "past": past_conversations(visit),
+            "past": transcript.past,
             "longest": LONGEST_MESSAGE,
         }
         return _answer(request, "page.html", context)
@@ -108,8 +117,15 @@ def _take(visit: Visit, posted: Mapping[str, str]) -> dict[str, Any]:
     """A message, or the wish for the person whom the agent offered. Raises ApiError with a sentence."""
     if "escalation" in posted:
         return {"state": ask_for_person(visit, posted["escalation"]).state}
-    made = say(visit, _checked(posted.get("content", "").strip()))
+    made = say(visit, _checked(_words_of(posted)))
     return {"message": message_shown(message_payload(made.message))}
+
+
+def _words_of(posted: Mapping[str, str]) -> str:
+    """What is said in the chat: what was written, or what the form of the proof says for the customer."""
+    if proof := posted.get("proof", "").strip():
+        return PROOF.format(proof=proof)
+    return SEND_CODE if "code" in posted else posted.get("content", "").strip()
 
 
 def _checked(content: str) -> str:
@@ -132,5 +148,6 @@ def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
 def _answer(request: HttpRequest, template: str, context: dict[str, object], *, status: int = 200) -> HttpResponse:
     response = render(request, f"portal/{template}", context, status=status)
     response["X-Robots-Tag"] = "noindex, nofollow"
-    response["Referrer-Policy"] = "no-referrer"
+    # The address is a key: nobody is told it, not even we. With less than this a browser's own forms have no origin (null).
+    response["Referrer-Policy"] = "strict-origin"
     return response

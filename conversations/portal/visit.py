@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 from uuid import UUID
 
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
 from django.http import Http404
 from django.utils import timezone
 
@@ -21,13 +25,19 @@ from projects.tenancy import tenant_tx
 from tools.book.finding import Clue, standing_bookings
 from tools.book.links import manage_url
 from tools.book.telling import booking_words
-from tools.models import Escalation
+from tools.builtin import builtin_tools
+from tools.catalogue import why_not
+from tools.models import Escalation, Verification
 from tools.portal_links import PortalPlace, read_token
+from tools.state import read_state
+from tools.verification.services import METHODS, RECENT, is_verified, level_of
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200
 # What staff and the system say among themselves is none of the customer's.
 SHOWN = ("user", "agent", "operator")
+# What the agent finds out with who a visitor is, by the level that the project asks for (D14).
+PROVED_BY = {"basic": "verify_caller", "code": "send_verification_code"}
 CHANNELS = {
     Channel.PHONE: "Phone call",
     Channel.WEBCALL: "Web call",
@@ -50,10 +60,24 @@ class Visit:
         version = self.project.agent_version
         return version.config.business_name if version else self.project.name
 
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether whoever came by the link may see what is the customer's, by the rule of the tools (D14)."""
+        return is_verified(self.project, persona_id=self.persona.pk)
+
     def chat(self) -> Conversation | None:
-        """Their newest conversation on this page."""
+        """Their newest conversation on this page.
+
+        Of one in which somebody was verified, whoever isn't any more sees nothing and goes on with nothing: they begin anew.
+        """
         chats = Conversation.objects.filter(persona=self.persona, channel=Channel.PORTAL)
+        if not self.is_known and (proof := self._last_proof()) is not None:
+            chats = chats.filter(created_at__gt=proof.verified_at + RECENT)
         return chats.order_by("-created_at").first()
+
+    def _last_proof(self) -> Verification | None:
+        proofs = Verification.objects.filter(project=self.project, persona_id=self.persona.pk)
+        return proofs.filter(method__in=METHODS[level_of(self.project)]).order_by("-verified_at").first()
 
 
 @dataclass(frozen=True)
@@ -71,6 +95,15 @@ class Past:
     title: str
     conversation: Conversation
     messages: Sequence[Said]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What was said: in the page's chat, if there is one, and before."""
+
+    chat: Conversation | None
+    said: Sequence[Said]
+    past: Sequence[Past]
 
 
 @dataclass(frozen=True)
@@ -98,25 +131,47 @@ def place_of(token: str) -> PortalPlace:
     return place
 
 
-def past_conversations(visit: Visit) -> list[Past]:
-    """The customer's newest conversations by other ways, each with what was said."""
-    rows = Conversation.objects.filter(persona=visit.persona).exclude(channel=Channel.PORTAL)
-    return [_past(row) for row in rows.order_by("-created_at")[:MOST_CONVERSATIONS]]
-
-
-def messages_of(conversation: Conversation | None) -> list[Said]:
-    """What was said, the newest of it, in order."""
-    if conversation is None:
+def past_conversations(visit: Visit) -> list[Conversation]:
+    """The customer's newest conversations by other ways, for one who is known."""
+    if not visit.is_known:
         return []
-    rows = Message.objects.filter(conversation=conversation, role__in=SHOWN).order_by("-seq")[:MOST_MESSAGES]
-    return [Said(message, cards_of(message.blocks)) for message in reversed(rows)]
+    rows = Conversation.objects.filter(persona=visit.persona).exclude(channel=Channel.PORTAL)
+    return list(rows.order_by("-created_at")[:MOST_CONVERSATIONS])
+
+
+def transcript_of(visit: Visit) -> Transcript:
+    """What the page shows of what was said, in one statement for all conversations."""
+    chat, past = visit.chat(), past_conversations(visit)
+    said = _messages_of([*([chat] if chat else []), *past])
+    return Transcript(chat, said[chat.pk] if chat else [], [Past(_title_of(one), one, said[one.pk]) for one in past])
+
+
+def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[Said]]:
+    """The newest messages of each, in order."""
+    newest = Window(RowNumber(), partition_by=F("conversation_id"), order_by=F("seq").desc())
+    rows = Message.objects.filter(conversation__in=conversations, role__in=SHOWN).annotate(place=newest)
+    said: dict[UUID, list[Said]] = defaultdict(list)
+    for message in rows.filter(place__lte=MOST_MESSAGES).order_by("conversation_id", "seq"):
+        said[message.conversation_id].append(Said(message, cards_of(message.blocks)))
+    return said
 
 
 def bookings_to_come(visit: Visit) -> list[ToCome]:
-    """The customer's own bookings, the soonest first."""
+    """The customer's own bookings, the soonest first, for one who is known."""
+    if not visit.is_known:
+        return []
     now = timezone.now()
     found = standing_bookings(visit.project, Clue(persona_id=visit.persona.pk), now=now)
     return [ToCome(booking_words(one, visit.project, now=now), manage_url(one)) for one in found]
+
+
+def proof_asked_of(visit: Visit) -> str:
+    """How somebody who isn't known proves who they are: the project's level; "" where the agent has no tool for it (F08)."""
+    tool = PROVED_BY.get(level_of(visit.project))
+    if visit.is_known or tool is None:
+        return ""
+    closed = why_not(builtin_tools()[tool], read_state(visit.project, channel=Channel.PORTAL))
+    return "" if closed else level_of(visit.project)
 
 
 def say(visit: Visit, content: str) -> Posted:
@@ -129,7 +184,7 @@ def say(visit: Visit, content: str) -> Posted:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
             return post_message(conversation, content)
     except ConversationOver:
-        return post_message(_start(visit), content)
+        return post_message(_begin(visit, after=conversation), content)
 
 
 def ask_for_person(visit: Visit, escalation: str) -> Escalation:
@@ -143,9 +198,10 @@ def ask_for_person(visit: Visit, escalation: str) -> Escalation:
         raise ApiError("not_found", "This was not offered here. Write that you want a person.", status=404) from error
 
 
-def _begin(visit: Visit) -> Conversation:
+def _begin(visit: Visit, *, after: Conversation | None = None) -> Conversation:
     Persona.objects.select_for_update(no_key=True).get(pk=visit.persona.pk)
-    return visit.chat() or _start(visit)
+    newest = visit.chat()
+    return _start(visit) if newest is None or newest == after else newest
 
 
 def _start(visit: Visit) -> Conversation:
@@ -158,6 +214,5 @@ def _start(visit: Visit) -> Conversation:
     )
 
 
-def _past(conversation: Conversation) -> Past:
-    title = CHANNELS.get(Channel(conversation.channel), "Conversation")
-    return Past(title, conversation, messages_of(conversation))
+def _title_of(conversation: Conversation) -> str:
+    return CHANNELS.get(Channel(conversation.channel), "Conversation")

@@ -54,10 +54,12 @@ MESSAGE = ("id", "seq", "role", "author", "content", "blocks", "turn", "created_
 
 
 def _snapshot_shown(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    writing = snapshot["writing"]
     return {
         "messages": [message_shown(message) for message in snapshot["messages"]],
         "last_seq": snapshot["last_seq"],
         "waiting": bool(snapshot["conversation"]["waiting"]),
+        "writing": writing and {**writing, "blocks": [_block_shown(block) for block in writing["blocks"]]},
     }
 
 

@@ -40,14 +40,15 @@ def say(project: Project, visitor: Visitor, content: str) -> Posted:
     except ConversationOver:
         if conversation.operator_id is not None:
             raise
-        return post_message(_start(project, visitor), content)
+        return post_message(_begin(project, visitor, after=conversation), content)
 
 
-def _begin(project: Project, visitor: Visitor) -> Conversation:
-    """A new conversation, unless another first message has begun one meanwhile."""
+def _begin(project: Project, visitor: Visitor, *, after: Conversation | None = None) -> Conversation:
+    """A new conversation, unless another first message, or first one `after` the end of the last, has begun one meanwhile."""
     persona, _ = Persona.objects.get_or_create(project=project, external_id=visitor.names[0])
     Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
-    return find_conversation(project, visitor) or _start(project, visitor)
+    newest = find_conversation(project, visitor)
+    return _start(project, visitor) if newest is None or newest == after else newest
 
 
 def _start(project: Project, visitor: Visitor) -> Conversation:

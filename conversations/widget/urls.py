@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from conversations.widget import live, views
-from conversations.widget.demo import shop
+from conversations.widget.demo.orders import orders
+from conversations.widget.demo.page import shop
 from conversations.widget.script import widget_script
 
 DOOR = "widget/<str:key>"
@@ -17,4 +18,5 @@ urlpatterns = [
     path(f"{DOOR}/events", live.events),
     path(f"{DOOR}/person", views.Person.as_view()),
     path("demo/shop", shop, name="demo_shop"),
+    path("demo/shop/wp-json/wc/v3/orders", orders),
 ]

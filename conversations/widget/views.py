@@ -92,7 +92,7 @@ class Session(WidgetView):
             {
                 "token": sign(visitor, self.widget),
                 "conversation": str(conversation.pk) if conversation else None,
-                "shopper": {"signed_in": bool(visitor.shopper), "refused": refused},
+                "shopper": {"signed_in": bool(visitor.shopper), "refused": refused, **_known_of(visitor)},
                 "agent": agent_payload(self.project, self.widget),
             }
         )
@@ -111,6 +111,11 @@ class Session(WidgetView):
         except ShopperRefused as error:
             return out, {"code": error.code, "message": str(error)}
         return signed_in(known, found.claims, until=found.until), None
+
+
+def _known_of(visitor: Visitor) -> dict[str, str]:
+    """What the shop has said of the shopper, so that nobody has to write it again."""
+    return {name: str(visitor.shopper.get(name, "")) for name in ("name", "email")}
 
 
 class Messages(WidgetView):

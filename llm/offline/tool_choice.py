@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from llm.offline.contact import find_email, find_phone
 from llm.offline.fields import FieldFinder
 from llm.offline.guest import read_guest
 from llm.offline.looking_up import CARD, LOOK_UPS, is_of_knowledge, look_up, told_of_knowledge
@@ -28,7 +29,7 @@ WORDS_FOR: dict[str, str] = {
     "check_verification_code": r"^\D*\d{3}[ -]?\d{3}\D*$",
     "verification": r"\b(?:send|text|mail|get|need|new)\b.{0,30}\bcode\b|^\W*by (?:text|sms|e-?mail)\b",
     "human": r"\b(?:real|live|actual) (?:person|human|agent|people)\b|\ba human\b|\b(?:talk|speak|chat|connect|put|get|reach|want|need)\b"
-    r"[^.?!]{0,40}\b(?:human|person|somebody|someone|operator|agent|manager|colleague|staff)\b",
+    r"[^.?!]{0,40}\b(?:human|person|somebody|someone|operator|agent|manager|colleague|staff)\b|\b(?:human|person),? please\b",
     "ticket": r"\b(?:ticket|complain\w*|refund|bug|billing|charged(?: me)? twice|double charge\w*|not working|dispute)\b",
     "flag": r"\b(?:kill|hurt|beat) you\b|\bburn (?:it|you|the place) down\b",
     "transfer": r"\b(?:transfer me|put me through|connect me|(?:speak|talk) (?:to|with) (?:a|an|the|your|some)\w*)\b",
@@ -59,7 +60,8 @@ def choose_tool(call: ChatCall, *, is_stumped: Callable[[], bool]) -> ToolUse | 
     newest, lines = _newest(call)
     left = [tool for tool in call.tools if tool.name not in call.answered_tools]
     if (first := _before_anything_else(left, lines, call)) is not None:
-        return ToolUse(first.name, _arguments(first, newest, lines, call) or {})
+        proof = _proof_in(newest) if first.name == "verify_caller" else {}
+        return ToolUse(first.name, {**(_arguments(first, newest, lines, call) or {}), **proof})
     kept_out = _kept_out(call)
     asked_for = [tool for tool in left if tool.name not in kept_out]
     scored = sorted(((_score(tool, newest), -i) for i, tool in enumerate(asked_for)), reverse=True)
@@ -86,7 +88,11 @@ MAX_CALLS = 3
 # What they find is for the agent, and isn't read out.
 UNSAID = frozenset({"lookup_caller"})
 NAMED = re.compile(r"`(\w+)`")
+ORDERS = re.compile(
+    r"(?P<count>\d+) orders were found, the newest first\. Order (?P<number>\S+)(?P<day> of \d+ \w+)? \d{4} is (?P<status>[\w -]+)"
+)
 ASKED_FOR_PROOF = "that we have on file for you"
+GIVES_PROOF = "have on file for me"
 
 
 def _before_anything_else(left: list[Tool], lines: list[Line], call: ChatCall) -> Tool | None:
@@ -96,8 +102,16 @@ def _before_anything_else(left: list[Tool], lines: list[Line], call: ChatCall) -
     begins = not any(line.role == "agent" for line in lines)
     asked = NAMED.findall(call.messages[-1][1]) if call.messages[-1][0] == "tool" else []
     last = next((line.content for line in reversed(lines) if line.role == "agent"), "")
-    wanted = {*asked, *(UNSAID if begins else ()), *({"verify_caller"} if ASKED_FOR_PROOF in last else ())}
+    said = _newest(call)[0]
+    proves = ASKED_FOR_PROOF in last or GIVES_PROOF in said
+    wanted = {*asked, *(UNSAID if begins else ()), *({"verify_caller"} if proves else ())}
     return next((tool for tool in left if tool.name in wanted and not tool.parameters.get("required")), None)
+
+
+def _proof_in(newest: str) -> dict[str, str]:
+    """What the customer says is on file: their own words of just now, and nothing that the prompt knows of them."""
+    found = {"phone": find_phone(newest), "email": find_email(newest)}
+    return {name: one.value for name, one in found.items() if one is not None}
 
 
 def _newest(call: ChatCall) -> tuple[str, list[Line]]:
@@ -170,7 +184,7 @@ def tell_results(call: ChatCall) -> str:
         if name not in UNSAID and not {*NAMED.findall(text)} & {*call.answered_tools}
     ]
     question = _newest(call)[0]
-    told = [told_of_knowledge(text, question) if is_of_knowledge(text) else _told(text) for text in results]
+    told = [told_of_knowledge(text, question) if is_of_knowledge(text) else _told_of_orders(text) for text in results]
     if all(is_of_knowledge(text) for text in results):
         return " ".join(one for one in told if one)
     return (
@@ -179,8 +193,18 @@ def tell_results(call: ChatCall) -> str:
     )
 
 
+def _told_of_orders(text: str) -> str:
+    """Of a list of orders, which the customer sees beside the words, the newest only; of anything else all of it."""
+    found = ORDERS.search(text)
+    if found is None:
+        return _told(text)
+    return f"Here are your {found['count']} newest orders. The last one, {found['number']}{found['day']}, is {found['status']}."
+
+
 def _told(text: str) -> str:
     inner = re.sub(r"</?[\w ]+(?:\s[^>]*)?>", " ", text).strip().removeprefix("Error: ")
+    # What the agent is told to do isn't for the customer.
+    inner = re.sub(r" (?:Do not|Never) say [^.]*\.", "", inner)
     try:
         data = json.loads(inner)
     except ValueError:

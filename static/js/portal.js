@@ -6,6 +6,7 @@ const log = document.getElementById("log");
 const form = document.getElementById("form");
 const field = form.elements.content;
 const why = document.getElementById("why");
+const proof = document.querySelector("[data-proof]");
 const WORDS = { user: "You", operator: "A colleague" };
 
 /** What stands beside the words, as the page shows it when it is loaded. */
@@ -71,9 +72,22 @@ function write({ offset, text }) {
   log.scrollTop = log.scrollHeight;
 }
 
+/** Somebody is to see that an answer comes, also one who loads the page in the middle of it. */
+function expect() {
+  writing ??= put(said("agent", "", { "aria-busy": "true" }));
+  if (!writing.querySelector("p").textContent) writing.querySelector("p").textContent = "…";
+}
+
 function forget() {
   writing?.remove();
   writing = null;
+}
+
+/** Somebody of whom it is sure by now who they are sees what is theirs. */
+async function look() {
+  if (!proof) return;
+  const answer = await fetch(location.pathname, { headers: { Accept: "application/json" } }).catch(() => null);
+  if (answer?.ok && (await answer.json()).is_known) location.reload();
 }
 
 function listen() {
@@ -82,24 +96,31 @@ function listen() {
   const on = (name, act) => stream.addEventListener(name, (event) => act(JSON.parse(event.data)));
   on("message", show);
   on("token", write);
-  on("done", forget);
-  on("reset", ({ messages }) => messages.forEach(show));
+  on("turn", ({ status }) => (["queued", "replying"].includes(status) ? expect() : forget()));
+  on("done", () => {
+    forget();
+    look();
+  });
+  on("reset", ({ messages, writing: reply }) => {
+    messages.forEach(show);
+    if (reply) expect();
+  });
 }
 
-async function send(content) {
-  const body = new FormData(form);
-  const own = put(said("user", content, { "aria-busy": "true" }));
+/** Sends what was written. What a form of the page says for somebody is shown when it has arrived. */
+async function send(content, body = new FormData(form)) {
+  const own = content ? put(said("user", content, { "aria-busy": "true" })) : null;
   why.hidden = true;
-  field.value = "";
+  if (content) field.value = "";
   try {
     const answer = await fetch(location.pathname, { method: "POST", body, headers: { Accept: "application/json" } });
     const found = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : null;
     if (!answer.ok) throw new Error(found?.error.message ?? "That was a lot at once. Wait a minute, and send it again.");
-    if (own.isConnected) show(found.message);
+    if (!own || own.isConnected) show(found.message);
     listen();
   } catch (error) {
-    own.remove();
-    field.value = content;
+    own?.remove();
+    if (content) field.value = content;
     why.textContent = error instanceof TypeError ? "It was not sent: there is no connection. Try again." : error.message;
     why.hidden = false;
   }
@@ -110,10 +131,16 @@ form.addEventListener("submit", (event) => {
   const content = field.value.trim();
   if (content) send(content);
 });
+proof?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  send("", new FormData(proof, event.submitter));
+  proof.reset();
+});
 field.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   form.requestSubmit();
 });
 log.scrollTop = log.scrollHeight;
+if ("writing" in log.dataset) expect();
 if ("live" in log.dataset) listen();

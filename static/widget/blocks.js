@@ -1,6 +1,7 @@
 // What is shown beside words, by type. A type that isn't here, or whose capability the server doesn't give, is dropped.
 import { h, icon, link, pageAddress, words } from "./dom.js";
 import { leadForm } from "./lead.js";
+import { statusIn } from "./statuses.js";
 
 // To add one: its capability, and what it renders. `render(block, scene)` gives an element, or null for what can't be shown.
 const RENDERERS = {
@@ -39,7 +40,8 @@ function escalation(block, scene) {
   const ask = () => {
     const form = leadForm(scene, { escalation: words(block.escalation), onDone: done, onCancel: () => offer().focus() });
     place.replaceChildren(form);
-    form.querySelector("input").focus({ preventScroll: true });
+    // Of somebody whom the shop has named, only what it is about is left to say.
+    form.querySelector(scene.known("name") ? "[name=note]" : "input").focus({ preventScroll: true });
     form.scrollIntoView({ block: "nearest" });
   };
   if (scene.hasAsked(words(block.escalation))) done();
@@ -70,15 +72,17 @@ function orders(block, scene) {
 
 function order(row, scene) {
   const status = words(row.status);
-  const label = words(row.status_label) || status.replaceAll("-", " ");
-  const parcels = (Array.isArray(row.tracking) ? row.tracking : []).filter((parcel) => pageAddress(parcel?.url));
-  const line = [itemsIn(row.items), dayIn(row.date, scene.language), words(row.total)].filter(Boolean).join(" · ");
+  const label = words(row.status_label) || statusIn(status, scene.language);
+  const parcels = (Array.isArray(row.tracking) ? row.tracking : []).filter((parcel) => pageAddress(parcel?.url) || words(parcel?.number));
+  const bought = itemsIn(row.items);
+  const line = [dayIn(row.date, scene.language), amountIn(row.total, scene.language)].filter(Boolean).join(" · ");
   return h(
     "li",
     {},
     h("div", {}, h("b", {}, `${scene.say("order")} ${words(row.number)}`), label && h("span", { class: `s ${TONES[status] ?? "go"}` }, label)),
+    bought && h("small", { dir: "auto" }, bought),
     line && h("small", { dir: "auto" }, line),
-    parcels.map((parcel) => link(parcel.url, {}, [scene.say("track"), words(parcel.provider)].filter(Boolean).join(" "), icon("out"))),
+    parcels.map((parcel) => trackIn(parcel, scene)),
   );
 }
 
@@ -86,6 +90,19 @@ function order(row, scene) {
 function dayIn(date, language) {
   const day = new Date(`${words(date)}T12:00`);
   return Number.isNaN(day.valueOf()) ? words(date) : day.toLocaleDateString(language, { day: "numeric", month: "long" });
+}
+
+/** "€1,299.00" in the widget's language, or what the server says where that is no amount. */
+function amountIn(total, language) {
+  const [, amount, currency] = /^([\d,]+(?:\.\d+)?) ([A-Z]{3})$/.exec(words(total)) ?? [];
+  const digits = { style: "currency", currency, minimumFractionDigits: amount?.split(".")[1]?.length ?? 0 };
+  return amount ? Number(amount.replaceAll(",", "")).toLocaleString(language, digits) : words(total);
+}
+
+/** A parcel's link, or its number where it has none. */
+function trackIn({ url, provider, number }, scene) {
+  if (!pageAddress(url)) return h("small", {}, h("bdi", {}, [words(provider), words(number)].filter(Boolean).join(" ")));
+  return link(url, {}, [scene.say("track"), words(provider)].filter(Boolean).join(" "), icon("out"));
 }
 
 /** "2 × Olio nuovo, 1 × Pecorino" */

@@ -1,23 +1,21 @@
 // Colleagues who come and go: what the product itself says in a conversation, in the widget's language.
-const NOTICES = [
-  [/^A person was asked to join\.$/, "asked"],
-  [/^(.+) joined the conversation\.$/, "joined"],
-  [/^(.+) left the conversation\.$/, "left"],
-];
-const NOBODY_IN_PARTICULAR = "A colleague";
 
-const noticeIn = (content) => NOTICES.find(([pattern]) => pattern.test(content));
+/** What a message tells of a colleague: `{notice, who}`; null for one that tells of none. */
+const noticeIn = ({ blocks }) => (blocks ?? []).find(({ type }) => type === "notice") ?? null;
 
-/** A notice in words; one that isn't known here stands as it is. */
-export function noticeText(content, say) {
-  const [pattern, key] = noticeIn(content) ?? [];
-  return key ? say(key).replace("{who}", () => colleagueName(pattern.exec(content)[1], say)) : content;
+/** A notice in the widget's words; one that isn't known here stands as the server says it. */
+export function noticeText(message, say) {
+  const found = noticeIn(message);
+  const isKnown = found && ["asked", "joined", "left"].includes(found.notice);
+  return isKnown ? say(found.notice).replace("{who}", () => colleagueName(found.who, say)) : message.content;
 }
+
+const NOBODY_IN_PARTICULAR = "A colleague";
 
 export const colleagueName = (name, say) => (name && name !== NOBODY_IN_PARTICULAR ? name : say("one"));
 
 /** Whether a colleague has the conversation now. */
 export function hasColleague(messages) {
-  const last = messages.findLast(({ role, content }) => role === "operator" || (role === "system" && /joined|left/.test(noticeIn(content)?.[1] ?? "")));
-  return Boolean(last) && (last.role === "operator" || noticeIn(last.content)[1] === "joined");
+  const last = messages.findLast((one) => one.role === "operator" || ["joined", "left"].includes(noticeIn(one)?.notice));
+  return Boolean(last) && (last.role === "operator" || noticeIn(last).notice === "joined");
 }

@@ -20,7 +20,7 @@ export function leadForm(scene, { escalation, onDone, onCancel }) {
     "form",
     { class: "lead", novalidate: true, "aria-label": scene.say("person") },
     h("p", {}, scene.say("leadWhy")),
-    FIELDS.map((field) => h("label", {}, h("span", {}, scene.say(field.name)), h("input", { ...field, id: `${id}-${field.name}`, dir: "auto" }))),
+    FIELDS.map((field) => h("label", {}, h("span", {}, scene.say(field.name)), h("input", { ...field, id: `${id}-${field.name}`, dir: "auto", value: scene.known(field.name) }))),
     problem,
     h("div", { class: "acts" }, h("button", { type: "button", onclick: onCancel }, scene.say("cancel")), send),
   );

@@ -34,7 +34,10 @@ export class Log {
     const messages = talk.ordered();
     const rows = [this.opening(), ...(messages.length || talk.outbox.length || talk.drafts.size ? [] : this.picks())];
     const replied = new Set();
+    let day = dayOf(new Date());
     for (const message of messages) {
+      // Of a conversation of today nobody needs the date.
+      if (dayOf(message.created_at) !== day) rows.push(this.day((day = dayOf(message.created_at))));
       if (message.role === "user") rows.push(this.mine(message));
       else rows.push(message.role === "system" ? this.notice(message) : this.theirs(message, replied));
     }
@@ -54,6 +57,11 @@ export class Log {
     return { key: "opening", build, update };
   }
 
+  day(day) {
+    const { language } = this.scene;
+    return { key: `day:${day}`, build: () => h("p", { class: "day" }, new Date(day).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long" })) };
+  }
+
   /** What customers typically say, to begin with. */
   picks() {
     const { agent, say, write } = this.scene;
@@ -67,7 +75,7 @@ export class Log {
   }
 
   notice(message) {
-    return { key: message.id, build: () => h("p", { class: "notice", dir: "auto" }, noticeText(message.content, this.scene.say)) };
+    return { key: message.id, build: () => h("p", { class: "notice", dir: "auto" }, noticeText(message, this.scene.say)) };
   }
 
   /** The first message of a turn takes the place of what was seen of it while it was written. */
@@ -145,6 +153,9 @@ export class Log {
     this.settle();
   }
 }
+
+/** The local day of a time; what is no time is of today. */
+const dayOf = (time) => (Number.isNaN(Date.parse(time)) ? new Date() : new Date(time)).toDateString();
 
 function bubble(who) {
   const dots = h("span", { "aria-hidden": "true" }, h("i"), " ", h("i"), " ", h("i"));

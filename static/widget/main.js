@@ -40,6 +40,7 @@ class Widget {
   }
 
   taken({ shopper }) {
+    this.shopper = shopper;
     if (shopper.refused) console.info(`Makegood's widget: ${shopper.refused.message}`);
   }
 
@@ -54,6 +55,7 @@ class Widget {
     return {
       write: (text) => this.talk.say(text),
       askForPerson: (request, once) => this.askForPerson(request, once),
+      known: (name) => this.shopper?.[name] ?? "",
       hasAsked: (escalation) => this.memory.get("asked") === escalation,
       opened: () => (this.memory.set({ open: true }), this.render()),
       closed: () => (this.memory.set({ open: false }), this.render()),

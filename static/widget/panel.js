@@ -33,6 +33,7 @@ export class Panel {
       write: (text) => actions.write(text),
       askForPerson: actions.askForPerson,
       hasAsked: actions.hasAsked,
+      known: actions.known,
       onScroll: (atEnd) => (this.latest.hidden = atEnd),
     };
     this.log = new Log(scene);

@@ -126,11 +126,18 @@ export class Talk {
     this.changed();
   }
 
-  on_reset({ messages, waiting }) {
+  on_reset({ messages, waiting, writing }) {
     this.messages = new Map(messages.map((message) => [message.id, message]));
     this.drafts.clear();
     this.waiting = waiting;
+    if (writing) this.takeUp(writing);
     messages.forEach((message) => message.role === "user" && this.arrived(message));
+  }
+
+  /** A reply that was being written when the page was loaded. What is told of its text next was written before. */
+  takeUp({ turn, tool, blocks }) {
+    this.over.delete(turn);
+    Object.assign(this.draft(turn), { tool, blocks, isTakenUp: true });
   }
 
   on_message(message) {
@@ -145,7 +152,7 @@ export class Talk {
     const draft = this.draft(turn);
     if (attempt < draft.attempt) return;
     const kept = attempt === draft.attempt ? draft.text.slice(0, offset) : "";
-    Object.assign(draft, { attempt, text: kept + text, tool: "" });
+    Object.assign(draft, { attempt, text: kept + text, tool: draft.isTakenUp ? draft.tool : "", isTakenUp: false });
   }
 
   on_tool_call({ turn, tool }) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
@@ -16,13 +16,14 @@ from conversations.services import start_conversation
 from conversations.widget.visitors import read_visitor
 from projects.agent import AgentConfig
 from projects.services import save_agent
-from projects.widget_theme import WidgetTheme
+from projects.widget_theme import LANGUAGES, WidgetTheme
 from tests.browser.conftest import App, Complaints, open_page
 from tests.browser.payloads import PAYLOADS, block_of
 from tests.browser.shop import Shop, open_shop
 from tests.orders.conftest import connect_shop
 from tests.orders.woocommerce_server import ANNA, WooCommerceServer, order
 from tests.widget.conftest import Placed, place_widget
+from tools.orders.lookup import Status
 
 pytestmark = pytest.mark.browser
 
@@ -74,7 +75,7 @@ def test_a_visitor_asks_sees_an_order_wants_a_person_and_is_answered(
         connect_shop(app.tenant, store.url)
         app.model.script("reply", tool_calls=[{"name": "lookup_order", "arguments": {}}])
         app.model.script("reply", text="It is on its way. " * 20, gap_ms=20)
-        page.goto(shop.address(placed.key, shopper=placed.signed(shopper={"wp_user_id": ANNA})))
+        page.goto(shop.address(placed.key, shopper=placed.signed(shopper={"wp_user_id": ANNA, "name": "Anna"})))
         launcher(page).click()
         expect(panel(page)).to_contain_text("Ciao!")
         say(page, "Where is my order?")
@@ -85,7 +86,7 @@ def test_a_visitor_asks_sees_an_order_wants_a_person_and_is_answered(
     app.model.script("reply", text="A colleague can help.")
     say(page, "I want my money back, from a person.")
     page.get_by_role("button", name="Connect me with a human").click()
-    page.get_by_label("Name").fill("Anna")
+    expect(page.get_by_label("Name")).to_have_value("Anna")
     page.get_by_role("button", name="Ask for a person").click()
     expect(page.get_by_role("alert").filter(has_text="Write an e-mail address")).to_be_visible()
     page.get_by_label("E-mail").fill("anna@example.com")
@@ -109,6 +110,32 @@ def answer_as_colleague(app: App, words: str) -> None:
         take_over(conversation.pk, by=owner)
     with app.tenant.tx():
         answer(conversation.pk, words, by=owner)
+
+
+def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_on(
+    page: Page, app: App, shop: Shop, placed: Placed, settings: Any
+) -> None:
+    """W09, W11: while the model has not said a word yet, and while a tool is waited for."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    app.model.script("reply", fault="hang")
+    page.goto(shop.address(placed.key, shopper=placed.signed(shopper={"wp_user_id": ANNA})))
+    launcher(page).click()
+    say(page, "Hello?")
+    expect(log(page)).to_contain_text("is writing")
+    page.reload()
+    expect(log(page)).to_contain_text("is writing")
+    with WooCommerceServer() as store:
+        store.script.may_answer.clear()
+        connect_shop(app.tenant, store.url)
+        app.model.script("reply", tool_calls=[{"name": "lookup_order", "arguments": {}}])
+        app.model.script("reply", text="It is on its way.")
+        say(page, "Where is my order?")
+        expect(log(page)).to_contain_text("Looking it up")
+        page.reload()
+        expect(log(page)).to_contain_text("Looking it up")
+    expect(log(page)).to_contain_text("It is on its way.")
+    expect(log(page)).not_to_contain_text("Looking it up")
+    expect(log(page)).not_to_contain_text("is writing")
 
 
 def test_the_keyboard_opens_stays_within_and_goes_back(page: Page, app: App, shop: Shop, placed: Placed) -> None:
@@ -232,6 +259,21 @@ def tell_payloads(app: App, placed: Placed, token: str) -> None:
                     MessageRole.OPERATOR, payload, turn=None, idn="operator_message", author=payload[:80]
                 )
             opened.add_message(MessageRole.AGENT, "The end.", turn=None, idn="agent_message")
+
+
+def test_an_order_is_told_of_in_the_pages_language(page: Page, app: App) -> None:
+    """W04: every status of WooCommerce in every language of the widget; one that a shop has made up as it is."""
+    open_page(page, app, "widget")
+    found = page.evaluate(
+        """async ([statuses, languages]) => {
+          const { statusIn } = await import("/static/widget/statuses.js");
+          return languages.map((language) => statuses.map((status) => statusIn(status, language)));
+        }""",
+        [[*get_args(Status), "out-for-delivery"], [language for language in LANGUAGES if language != "auto"]],
+    )
+    assert [row[-1] for row in found] == ["out for delivery"] * len(found)
+    assert all(len(set(row)) == len(row) for row in found)
+    assert all(len({row[at] for row in found}) > len(found) / 2 for at in range(len(get_args(Status))))
 
 
 def test_the_preview_paints_with_the_colours_that_the_server_gives(page: Page, app: App) -> None:

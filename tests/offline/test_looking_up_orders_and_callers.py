@@ -69,3 +69,30 @@ def test_what_was_asked_for_is_passed_on() -> None:
     use = chosen(asked("Cancel it", ASKS, "It's +39 333 123 4567"))
     assert use is not None
     assert use.name == "verify_caller"
+
+
+def test_what_the_customers_page_says_of_them_is_checked() -> None:
+    """D14, D25"""
+    proof = "I would like to see my bookings. What you have on file for me is anna@example.org"
+    use = chosen(asked(*GREETED, proof))
+    assert use is not None
+    assert (use.name, use.arguments["email"]) == ("verify_caller", "anna@example.org")
+
+
+def test_of_a_list_of_orders_only_the_newest_is_told() -> None:
+    """W04: the customer sees the list beside the words."""
+    found = (
+        "2 orders were found, the newest first. Order 1043 of 21 November 2026 is on hold, 31.70 EUR: 2 × Pasta 500 g."
+        " Order 1038 of 17 November 2026 is completed, 62.00 EUR: 2 × Oil 0.75 l."
+    )
+    told = tell_results(asked("Where is my order?", called=("lookup_order",), results=(found,)))
+    assert told == "Here are your 2 newest orders. The last one, 1043 of 21 November, is on hold."
+    one = found.partition(" Order 1038")[0].replace("2 orders were", "1 order was")
+    assert tell_results(asked("Where is my order?", called=("lookup_order",), results=(one,))) == one
+
+
+@pytest.mark.parametrize(("words", "name"), [("A person, please", "escalate_to_human"), ("For one person", None)])
+def test_who_wants_a_person_is_offered_one(words: str, name: str | None) -> None:
+    """W03"""
+    use = chosen(asked(*GREETED, words, of=("escalate_to_human",)))
+    assert (use.name if use else None) == name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,10 +13,13 @@ from conversations.models import Conversation, Message
 from conversations.portal.visit import PortalPlace
 from conversations.services import post_message, start_conversation
 from tests.conftest import Tenant
+from tests.integrations.conftest import connect_twilio
+from tests.integrations.twilio_server import TwilioServer
 from tools.models import Effect, Escalation, EscalationState
 from tools.portal_links import make_token, portal_url, read_token
 
 FOREVER = 40_000
+LINK = re.compile(r"/c/([\w=-]{68})")
 
 
 @pytest.fixture
@@ -103,20 +107,70 @@ def test_a_script_in_the_transcript_is_text(call: Conversation, tenant: Tenant, 
     assert "<script>alert(1)" not in client.get(f"/c/{token_of(call)}").content.decode()
 
 
-def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any) -> None:
-    """F11: and the model reads that it was sent, never the link."""
+def caller(turns: Any) -> Any:
+    """A caller who asks for the link."""
     phone = turns.on("phone", external_id="ada", phone="+393475550142")
     phone.calls_tool("send_portal_link")
     phone.says("I've sent it.")
+    return phone
+
+
+@pytest.fixture
+def twilio(turns: Any) -> Iterator[TwilioServer]:
+    with TwilioServer() as server:
+        connect_twilio(turns.tenant, server.url)
+        yield server
+
+
+def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any, twilio: TwilioServer) -> None:
+    """F11: and the model reads that it was sent, never the link."""
+    phone = caller(turns)
     turn = phone.say("Send me the link, please")
-    with phone.tenant.tx():
-        effect = Effect.objects.get(turn_id=turn.pk)
-    sent = re.search(r"/c/([\w=-]{68})", str(effect.request) + str(effect.result))
-    assert sent
+    [sent] = [found for call in twilio.script.calls if (found := LINK.search(call.form["Body"]))]
     place = read_token(sent[1])
     assert place is not None
     assert place.persona_id == phone.conversation.persona_id
     assert "/c/" not in phone.result(turn)
+
+
+def test_the_link_stands_nowhere_that_staff_reads(turns: Any, twilio: TwilioServer, client: Client) -> None:
+    """Threat 13: it was sent to the customer alone; neither what was sent nor what the service answered keeps it."""
+    phone = caller(turns)
+    turn = phone.say("Send me the link, please")
+    token = LINK.search(twilio.script.calls[0].form["Body"])[1]  # type: ignore[index]
+    with phone.tenant.tx():
+        effect = Effect.objects.get(turn_id=turn.pk)
+    assert effect.state == "done"
+    assert effect.request["form"]["Body"].endswith("/c/••••••")
+    client.force_login(phone.tenant.owner)
+    home = f"/p/{phone.tenant.project.slug}"
+    pages = [client.get(f"{home}/{path}").content.decode() for path in ("effects", f"effects/{effect.pk}")]
+    shown = [str(vars(effect)), str(phone.sent(turn)), str([event.payload for event in phone.events()]), *pages]
+    calls = Client(headers=phone.tenant.headers)
+    shown += [calls.get(f"/api/v1/{path}").content.decode() for path in ("effects", f"effects/{effect.pk}")]
+    assert not [text[:80] for text in shown if token[:60] in text]
+
+
+def test_a_text_of_which_nobody_knows_keeps_no_link_either(turns: Any, twilio: TwilioServer) -> None:
+    """E1: it isn't sent a second time, and what is left of it opens nothing."""
+    twilio.script.cuts = True
+    phone = caller(turns)
+    turn = phone.say("Send me the link, please")
+    with phone.tenant.tx():
+        effect = Effect.objects.get(turn_id=turn.pk)
+    assert (effect.state, len(twilio.script.calls)) == ("unknown", 1)
+    assert not LINK.search(str(vars(effect)))
+
+
+def test_without_a_service_the_outbox_keeps_the_link_in_the_demo_only(turns: Any, settings: Any) -> None:
+    """F11: where the offline model answers nobody is ever texted, and the outbox is the customer's phone."""
+    for is_offline in (True, False):
+        settings.OFFLINE_MODEL = is_offline
+        phone = turns.on("phone", external_id=f"ada {is_offline}", phone=f"+39347555014{int(is_offline)}")
+        phone.calls_tool("send_portal_link")
+        phone.says("I've sent it.")
+        [effect] = phone.effects(phone.say("Send me the link, please"))
+        assert bool(LINK.search(str(effect.request) + str(effect.result))) == is_offline
 
 
 def test_the_link_is_offered_on_the_phone_only(turns: Any) -> None:

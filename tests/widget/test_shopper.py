@@ -32,6 +32,8 @@ def test_a_signed_in_shopper_is_the_customer_and_their_claims_stay_with_the_conv
     assert visitor.open(shopper=placed.signed(shopper=shopper)).json()["shopper"] == {
         "signed_in": True,
         "refused": None,
+        "name": "Clara",
+        "email": "clara@example.com",
     }
     visitor.say("Where is my order?")
     with placed.tenant.tx():

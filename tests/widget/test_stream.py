@@ -7,11 +7,12 @@ import json
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 from django.test import AsyncClient
 
 from conversations.live.hub import _hubs
 from conversations.log import open_log
-from conversations.models import MessageRole, Turn
+from conversations.models import MessageRole, Turn, TurnCall, TurnStatus, TurnStep
 from conversations.models.event import EventType
 from conversations.operators import answer, take_over
 from tests.calls.conftest import turns
@@ -22,7 +23,7 @@ __all__ = ["turns"]
 
 SECRET = "what-staff-knows"
 SHOWN_KEYS = {
-    "reset": {"messages", "last_seq", "waiting"},
+    "reset": {"messages", "last_seq", "waiting", "writing"},
     "message": {"id", "seq", "role", "author", "content", "blocks", "turn", "created_at"},
     "tool_call": {"turn", "tool"},
     "block": {"turn", "block"},
@@ -101,6 +102,30 @@ def test_a_reload_gets_all_that_was_said_with_its_blocks(told: Visitor) -> None:
     assert int(snapshot["id"]) == snapshot["data"]["last_seq"]
 
 
+def test_who_comes_in_the_middle_of_a_turn_is_told_of_the_reply_to_come(
+    turns: Turns, visitor: Visitor, placed: Placed
+) -> None:
+    """W11: which turn, the tool that it waits for, and what it has shown so far; nothing once it is there."""
+    turn_id = visitor.say("I want a person.").json()["turn"]["turn"]
+    [before] = read(visitor, until="reset")
+    assert before["data"]["writing"] == {"turn": turn_id, "tool": "", "blocks": []}
+    with placed.tenant.tx():
+        turn = Turn.objects.get(pk=turn_id)
+        step = TurnStep.objects.create(turn=turn, number=1)
+        block = {"type": "escalation_button", "label": "Come", "reason": SECRET}
+        TurnCall.objects.create(step=step, index=0, call_id="1", name="over", block=block, finished_at=Now())
+        TurnCall.objects.create(step=step, index=1, call_id="2", name="lookup_order")
+        with open_log(turn.conversation_id) as log:
+            log.add_event("x", payload={"turn": turn_id, "block": block}, type=EventType.BLOCK)
+    [amid] = read(visitor, until="reset")
+    shown = {"type": "escalation_button", "label": "Come"}
+    assert amid["data"]["writing"] == {"turn": turn_id, "tool": "lookup_order", "blocks": [shown]}
+    with placed.tenant.tx():
+        Turn.objects.update(status=TurnStatus.DONE)
+    [after] = read(visitor, until="reset")
+    assert after["data"]["writing"] is None
+
+
 def test_a_stream_goes_on_after_the_last_event_that_was_had(told: Visitor) -> None:
     """M11: each later event once, in order."""
     seen = read(told, until="waiting", **{"Last-Event-ID": "0"})
@@ -130,7 +155,7 @@ def test_a_colleague_is_seen_by_the_first_name_and_the_agent_is_silent(told: Vis
         (message["role"], message.get("author"), message["content"]) for message in snapshot["data"]["messages"][2:]
     ]
     assert tail == [
-        (MessageRole.SYSTEM, None, "Lucia joined the conversation."),
+        (MessageRole.SYSTEM, None, "Lucia has joined the conversation."),
         (MessageRole.OPERATOR, "Lucia", "Here I am."),
         (MessageRole.USER, None, "At last"),
     ]

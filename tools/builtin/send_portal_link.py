@@ -1,18 +1,28 @@
-"""send_portal_link: texts the caller the link of their own page (F11, D25)."""
+"""send_portal_link: texts the caller the link of their own page (F11, D25).
+
+The link is in memory and in the message only: an attempt after a crash makes it anew. Whoever reads the ledger finds it blotted
+out, and nothing that the service answered, because services repeat what they were sent.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+from django.conf import settings
 
 from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
+from tools.integrations.outbox import NAME as OUTBOX
 from tools.integrations.sms import NO_PHONE, send_sms, sms_repeat
-from tools.portal_links import PortalPlace, portal_url
+from tools.portal_links import PortalPlace, portal_url, token_in
 
 # Repeats are compared before the link is made: every link to a page is the same to the customer.
 SUBJECT = "portal link"
+SENT = "I have sent you the link to your page by text message."
+BLOTTED = "••••••"
 
 
 async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
@@ -21,8 +31,31 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
     link = portal_url(PortalPlace(occasion.organization_id, occasion.contact.persona_id))
     outcome = await send_sms(f"{occasion.business}: {link}".removeprefix(": "), occasion)
-    # What opens the page is for the customer alone: a model reads that it was sent, and not the link.
-    return outcome.retold("The link to their page was sent to the caller by text message.")
+    if outcome.adapter != OUTBOX:
+        # What opens the page is for the customer alone: a model reads that it was sent, and not the link.
+        outcome = outcome.retold(SENT)
+    return _without_link(outcome, token_in(link))
+
+
+def _without_link(outcome: Outcome, token: str) -> Outcome:
+    """What the ledger keeps. Where the offline model answers nobody is ever texted: there the outbox is the customer's phone."""
+    if outcome.adapter == OUTBOX and settings.OFFLINE_MODEL:
+        return outcome
+    return replace(
+        outcome,
+        request=_blotted(outcome.request, token),
+        result=_blotted(outcome.result, token),
+        error=_blotted(outcome.error, token),
+        excerpt="",
+    )
+
+
+def _blotted(value: Any, token: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(token, BLOTTED)
+    if isinstance(value, Mapping):
+        return {name: _blotted(one, token) for name, one in value.items()}
+    return [_blotted(one, token) for one in value] if isinstance(value, list | tuple) else value
 
 
 def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from django.conf import settings
 from pydantic import BaseModel, Field
 
-from outbound.guard import Guard
 from projects.crypto import WrongSecret
-from projects.sources import Connection, mark_needs_reauth, open_source
+from projects.sources import Connection, guard_for, mark_needs_reauth, open_source
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.execution.handler import Occasion
@@ -92,7 +90,7 @@ async def fetch_orders(shop: Shop, wanted: Wanted, *, timezone: str) -> list[Ord
 
 
 def shop_over(connection: Connection) -> Shop:
-    return Shop(connection, guard=Guard(allow=settings.OUTBOUND_ALLOW))
+    return Shop(connection, guard=guard_for(connection.settings))
 
 
 def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:

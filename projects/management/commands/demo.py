@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from projects.agent import AgentConfig
 from projects.attributes import set_attribute
+from projects.demo.shop import business, connect_store, find_shop
 from projects.lookups import find_organizations
 from projects.models import ApiKey, Project, User
 from projects.models.key import Scope
@@ -21,25 +22,26 @@ from projects.tenancy import tenant_tx
 from projects.widgets import WidgetEdit, find_widget, renew_shopper_secret, save_widget
 
 EMAIL = "demo@makegood.example"
-BUSINESS = Path(__file__).resolve().parents[2] / "demo" / "restaurant.json"
-OUTSIDE_CONFIG = ("organization", "project", "attributes", "seeds")
+OUTSIDE_CONFIG = ("organization", "project", "attributes", "seeds", "widget", "orders")
 
 
 class Command(BaseCommand):
-    help = "Load the demo organization (a trattoria), or bring it up to date, and print how to enter it as JSON."
+    help = (
+        "Load the demo organization (a trattoria and its web shop), or bring it up to date, and print how to enter it."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print nothing but one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        business = json.loads(BUSINESS.read_text())
+        trattoria, shop = business("restaurant"), business("shop")
         # Shown on this machine's own screen and file only; a new one each time, so none is written down anywhere.
         password = secrets.token_urlsafe(9)
         user = _user(password)
-        organization_id = _organization(user, business["organization"])
+        organization_id = _organization(user, trattoria["organization"])
         with tenant_tx(organization_id):
-            project = _project(user, business)
-            _widget(project)
+            project = _project(user, trattoria, standing=Project.objects.order_by("created_at").first())
+            connect_store(_project(user, shop, standing=find_shop()))
             ApiKey.objects.filter(project=project, name="Demo").delete()
             key = create_key(project, name="Demo", scopes=list(Scope), throttled=False)
         answer = {"api_key": key.secret, "email": EMAIL, "password": password, "project": project.slug}
@@ -59,24 +61,22 @@ def _organization(user: User, name: str) -> UUID:
     return owned[0] if owned else create_organization(name, owner=user).pk
 
 
-def _project(user: User, business: dict[str, Any]) -> Project:
-    """The demo project with the settings and seeds of the file; a change of the settings becomes a new version."""
+def _project(user: User, business: Mapping[str, Any], *, standing: Project | None) -> Project:
+    """A project with the settings, seeds and widget of its file; a change of the settings becomes a new version."""
     config = AgentConfig.model_validate({key: value for key, value in business.items() if key not in OUTSIDE_CONFIG})
-    project = Project.objects.select_related("agent_version").first()
-    if project is None:
-        project = create_project(business["project"], config=config, author=user)
-    elif project.agent_version is None or project.agent_version.config != config:
+    project = standing or create_project(business["project"], config=config, author=user)
+    if project.agent_version is None or project.agent_version.config != config:
         save_agent(project, config=config, author=user, note="The demo's own settings")
     for key, value in business["attributes"].items():
         set_attribute(project, key, value)
     plant_seeds(project, business["seeds"])
+    _widget(project, business["widget"])
     return project
 
 
-def _widget(project: Project) -> None:
-    """The widget that the demo's shop shows; what somebody has made of it since stays."""
+def _widget(project: Project, theme: Mapping[str, Any]) -> None:
+    """The business's widget; what somebody has made of it since stays."""
     if find_widget(project) is None:
-        theme = {"brand": "#7b2d26", "greeting": "Ciao! Ask me about a table or the menu."}
         save_widget(project, WidgetEdit(origins=[], theme=theme, is_enabled=True), by=None)
         renew_shopper_secret(project, by=None)
 

@@ -1,0 +1,36 @@
+"""A colleague who answers in many conversations of the widget, in a process of their own: `bench.widget` starts it.
+
+Reads the conversations' ids from standard input, one a line. Each message says when it was begun, by the clock that all
+processes of a machine share.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import django
+
+
+def main() -> None:
+    options = _options()
+    django.setup()
+    from bench.widget_tenant import say  # models can be imported only when the settings are there
+
+    conversations = sys.stdin.read().split()
+    for number in range(options.messages):
+        say(options.key, conversations[number * 7 % len(conversations)], f"said-{number}-{time.perf_counter_ns()}")
+        time.sleep(1 / options.per_second)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.widget_speaker", description=__doc__)
+    parser.add_argument("key", help="the widget's public key")
+    parser.add_argument("--messages", type=int, required=True)
+    parser.add_argument("--per-second", type=float, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

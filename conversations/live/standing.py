@@ -1,0 +1,29 @@
+"""How far conversations have come, asked of the database for many open streams at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from conversations.models import Conversation, Turn, TurnStatus
+from projects.tenancy import tenant_tx
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The number of a conversation's last event, and whether a reply is being written."""
+
+    last_event: int
+    is_replying: bool
+
+
+def standings(organization_id: UUID, conversation_ids: Collection[UUID]) -> dict[UUID, Standing]:
+    """Of a tenant's conversations, in one statement."""
+    with tenant_tx(organization_id):
+        replying = Turn.objects.filter(conversation=OuterRef("pk"), status=TurnStatus.REPLYING)
+        rows = Conversation.objects.filter(pk__in=conversation_ids).annotate(is_replying=Exists(replying))
+        found = rows.values_list("pk", "last_event", "is_replying")
+        return {pk: Standing(last_event, is_replying) for pk, last_event, is_replying in found}

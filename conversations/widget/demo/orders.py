@@ -1,0 +1,115 @@
+"""The store of the demo's shop: Clara's orders, as the REST API of WooCommerce documents them (W04).
+
+It answers to the key of the demo's own agent, in the demo's run only. The days are counted from today, so that an order of
+yesterday is always one of yesterday.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_safe
+
+from conversations.widget.demo.place import demo_shop
+from projects.demo.shop import CLARA, KIND, business
+from projects.sources import Connection, open_source
+
+STATUSES = frozenset({"any", "pending", "processing", "on-hold", "completed", "cancelled", "refunded", "failed"})
+MOST, USUAL = 100, 10
+TRACK = "https://www.example.com/parcels/{number}"
+
+
+@require_safe
+def orders(request: HttpRequest) -> HttpResponse:
+    """GET the orders of a `customer`, the newest first; `per_page`, `status` and `_fields` as documented."""
+    if not settings.DEMO_SHOP:
+        raise Http404
+    with demo_shop() as project:
+        connection = open_source(project.pk, KIND)
+    if connection is None or not _is_signed_in(request, connection):
+        return _refused(401, "woocommerce_rest_authentication_error", "Consumer key is invalid.")
+    asked = request.GET
+    wrong = _wrong_in(asked)
+    if wrong:
+        return _refused(400, "rest_invalid_param", f"Invalid parameter(s): {wrong}")
+    owned = (
+        [_order(row) for row in business("shop")["orders"]] if asked.get("customer") == str(CLARA.wp_user_id) else []
+    )
+    found = [one for one in owned if asked.get("status", "any") in ("any", one["status"])]
+    shown = [_only(one, asked.get("_fields", "")) for one in found[: int(asked.get("per_page", USUAL))]]
+    return JsonResponse(shown, safe=False, headers={"X-WP-Total": str(len(found)), "Cache-Control": "no-store"})
+
+
+def _is_signed_in(request: HttpRequest, connection: Connection) -> bool:
+    kind, _, sent = request.headers.get("Authorization", "").partition(" ")
+    try:
+        known = b64decode(sent, validate=True) if kind.lower() == "basic" else b""
+    except ValueError:
+        return False
+    return constant_time_compare(known, f"{connection.settings.model_dump()['consumer_key']}:{connection.secret}")
+
+
+def _wrong_in(asked: Mapping[str, str]) -> str:
+    """The parameters that can't be read, by name."""
+    per_page, customer = asked.get("per_page", str(USUAL)), asked.get("customer", "")
+    wrong = {
+        "per_page": not (per_page.isascii() and per_page.isdigit() and 1 <= int(per_page[:9]) <= MOST),
+        "customer": not (customer.isascii() and customer.isdigit()),
+        "status": asked.get("status", "any") not in STATUSES,
+    }
+    return ", ".join(name for name, is_wrong in wrong.items() if is_wrong)
+
+
+def _order(row: Mapping[str, Any]) -> dict[str, Any]:
+    items = [
+        {
+            "id": number,
+            "name": name,
+            "product_id": number,
+            "quantity": quantity,
+            "total": str(quantity * Decimal(price)),
+        }
+        for number, (name, quantity, price) in enumerate(row["items"], start=1)
+    ]
+    placed = (datetime.now(UTC) - timedelta(days=row["days_ago"])).strftime("%Y-%m-%dT10:24:00")
+    return {
+        "id": row["number"],
+        "number": str(row["number"]),
+        "status": row["status"],
+        "currency": "EUR",
+        "date_created": placed,
+        "date_created_gmt": placed,
+        "shipping_total": row["shipping"],
+        "total": str(sum((Decimal(item["total"]) for item in items), Decimal(row["shipping"]))),
+        "customer_id": CLARA.wp_user_id,
+        "line_items": items,
+        "meta_data": _tracking(row.get("parcel", "")),
+    }
+
+
+def _tracking(number: str) -> list[dict[str, Any]]:
+    """A parcel as the plugin Shipment Tracking keeps it."""
+    if not number:
+        return []
+    parcel = {
+        "tracking_provider": "",
+        "custom_tracking_provider": "Corriere Espresso",
+        "custom_tracking_link": TRACK.format(number=number),
+        "tracking_number": number,
+    }
+    return [{"id": 1, "key": "_wc_shipment_tracking_items", "value": [parcel]}]
+
+
+def _only(order: dict[str, Any], fields: str) -> dict[str, Any]:
+    return {name: value for name, value in order.items() if not fields or name in fields.split(",")}
+
+
+def _refused(status: int, code: str, message: str) -> JsonResponse:
+    return JsonResponse({"code": code, "message": message, "data": {"status": status}}, status=status)

@@ -1,0 +1,68 @@
+"""A shop that doesn't exist, to see the demo's widget on: a page of its own, as strict as a careful business's."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+import jwt
+from csp.decorators import csp_replace
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from conversations.widget.demo.place import demo_shop
+from conversations.widget.shopper import ALGORITHM
+from projects.demo.shop import CLARA, keep_connected
+from projects.knowledge.links import article_path
+from projects.models import Article, Project, Widget
+from projects.widgets import find_widget, shopper_secret
+
+SIGNED_IN_SECONDS = 12 * 3_600
+STRICT: dict[str, Any] = {
+    "default-src": ["'none'"],
+    "script-src": ["'self'"],
+    "style-src": ["'self'"],
+    "font-src": ["'self'"],
+    "img-src": ["'self'"],
+    "connect-src": ["'self'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'none'"],
+    "frame-ancestors": ["'none'"],
+    "require-trusted-types-for": ["'script'"],
+}
+
+
+@never_cache
+@require_safe
+@csp_replace(STRICT)
+def shop(request: HttpRequest) -> HttpResponse:
+    """The shop, for the demo organization's widget only; `?as=clara` signs a shopper in there."""
+    with demo_shop() as project:
+        widget = find_widget(project)
+        if widget is None:
+            raise Http404
+        keep_connected(project)
+        token = _signed(widget) if request.GET.get("as") == "clara" else ""
+        context = {
+            "key": widget.public_key,
+            "shopper": token,
+            "name": CLARA.name if token else "",
+            "articles": _articles(project),
+            "project": project,
+        }
+    return render(request, "demo/shop.html", context)
+
+
+def _articles(project: Project) -> list[dict[str, str]]:
+    rows = Article.objects.filter(project=project, published_at__isnull=False)
+    return [{"title": row.title, "url": article_path(project.slug, row.slug)} for row in rows]
+
+
+def _signed(widget: Widget) -> str:
+    """As a shop's own server does it."""
+    said = {"exp": int(time.time()) + SIGNED_IN_SECONDS, "shopper": asdict(CLARA)}
+    secret = shopper_secret(widget)
+    return jwt.encode(said, secret, algorithm=ALGORITHM) if secret else ""

@@ -1,0 +1,27 @@
+"""Where the demo's shop stands among the tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.http import Http404
+
+from projects.demo.shop import find_shop
+from projects.lookups import find_organizations
+from projects.management.commands.demo import EMAIL
+from projects.models import Project, User
+from projects.tenancy import tenant_tx
+
+
+@contextmanager
+def demo_shop() -> Iterator[Project]:
+    """The shop's project, inside its tenant's transaction. Raises Http404 where there is no demo."""
+    user = User.objects.filter(email=EMAIL).first()
+    for organization_id in find_organizations(user_id=user.pk) if user else ():
+        with tenant_tx(organization_id):
+            project = find_shop()
+            if project is not None:
+                yield project
+                return
+    raise Http404

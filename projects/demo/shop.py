@@ -1,0 +1,69 @@
+"""The demo's web shop: its project, its shopper, and what she has ordered there (W04, W05)."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from projects.demo.store import PATH, store_url
+from projects.models import Project, Source
+from projects.source_kinds import KINDS
+from projects.sources import SourceEdit, connect_source, find_source
+
+FOLDER = Path(__file__).resolve().parent
+KIND = "woocommerce_products"
+
+
+@dataclass(frozen=True)
+class Shopper:
+    """Somebody with an account at the shop, as the shop's own server knows them."""
+
+    wp_user_id: int
+    name: str
+    email: str
+
+
+CLARA = Shopper(17, "Clara Conti", "clara@example.com")
+
+
+@cache
+def business(name: str) -> Mapping[str, Any]:
+    """A business of the demo, as its file says: restaurant or shop."""
+    return dict(json.loads((FOLDER / f"{name}.json").read_text()))
+
+
+def find_shop() -> Project | None:
+    """The shop's project, in the demo organization's transaction."""
+    return Project.objects.filter(name=business("shop")["project"]).order_by("created_at").first()
+
+
+def connect_store(project: Project) -> None:
+    """Connect the shop's agent with the store of the demo, unless somebody has connected another one."""
+    if settings.DEMO_SHOP and find_source(project.pk, KIND) is None:
+        _connect(project)
+
+
+def keep_connected(project: Project) -> None:
+    """Move the store's connection along where the product has another address than when it was made."""
+    standing = find_source(project.pk, KIND)
+    if standing is not None and _has_moved(standing):
+        _connect(project)
+
+
+def _has_moved(source: Source) -> bool:
+    url = str(source.settings["store_url"])
+    return settings.DEMO_SHOP and url.endswith(PATH) and url != store_url()
+
+
+def _connect(project: Project) -> None:
+    """With a new key each time, so that none is written down anywhere."""
+    key, secret = f"ck_{secrets.token_hex(20)}", f"cs_{secrets.token_hex(20)}"
+    edit = SourceEdit({"store_url": store_url(), "consumer_key": key}, secret)
+    connect_source(project, KINDS[KIND], edit, by=None)

@@ -1,0 +1,130 @@
+"""What Redis has not told a stream, the database does: one look for all streams of a tenant (M11)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Collection
+from contextlib import aclosing
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+from django.db import OperationalError
+
+from conversations.live import hub as hub_module
+from conversations.live.hub import hub
+from conversations.live.standing import Standing, standings
+from conversations.live.stream import EventStream, Place
+from conversations.log import open_log
+from conversations.models import Conversation, MessageRole
+from conversations.services import start_conversation
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+from tests.conftest import Tenant
+
+PATIENCE = 20
+
+
+@pytest.fixture(autouse=True)
+def _quickly_and_deaf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis tells nothing, and a round begins at once."""
+    monkeypatch.setattr(hub_module, "ROUND_SECONDS", 0.02)
+    monkeypatch.setattr("conversations.live.publish.tell", lambda *command: None)
+
+
+def begin(tenant: Tenant, guest: str) -> Conversation:
+    with tenant.tx():
+        return start_conversation(tenant.project, channel="chat", external_id=guest, known={}, metadata={})
+
+
+def say(organization_id: UUID, conversation_id: UUID, words: str) -> None:
+    with tenant_tx(organization_id), open_log(conversation_id) as log:
+        log.add_message(MessageRole.OPERATOR, words, turn=None, idn="operator_message")
+
+
+async def heard(conversations: list[Conversation], words: str) -> None:
+    """Have something said in all of them while a stream of each waits, and return when every stream has shown it."""
+    reading = [asyncio.create_task(_shows(one, words)) for one in conversations]
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not _all_wait(len(conversations)):
+                await asyncio.sleep(0.01)
+            for one in conversations:
+                await in_db(say, one.organization_id, one.pk, words)
+            await asyncio.gather(*reading)
+    finally:
+        await close_hub()
+
+
+async def _shows(conversation: Conversation, words: str) -> None:
+    place = Place(conversation.organization_id, conversation.pk, after=0, is_reset=True)
+    async with aclosing(cast("AsyncGenerator[bytes, None]", EventStream(place).lines())) as lines:
+        async for piece in lines:
+            if words.encode() in piece:
+                return
+
+
+def _all_wait(count: int) -> bool:
+    """Whether every stream has caught up, and waits for what it is told."""
+    waiting = [one._queue._getters for listeners in hub()._listeners.values() for one in listeners]  # type: ignore[attr-defined]
+    return len(waiting) == count and all(waiting)
+
+
+async def close_hub() -> None:
+    """Its connections belong to this loop, which ends here."""
+    left = hub_module._hubs.pop(asyncio.get_running_loop())
+    tasks = [task for task in (left._reader, left._rounds) if task is not None]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await left._channel.aclose()  # type: ignore[no-untyped-call]
+    await left._redis.aclose()
+
+
+def test_what_was_not_told_is_seen_all_the_same(tenant: Tenant, stranger: Tenant) -> None:
+    """M11: in conversations of one tenant and of another."""
+    asyncio.run(heard([begin(tenant, "ada"), begin(tenant, "bob"), begin(stranger, "eve")], "Here I am."))
+
+
+def test_many_streams_of_a_tenant_are_one_look(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that open streams cost next to nothing while nothing is said."""
+    looks: list[int] = []
+
+    def counted(organization_id: UUID, conversation_ids: Collection[UUID]) -> dict[UUID, Standing]:
+        looks.append(len(conversation_ids))
+        return standings(organization_id, conversation_ids)
+
+    monkeypatch.setattr(hub_module, "standings", counted)
+    asyncio.run(heard([begin(tenant, f"guest {number}") for number in range(10)], "Here I am."))
+    assert 10 in looks
+
+
+def test_an_outage_ends_no_stream(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """M11: the next round finds what the failed one didn't."""
+    failures: list[Exception] = [OperationalError("gone"), ValueError("a bug")]
+
+    def failing(*place: Any) -> dict[UUID, Standing]:
+        if failures:
+            raise failures.pop()
+        return standings(*place)
+
+    monkeypatch.setattr(hub_module, "standings", failing)
+    asyncio.run(heard([begin(tenant, "ada")], "Here I am."))
+    assert failures == []
+
+
+def test_a_round_ends_with_the_last_stream(tenant: Tenant) -> None:
+    """Nothing goes on for nobody."""
+    conversation = begin(tenant, "ada")
+
+    async def open_and_leave() -> None:
+        place = Place(conversation.organization_id, conversation.pk, after=0)
+        async with aclosing(cast("AsyncGenerator[bytes, None]", EventStream(place).lines())) as lines:
+            await anext(lines)
+            rounds = hub()._rounds
+        assert rounds is not None
+        async with asyncio.timeout(PATIENCE):
+            await rounds
+        await close_hub()
+
+    asyncio.run(open_and_leave())
