@@ -1,14 +1,15 @@
 """Tools of a live session, called by a provider's voice model while it speaks (L02, L03, F13-F15, D18).
 
 The session begins with `collect_agent_tools`; then each call of its model comes here, and is answered with the string that the
-model reads. A call that was delivered twice, which networks do, is carried out once.
+model reads. A call that was delivered twice, which networks do, is carried out once, and has the answer that it had. Another
+call for the same thing is held, unless the caller has asked for it again (`heard`).
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, cast
@@ -17,10 +18,20 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.calls.begin import APPROVAL
-from conversations.calls.ending import state_of
+from conversations.calls.ending import enqueue_after_actions, state_of
 from conversations.contacts import read_contact
-from conversations.effects.approval import ask_for_approval
+from conversations.effects.approval import ask_for_approval, waiting_for
 from conversations.effects.ending import end_effect, tell_held
+from conversations.live_repeats import (
+    ANSWERED,
+    CALLED,
+    SIGNALS,
+    Answer,
+    Repeat,
+    answer_before,
+    has_caller_asked_again,
+    is_under_way,
+)
 from conversations.log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus
 from conversations.outcomes import obey_signal
@@ -43,6 +54,7 @@ from tools.execution.handler import Occasion
 from tools.execution.outcome import Ending, Outcome, Signal
 from tools.execution.repeats import find_repeated
 from tools.execution.same import same_thing
+from tools.execution.schemas import called_arguments
 from tools.models import Effect, EffectOrigin, EffectState
 
 logger = logging.getLogger(__name__)
@@ -51,13 +63,12 @@ OVER = "The call is over for you; no tool runs any more. Say nothing more."
 UNDER_WAY = "This call came before and is still under way. Its result is not known yet."
 # After this the process that carried a call out is taken for dead, and the effects' lane finishes what it left.
 RESCUED_AFTER = timedelta(minutes=2)
-SIGNALS: Mapping[str, Signal] = {"transferred": Signal.TRANSFER, "ended": Signal.END}
 
 
 @dataclass(frozen=True)
 class LiveCall:
     """One call of a session's model: a tool's name, its arguments, the business and the context (F13). `call_id` is the
-    provider's own: it and the conversation make the call one.
+    provider's own: it and the conversation make the call one. `heard` is what the caller has said since the result before.
     """
 
     organization_id: UUID
@@ -67,21 +78,7 @@ class LiveCall:
     name: str
     arguments_json: str
     context: Context
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What the session gets back: `result` for its model, and for the channel whether the agent's part is over (F18)."""
-
-    result: str
-    is_error: bool = False
-    signal: Signal | None = None
-    block: Mapping[str, Any] | None = None
-
-    @property
-    def signals(self) -> dict[str, bool]:
-        """`{"transferred": true}` or `{"ended": true}`, where the channel stops the model."""
-        return {name: True for name, signal in SIGNALS.items() if signal is self.signal}
+    heard: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Begun:
     tool: CompiledTool
     arguments: dict[str, Any]
     occasion: Occasion
-    effect: Effect | None = field(default=None)
+    effect: Effect | None = None
 
 
 async def handle_tool_call(call: LiveCall) -> Answer:
@@ -100,17 +97,25 @@ async def handle_tool_call(call: LiveCall) -> Answer:
     The tenant, the customer and the call are those of the session, whatever the arguments say (F13).
     """
     begun = await in_db(_begin, call)
+    if isinstance(begun, Repeat):
+        is_wanted = await has_caller_asked_again(begun, heard=call.heard)
+        begun = await in_db(partial(_begin, call, asked_again=is_wanted))
+    if isinstance(begun, Repeat):
+        raise TypeError("What was asked about is asked about once.")
     if isinstance(begun, Answer):
         return begun
-    outcome = await attempt_call(begun.tool.name, begun.arguments, begun.occasion)
+    outcome = await attempt_call(begun.tool.name, begun.arguments, begun.occasion, begun.effect)
     return await in_db(partial(_settle, call, begun, outcome))
 
 
-def _begin(call: LiveCall) -> Begun | Answer:
-    """Read the call, and put down what it is about to do: nothing leaves before that is committed (E1)."""
+def _begin(call: LiveCall, *, asked_again: bool | None = None) -> Begun | Repeat | Answer:
+    """Read the call, and put down what it is about to do: nothing leaves before that is committed (E1).
+
+    Nothing is put down of a repeat of which it has to be known first whether the caller wants it.
+    """
     with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
-        if earlier := Effect.objects.filter(effect_key=_key(call)).first():
-            return _answer_of(earlier)
+        if (earlier := _earlier(call)) is not None:
+            return earlier
         conversation = log.conversation
         if conversation.status != ConversationStatus.OPEN or conversation.operator_id is not None:
             return Answer(error_text(OVER), is_error=True)
@@ -122,31 +127,35 @@ def _begin(call: LiveCall) -> Begun | Answer:
         except Refused as refusal:
             logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
             return Answer(error_text(str(refusal)), is_error=True)
+        begun = _planned(call, log.conversation, project, tool, arguments)
+        if call.heard and asked_again is None and (same := _same_as(begun.effect)) is not None:
+            return Repeat(call.organization_id, same)
         _put_down(log, call, tool, arguments)
-        return _begin_effect(log, call, project, tool, arguments)
+        return _begin_effect(log, begun, asked_again=bool(asked_again)) or begun
 
 
-def _begin_effect(
-    log: ConversationLog, call: LiveCall, project: Project, tool: CompiledTool, arguments: dict[str, Any]
-) -> Begun | Answer:
-    """The call with its effect, where it leaves one: begun, or kept back, and then answered."""
-    effect = _planned(call, tool, arguments) if tool.kind else None
-    occasion = _occasion(call, log.conversation, project, effect)
-    if effect is None:
-        return Begun(tool, arguments, occasion)
-    effect.repeat_key = same_thing(effect, arguments, occasion)
-    effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
+def _begin_effect(log: ConversationLog, begun: Begun, *, asked_again: bool) -> Answer | None:
+    """Begin the effect that a call leaves, if any. Kept back, it has its answer."""
+    if (effect := begun.effect) is None:
+        return None
     effect.save(force_insert=True)
-    if (kept_back := _keep_back(log, effect)) is not None:
+    if (kept_back := _keep_back(log, effect, asked_again=asked_again)) is not None:
         return kept_back
     ledger.begin_sending(effect)
     enqueue([ledger.job_for(effect, reason="live", run_after=log.now + RESCUED_AFTER)])
-    return Begun(tool, arguments, occasion, effect)
+    return None
 
 
-def _keep_back(log: ConversationLog, effect: Effect) -> Answer | None:
+def _same_as(effect: Effect | None) -> Effect | None:
+    """What was done already, or waits for a yes, and is the same."""
+    if effect is None:
+        return None
+    return find_repeated(effect) or waiting_for(effect)
+
+
+def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> Answer | None:
     """A repeat is held (E6), what is too much fails (threat 8), what needs a yes waits. None: nothing keeps it back."""
-    earlier = find_repeated(effect)
+    earlier = None if asked_again else _same_as(effect)
     if earlier is not None and ledger.hold(effect, earlier):
         tell_held(log, effect)
     elif too_much := cap_of(effect):
@@ -166,6 +175,7 @@ def _settle(call: LiveCall, begun: Begun, outcome: Outcome) -> Answer:
         if effect is not None:
             effect.refresh_from_db()
             end_effect(log, effect, outcome, state=state_of(effect, outcome))
+            enqueue_after_actions(effect)
             answer = _answer_of(effect, signal=outcome.signal if effect.state == EffectState.DONE else None)
         else:
             is_done = outcome.ending is Ending.DONE
@@ -186,13 +196,25 @@ def _told(log: ConversationLog, call: LiveCall, answer: Answer, outcome: Outcome
     """The answer with its block, put down in the conversation's log (L22). No turn is streamed: the session shows it."""
     block = dict(outcome.block) if outcome.block and not answer.is_error else None
     payload = {"call": call.call_id, "tool": call.name, "result": answer.result, "is_error": answer.is_error}
-    log.add_event("live_tool_result", payload={**payload, "block": block})
+    log.add_event(ANSWERED, payload={**payload, "block": block, "signal": answer.signal or ""})
     return replace(answer, block=block)
 
 
 def _put_down(log: ConversationLog, call: LiveCall, tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
     payload = {"call": call.call_id, "tool": tool.name, "arguments": shown_arguments(tool.name, arguments)}
-    log.add_event("live_tool_call", payload=payload)
+    log.add_event(CALLED, payload={**payload, "heard": call.heard})
+
+
+def _earlier(call: LiveCall) -> Answer | None:
+    """What a call that came before is answered with: as its effect stands now, and as it was answered then."""
+    effect = Effect.objects.filter(effect_key=_key(call)).first()
+    before = answer_before(call.conversation_id, call.call_id)
+    if effect is not None:
+        answer = _answer_of(effect)
+        return replace(answer, block=before.block) if before and not answer.is_error else answer
+    if before is None and is_under_way(call.conversation_id, call.call_id, within=RESCUED_AFTER):
+        return Answer(UNDER_WAY)
+    return before
 
 
 def _answer_of(effect: Effect, *, signal: Signal | None = None) -> Answer:
@@ -214,7 +236,19 @@ def _key(call: LiveCall) -> str:
     return ledger.effect_key(origin=call.conversation_id, tool=f"live:{call.call_id}", step=0, index=0)
 
 
-def _planned(call: LiveCall, tool: CompiledTool, arguments: dict[str, Any]) -> Effect:
+def _planned(
+    call: LiveCall, conversation: Conversation, project: Project, tool: CompiledTool, arguments: dict[str, Any]
+) -> Begun:
+    """The call as it is to be carried out, with its effect where it leaves one; nothing of it is stored."""
+    effect = _effect(call, tool, arguments) if tool.kind else None
+    occasion = _occasion(call, conversation, project, effect)
+    if effect is not None:
+        effect.repeat_key = same_thing(effect, effect.arguments, occasion)
+        effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
+    return Begun(tool, arguments, occasion, effect)
+
+
+def _effect(call: LiveCall, tool: CompiledTool, arguments: dict[str, Any]) -> Effect:
     return Effect(
         project_id=call.project_id,
         conversation_id=call.conversation_id,
@@ -226,7 +260,7 @@ def _planned(call: LiveCall, tool: CompiledTool, arguments: dict[str, Any]) -> E
         kind=tool.kind,
         delivery=tool.delivery,
         definition=tool.definition.model_dump(mode="json", by_alias=True),
-        arguments=arguments,
+        arguments=called_arguments(tool.definition, arguments),
         arranged_at=timezone.now(),
     )
 

@@ -14,6 +14,7 @@ from conversations.channels import traits_of
 from conversations.log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Turn, TurnStatus
 from conversations.outcomes import give_up_replies
+from conversations.own_words import Notice, add_notice
 from conversations.policy import policy_for
 from conversations.services import queue_reply
 from jobs.crash import crash_point
@@ -50,7 +51,7 @@ def take_over(conversation_id: UUID, *, by: User) -> Conversation:
         give_up_replies(log, reason=TAKEN_OVER)
         escalations.claim_request(conversation_id, by=by)
         log.add_event("operator_took_over", payload={"operator": by.pk, "name": by.name})
-        _tell(log, f"{shown_name(by)} joined the conversation.", idn="operator_joined")
+        add_notice(log, Notice.JOINED, who=_name_of(by))
     crash_point("operator.pre_commit")
     return conversation
 
@@ -119,7 +120,11 @@ def hear_of_member(sender: Any, user: User, organization_id: UUID, role: Role | 
 
 def shown_name(user: User) -> str:
     """A colleague as customers read them: the first name. An address is nobody's name."""
-    return " ".join(user.first_name.split())[:80] or A_COLLEAGUE
+    return _name_of(user) or A_COLLEAGUE
+
+
+def _name_of(user: User) -> str:
+    return " ".join(user.first_name.split())[:80]
 
 
 def _free(conversation_id: UUID, user: User) -> None:
@@ -133,9 +138,9 @@ def _free(conversation_id: UUID, user: User) -> None:
 def _go_on(log: ConversationLog) -> Turn | None:
     """Nobody has the conversation any more; where the customer waits for an answer the agent gives it."""
     conversation = log.conversation
-    name = shown_name(conversation.operator) if conversation.operator else A_COLLEAGUE
+    name = _name_of(conversation.operator) if conversation.operator else ""
     conversation.operator, conversation.operator_since = None, None
-    _tell(log, f"{name} left the conversation.", idn="operator_left")
+    add_notice(log, Notice.LEFT, who=name)
     unanswered = _unanswered(conversation)
     if not unanswered or conversation.status != ConversationStatus.OPEN:
         return None
@@ -160,10 +165,6 @@ def _unanswered(conversation: Conversation) -> list[Message]:
             break
         unanswered.append(message)
     return unanswered[::-1]
-
-
-def _tell(log: ConversationLog, words: str, *, idn: str) -> None:
-    log.add_message(MessageRole.SYSTEM, words, turn=None, idn=idn)
 
 
 def _hold_membership(user: User) -> None:

@@ -12,8 +12,9 @@ from django.core.validators import validate_email
 
 from conversations.contacts import read_contact
 from conversations.log import ConversationLog, open_log
-from conversations.models import Conversation, MessageRole, PersonaField
+from conversations.models import Conversation, PersonaField
 from conversations.models.persona import Strength
+from conversations.own_words import Notice, add_notice
 from jobs.errors import WrongState
 from projects.agent import AgentConfig
 from projects.api.problem import ApiError
@@ -40,7 +41,7 @@ def request_person(conversation: Conversation, escalation_id: UUID, lead: Mappin
         left = read_lead(lead, config=_config_of(log))
         _check_reachable(log.conversation, {**escalation.lead, **left})
         if make_request(escalation, {**escalation.lead, **left}):
-            log.add_message(MessageRole.SYSTEM, "A person was asked to join.", turn=None, idn="person_requested")
+            add_notice(log, Notice.ASKED)
             log.add_event("escalation_waiting", payload={"escalation": str(escalation.pk)})
             tell_operators(escalation)
         _keep_lead(log.conversation.persona_id, left)

@@ -47,6 +47,10 @@ class Moment(StrEnum):
     TASK = "task"
 
 
+# In these a model calls the tool itself, and reads its result.
+CALLED = frozenset({Moment.TURN, Moment.LIVE})
+
+
 class ActionType(StrEnum):
     """How a tool acts (N20)."""
 
@@ -91,6 +95,10 @@ class WebhookOptions(Part):
     def how_often(self) -> Delivery:
         """A GET changes nothing, so it may be sent again; anything else is sent once unless its owner says otherwise."""
         return self.delivery or (Delivery.IDEMPOTENT if self.method is Method.GET else Delivery.ONCE)
+
+    def within(self, seconds: float) -> WebhookOptions:
+        """The same call, which takes so many seconds at most."""
+        return self.model_copy(update={"timeout_seconds": min(self.timeout_seconds, seconds)})
 
     @property
     def generated(self) -> dict[str, dict[str, Any]]:
@@ -181,16 +189,30 @@ class AfterActionDefinition(Part):
 
 
 class ToolDefinition(Part):
-    """What a tool is for, when it fires, and what it does then. Only a tool that no commitment fires has no conditions."""
+    """What a tool is for, when it fires, and what it does then. Only a tool that no commitment fires has no conditions.
+
+    `moments` says when a project's own tool may run (D18); None is the usual (`runs_in`).
+    """
 
     description: Annotated[str, Field(min_length=1)]
-    conditions: dict[str, Condition]
+    conditions: dict[str, Condition] = {}
     use_conversation_history: Annotated[bool, Field(alias="useConversationHistory", strict=True)]
     conflict_policy: Annotated[ConflictPolicy | None, Field(alias="conflictPolicy")] = None
+    moments: tuple[Moment, ...] | None = None
     action: Action = Action()
     after_actions: list[AfterActionDefinition] = []
     # Nothing of it happens before a person has said yes to exactly its arguments (D16).
     requires_approval: Annotated[bool, Field(strict=True)] = False
+
+    @property
+    def runs_in(self) -> tuple[Moment, ...]:
+        """When it may run. By itself an event or a message of a project's own is for commitments alone, and a request may be
+        made for a todo too.
+        """
+        if self.moments is not None:
+            return self.moments
+        is_webhook = self.action.type is ActionType.SEND_WEBHOOK
+        return (Moment.COMMITMENT, Moment.TASK) if is_webhook else (Moment.COMMITMENT,)
 
     @property
     def tag(self) -> str | None:

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.models import Channel
-from conversations.trials import Trial, TrialVerdict, read_trial, run_trial
+from conversations.trials import Trial, TrialCall, TrialVerdict, read_trial, run_trial
 from llm.errors import LlmError
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.doors import ProjectView
@@ -28,7 +28,9 @@ LONGEST_ANSWER = 8_000
 
 
 class EvaluateInput(StrictSerializer):
-    """`tools` are drafts, evaluated as if they were saved. With `preview`, what each fired tool would send is shown."""
+    """`tools` are drafts, evaluated as if they were saved. With `preview`, what each fired tool would send is shown, and in
+    `calls` what the drafts would send that the agent only calls itself.
+    """
 
     answer = TextField(longest=LONGEST_ANSWER, required=False)
     conversation = serializers.JSONField(required=False)
@@ -66,12 +68,13 @@ async def evaluate(request: HttpRequest) -> HttpResponseBase:
         return response
     trial, with_previews = cast("tuple[Trial, bool]", vars(response)["trial"])
     try:
-        verdicts = await run_trial(trial, with_previews=with_previews)
+        tries = await run_trial(trial, with_previews=with_previews)
     except LlmError as error:
         problem = ApiError(f"model_{error.code}", str(error), status=503 if error.retryable else 502)
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
     kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
-    return JsonResponse({"verdicts": [verdict_payload(one) for one in verdicts]}, headers=kept)
+    calls = {"calls": [call_payload(one) for one in tries.calls]} if tries.calls else {}
+    return JsonResponse({"verdicts": [verdict_payload(one) for one in tries.verdicts], **calls}, headers=kept)
 
 
 def verdict_payload(verdict: TrialVerdict) -> dict[str, Any]:
@@ -87,6 +90,10 @@ def verdict_payload(verdict: TrialVerdict) -> dict[str, Any]:
         "span": {"start": span.start, "end": span.end} if span else None,
         **({"preview": preview_payload(verdict.preview)} if verdict.preview else {}),
     }
+
+
+def call_payload(call: TrialCall) -> dict[str, Any]:
+    return {"tool": call.tool.name, "preview": preview_payload(call.preview)}
 
 
 def preview_payload(preview: Preview) -> dict[str, Any]:

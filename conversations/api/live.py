@@ -12,7 +12,9 @@ from rest_framework.response import Response
 from conversations.api.views import Events, Messages
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Place
-from conversations.models import Event
+from conversations.models import Conversation, Event
+from conversations.operators import TAKEN_OVER
+from conversations.presenters import operator_payload
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.caller import Caller
 from projects.tenancy import tenant_tx
@@ -59,7 +61,16 @@ async def _with_reply(response: Response, conversation_id: UUID, *, seconds: flo
         return response
     body = {"message": response.data["message"], "turn": outcome.turn, "reply": outcome.reply}
     kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
+    if outcome.reply is None and outcome.turn["error"] == TAKEN_OVER:
+        # There is no reply to wait for any more: a person answers, whenever they do.
+        operator = await in_db(_operator_of, _organization_of(response), conversation_id)
+        return JsonResponse({**body, "operator": operator}, status=202, headers=kept)
     return JsonResponse(body, status=200, headers=kept)
+
+
+def _operator_of(organization_id: UUID, conversation_id: UUID) -> dict[str, Any] | None:
+    with tenant_tx(organization_id):
+        return operator_payload(Conversation.objects.select_related("operator").get(pk=conversation_id))
 
 
 def _organization_of(response: Response) -> UUID:

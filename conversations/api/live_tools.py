@@ -17,7 +17,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.views import ConversationView
-from conversations.live_calls import Answer, LiveCall, handle_tool_call
+from conversations.live_calls import LiveCall, handle_tool_call
+from conversations.live_repeats import Answer
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
@@ -27,16 +28,22 @@ from tools.calling.contexts import ContextRefused, read_context
 from tools.calling.offer import Offer, collect_agent_tools
 from tools.calling.reading import LONGEST_ARGUMENTS
 
+LONGEST_HEARD = 2_000
 SHAPES = {"openai": lambda offer: offer.functions, "gemini": lambda offer: offer.declarations}
 
 
 class LiveCallInput(StrictSerializer):
-    """`arguments` are the model's, as JSON text or as an object; `context` is what the channel tells of the call."""
+    """`arguments` are the model's, as JSON text or as an object; `context` is what the channel tells of the call.
+
+    `heard`, where the channel has it, is what the caller has said since the result before: by it a repeat is known for one
+    that the caller wants.
+    """
 
     call_id = TextField(longest=200)
     name = TextField(longest=200)
     arguments = serializers.JSONField(required=False, default=dict)
     context = serializers.JSONField()  # type: ignore[assignment]  # a serializer's own attribute is called so too
+    heard = TextField(longest=LONGEST_HEARD, required=False, allow_blank=True, default="")
 
 
 class LiveSession(ConversationView):
@@ -66,7 +73,8 @@ class LiveCalls(ConversationView):
         """Carry out one tool call of a live session's model, and answer with what the model reads of it.
 
         `transferred` or `ended` is true where the agent's part is over: the channel stops the model. A call whose `call_id`
-        came before is not carried out again.
+        came before is not carried out again, and has the answer that it had. Another call for what was done already is held,
+        and says so, unless the caller asks for it again in what was `heard`.
         """
         data = self.valid(LiveCallInput)
         conversation = self.bare_conversation(conversation_id)
@@ -89,6 +97,7 @@ class LiveCalls(ConversationView):
             name=data["name"],
             arguments_json=_as_text(data["arguments"]),
             context=context,
+            heard=data["heard"],
         )
         return response
 

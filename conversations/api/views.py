@@ -14,7 +14,13 @@ from rest_framework.response import Response
 from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch, known_fields
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
-from conversations.presenters import conversation_payload, message_payload, persona_payload, shown
+from conversations.presenters import (
+    conversation_payload,
+    message_payload,
+    operator_payload,
+    persona_payload,
+    shown,
+)
 from conversations.services import give_fields, post_message, start_conversation
 from conversations.system_events import post_event
 from conversations.turns import turn_payload, turn_summary
@@ -102,12 +108,17 @@ class Messages(ConversationView):
     def post(self, request: Request, conversation_id: UUID) -> Response:
         """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed.
 
-        While an operator has the conversation it is stored for them: `turn` is null, and nothing is waited for or streamed.
+        While an operator has the conversation it is stored for them: `turn` is null, nothing is waited for or streamed, and
+        `operator` says who has it. If one takes it over while a client waits, that is answered at once: 202 with `reply`
+        null, the turn `superseded`, and the `operator`, whose words come as messages of the conversation.
         """
         data = self.valid(MessageInput)
         posted = post_message(self.bare_conversation(conversation_id), data["content"])
-        turn = turn_summary(posted.turn) if posted.turn else None
-        return Response({"message": message_payload(posted.message), "turn": turn}, status=202)
+        message = message_payload(posted.message)
+        if posted.turn is None:
+            operator = operator_payload(self.conversation(conversation_id))
+            return Response({"message": message, "turn": None, "operator": operator}, status=202)
+        return Response({"message": message, "turn": turn_summary(posted.turn)}, status=202)
 
 
 class Turns(ConversationView):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from conversations.calls.ending import end_call, end_with_effect
-from conversations.effects.approval import ask_for_approval
+from conversations.effects.approval import ask_for_approval, waiting_for
 from conversations.effects.ending import tell_held
 from conversations.effects.work import has_asked_since
 from conversations.log import ConversationLog
@@ -23,6 +23,8 @@ from tools.execution.repeats import find_repeated
 from tools.models import Effect, EffectState
 
 APPROVAL = "A colleague has to approve this first and has been asked. Tell the customer so, and never that it was done."
+
+ALLOWED = "This is allowed by a rule of the business and being done now. Say so, and never that it was done already."
 
 
 def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> None:
@@ -74,7 +76,7 @@ def begin_call(log: ConversationLog, call: TurnCall, *, asked_again: bool | None
 
 def _keep_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again: bool | None) -> Begin | None:
     """A repeat is held (E6), what is too much fails (threat 8), what needs a yes waits. None: nothing keeps it back."""
-    earlier = None if asked_again else find_repeated(effect)
+    earlier = None if asked_again else find_repeated(effect) or waiting_for(effect)
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
         return Begin.ASKS
     if earlier is not None and ledger.hold(effect, earlier):
@@ -83,8 +85,7 @@ def _keep_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again
     elif too_much := cap_of(effect):
         end_with_effect(log, call, Outcome.failed(too_much))
     elif ledger.needs_approval(effect):
-        ask_for_approval(log, effect)
-        end_call(log, call, APPROVAL, is_error=False)
+        end_call(log, call, APPROVAL if ask_for_approval(log, effect) else ALLOWED, is_error=False)
     else:
         return None
     return Begin.OVER

@@ -11,8 +11,11 @@ from conversations.effects.ending import end_effect
 from conversations.log import ConversationLog
 from conversations.models import TurnCall
 from conversations.models.event import EventType
+from jobs.enqueue import enqueue
+from tools import ledger
 from tools.calling.results import result_of, result_without_effect
 from tools.definition import Delivery
+from tools.execution.after_actions import next_after_action
 from tools.execution.outcome import Ending, Outcome
 from tools.models import Effect, EffectState
 
@@ -46,7 +49,14 @@ def end_with_effect(log: ConversationLog, call: TurnCall, outcome: Outcome) -> N
         raise ValueError("This call leaves no effect.")
     # The channel obeys a signal when the reply is sent: it is the reply's own, and would end it here.
     end_effect(log, effect, replace(outcome, signal=None), state=state_of(effect, outcome))
+    enqueue_after_actions(effect)
     end_call(log, call, result_of(effect), is_error=effect.state != EffectState.DONE, outcome=outcome)
+
+
+def enqueue_after_actions(effect: Effect) -> None:
+    """What follows a request of a project's own tool runs in the effects' lane: the answer is not kept waiting for it (N21)."""
+    if effect.definition.get("after_actions") and next_after_action(effect) is not None:
+        enqueue([ledger.job_for(effect, reason="after")])
 
 
 def state_of(effect: Effect, outcome: Outcome) -> EffectState:

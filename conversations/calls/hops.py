@@ -18,6 +18,7 @@ from conversations.effects.work import Work, read_work
 from conversations.log import ConversationLog, job_log, open_log
 from conversations.models import TurnCall, TurnStep
 from conversations.scene import Scene
+from conversations.skills.budget import make_room
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import Zombie, reading
@@ -26,7 +27,7 @@ from projects.compiled import Compiled
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.calling.attempt import attempt_call
-from tools.calling.messages import said_and_called
+from tools.calling.messages import room_for_each, said_and_called
 from tools.calling.offer import Offer
 from tools.execution.outcome import Outcome
 from tools.models import Effect
@@ -90,16 +91,20 @@ class Hops:
         return [call.effect for call in self.calls if call.effect is not None]
 
     def fit(self, request: ChatRequest) -> ChatRequest:
-        """The request with the hops so far, each call with its result."""
+        """The request with the hops so far, each call with its result; the transcript makes room for them."""
         if not self.offer.tools:
             return request
-        said = [message for hop in self.taken for message in said_and_called(hop.step.content, hop.calls)]
-        return replace(
-            request,
-            messages=[*request.messages, *said],
-            tools=self.offer.functions,
-            may_call=not self.is_last,
-        )
+        offered = replace(request, tools=self.offer.functions, may_call=not self.is_last)
+        if not self.taken:
+            return offered
+        longest = room_for_each(self.calls)
+        said = [
+            message for hop in self.taken for message in said_and_called(hop.step.content, hop.calls, longest=longest)
+        ]
+        # All but the system's prompt, and what changes from turn to turn.
+        transcript = len(request.messages) - 2
+        whole = replace(offered, messages=[*request.messages, *said])
+        return make_room(whole, transcript=transcript, beside=self.offer.weight)
 
     async def take(self, completion: Completion) -> Hop:
         """Store what the model called, carry it out, and give every call its result."""
@@ -152,7 +157,7 @@ class Hops:
             return _begin(log, calls, asked_again=asked_again)
 
     async def _carry_out(self, call: TurnCall) -> None:
-        outcome = await attempt_call(call.name, call.arguments or {}, occasion_of(self.scene, call))
+        outcome = await attempt_call(call.name, call.arguments or {}, occasion_of(self.scene, call), call.effect)
         crash_point("hop.response_pre_commit")
         await in_db(partial(self._settle, call, outcome))
         crash_point("hop.settled_pre_next")

@@ -19,6 +19,7 @@ from tools.catalogue import CompiledTool
 from tools.execution.caps import recipient_of
 from tools.execution.handler import Occasion
 from tools.execution.same import same_thing
+from tools.execution.schemas import called_arguments
 from tools.ledger import effect_key
 from tools.models import Effect, EffectOrigin
 
@@ -89,7 +90,7 @@ def _planned_effect(scene: Scene, tool: CompiledTool, call: TurnCall) -> Effect:
         delivery=tool.delivery,
         definition=tool.definition.model_dump(mode="json", by_alias=True),
         quote=call.step.content,
-        arguments=call.arguments,
+        arguments=called_arguments(tool.definition, call.arguments or {}),
         arranged_at=timezone.now(),
     )
     call.effect = effect

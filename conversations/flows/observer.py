@@ -1,4 +1,4 @@
-"""CAObserverFlow: learns who the customer is, one turn after the other (T10-T12, T17)."""
+"""CAObserverFlow: learns who the customer is, one turn after the other (T10-T12, T17), and from what a colleague answers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from conversations.quality import keep_quality
 from conversations.scene import Scene
 from conversations.shared_scenes import shared_scene_after
 from conversations.skills.observer import Observation, RatedObservation, build_request, output_of
+from conversations.watched_scenes import scene_at
+from conversations.watching import watched_message
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.fence import reading
+from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
@@ -23,7 +25,11 @@ from projects.threads import in_db
 
 async def run_observer(job: ClaimedJob) -> None:
     """Read the latest exchange, and keep what it reveals."""
-    scene, request = await in_db(_begin, job)
+    begun = await in_db(_begin, job)
+    if begun is None:
+        await in_db(_skip, job)
+        return
+    scene, request = begun
     records: list[CallRecord] = []
     try:
         observation = await model_client().structured(request, output=output_of(scene), record=records.append)
@@ -35,10 +41,16 @@ async def run_observer(job: ClaimedJob) -> None:
     crash_point("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
+def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest] | None:
     with reading(job):
-        scene = shared_scene_after(job)
-        return scene, build_request(scene)
+        message_id = watched_message(job.key)
+        scene = scene_at(message_id) if message_id else shared_scene_after(job)
+        return (scene, build_request(scene)) if scene else None
+
+
+def _skip(job: ClaimedJob) -> None:
+    with job_tx(job, finish=State.SKIPPED, error="The agent answers this message, and its turn is observed."):
+        pass
 
 
 def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: list[CallRecord]) -> None:
@@ -53,7 +65,7 @@ def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: li
         add_calls(log.writes, job, scene.turn, records)
         refused = [refusal_of(fact, reason) for fact, reason in kept.refused]
         quality = observation.quality if isinstance(observation, RatedObservation) else None
-        if refused:
+        if refused and scene.turn.pk is not None:
             log.writes.change(Turn, scene.turn.pk, refused=refused)
         if quality:
             keep_quality(log, scene.turn, quality)
@@ -62,4 +74,7 @@ def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: li
             "refused": refused,
             "quality": quality.model_dump() if quality else None,
         }
-        log.add_turn_event(scene.turn, lane="observer", state="done", **details)
+        if scene.turn.pk is None:
+            log.add_event("message_observed", payload={"message": str(scene.turn.message_id), **details})
+        else:
+            log.add_turn_event(scene.turn, lane="observer", state="done", **details)

@@ -12,14 +12,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.apology import apology_in
 from conversations.calls.hops import Hops, stored_hops
 from conversations.flows.calls import add_calls, keep_calls
 from conversations.live.tokens import TokenWriter
 from conversations.log import ConversationLog, job_log, open_log
-from conversations.models import Freshness, MessageRole, Origin, PersonaField, Turn, TurnStatus
+from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.outcomes import obey_signal
+from conversations.own_words import words_for
 from conversations.scene import Scene, scene_before
 from conversations.skills.reply import build_request
 from conversations.summaries import is_due
@@ -37,11 +37,9 @@ from llm.types import CallRecord, ChatRequest, Completion, FinishReason
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from projects.writes import update_row
-from tools.calling.offer import Offer, offer_at
+from tools.calling.offer import Offer, read_offer
 from tools.definition import Moment
 from tools.execution.outcome import Signal
-from tools.platform import stored_definitions
-from tools.state import read_state
 
 AFTER_REPLY = ("observer", "thoughts", "tool_caller")
 ANALYZE = "broadcast_analyze_conversation"
@@ -95,8 +93,7 @@ def _begin(job: ClaimedJob) -> Begun:
 
 def _offer(scene: Scene) -> Offer:
     """What the model may call while it answers."""
-    state = read_state(scene.project, channel=scene.conversation.channel)
-    return offer_at(Moment.TURN, state, stored_definitions())
+    return read_offer(Moment.TURN, scene.project, channel=scene.conversation.channel)
 
 
 def _freshness(scene: Scene) -> Freshness:
@@ -254,7 +251,8 @@ def apologise(job: ClaimedJob, reason: str) -> None:
     with open_log(job.subject_id) as log:
         turn = Turn.objects.get(conversation=log.conversation, seq=job.ordinal)
         if turn.origin != Origin.FOLLOW_UP:
-            turn.reply = log.add_message(MessageRole.AGENT, _apology(log), turn=turn, idn="agent_message")
+            apology = words_for(log.conversation).apology
+            turn.reply = log.add_message(MessageRole.AGENT, apology, turn=turn, idn="agent_message")
         turn.status, turn.error, turn.finished_at = TurnStatus.FAILED, reason[:300], timezone.now()
         turn.save(update_fields=["reply", "status", "error", "finished_at"])
         log.conversation.flag = f"No reply could be written: {reason}"[:300]
@@ -265,11 +263,6 @@ def apologise(job: ClaimedJob, reason: str) -> None:
         )
         log.add_turn_event(turn)
         log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
-
-
-def _apology(log: ConversationLog) -> str:
-    language = PersonaField.objects.filter(persona_id=log.conversation.persona_id, key="language").first()
-    return apology_in(language.value if language else None)
 
 
 def reopen(conversation_id: UUID, ordinal: int) -> None:

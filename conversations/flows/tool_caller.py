@@ -31,7 +31,7 @@ from tools.analysis.conflicts import Conflicts, Settled, identify_conflicts, res
 from tools.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
 from tools.analysis.steps import StepDocument, held_by, in_order
 from tools.analysis.stored import candidates, compiled_object, contested_of
-from tools.catalogue import CompiledTool, at_moment, compile_tools
+from tools.catalogue import CompiledTool, compile_tools
 from tools.definition import Moment
 from tools.judge import Judgement, judge
 from tools.promises import add_broken, open_unserved
@@ -99,7 +99,7 @@ def _begin(job: ClaimedJob) -> Begun:
             scene=scene,
             model=model_for(scene.project, scene.config, "detect"),
             channel=channel,
-            compiled=at_moment(compile_tools(scene.project, channel=channel), Moment.COMMITMENT),
+            compiled=compile_tools(scene.project, channel=channel, moment=Moment.COMMITMENT),
             standing=next(iter(STANDING(scene.turn.pk)), None),
         )
     if begun.standing is not None and begun.standing.finished_at is not None:

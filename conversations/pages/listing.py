@@ -30,6 +30,7 @@ from conversations.finding import (
 from conversations.flags import clear_flag
 from conversations.models import Channel, Conversation, ConversationStatus, Message, MessageRole
 from conversations.pages.customers import facts_of
+from conversations.pages.desk.opening import tickets_beside
 from conversations.pages.entrance import enter, zone_of
 from conversations.pages.excerpts import Piece, excerpt
 from conversations.pages.moments import Moment, moment_of
@@ -197,6 +198,7 @@ def _shown(row: Conversation, entry: Entry, *, zone: str) -> dict[str, Any]:
         },
         "facts": facts_of(row),
         "todos": todos_beside(entry.project, row.pk, zone=zone),
+        "tickets": tickets_beside(row.pk),
         "directives": {**directives_payload(directives), "seq": directives.turn.seq} if directives else None,
     }
 

@@ -232,4 +232,6 @@ def _is_of_the_phone(tool: CompiledTool) -> bool:
 def _beneath(tool: CompiledTool) -> str:
     if tool.overrides:
         return f"replaces the built-in one, version {tool.version}"
+    if tool.origin != BUILT_IN and is_called(tool):
+        return f"Called while it answers. {tool.definition.description}"
     return tool.definition.description

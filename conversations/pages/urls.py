@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from conversations.pages import dashboard, effects, failed_jobs, listing, playground, promises, tools
-from conversations.pages.desk import escalations, tickets
+from conversations.pages.desk import escalations, opening, tickets
 
 urlpatterns = [
     path("", playground.home, name="home"),
@@ -16,6 +16,7 @@ urlpatterns = [
     path("p/<slug:project_slug>/escalations", escalations.escalations, name="escalations"),
     path("p/<slug:project_slug>/escalations/<uuid:escalation_id>", escalations.escalation, name="escalation"),
     path("p/<slug:project_slug>/tickets", tickets.tickets, name="tickets"),
+    path("p/<slug:project_slug>/tickets/new", opening.new_ticket, name="new_ticket"),
     path("p/<slug:project_slug>/tickets/<uuid:ticket_id>", tickets.ticket, name="ticket"),
     path("p/<slug:project_slug>/jobs/failed", failed_jobs.failed_jobs, name="failed_jobs"),
     path("p/<slug:project_slug>/promises", promises.promises, name="promises"),

@@ -111,4 +111,5 @@ def build_request(scene: Scene) -> ChatRequest:
 
 
 def _is_rated(scene: Scene) -> bool:
-    return is_scored(scene.config, scene.conversation.channel)
+    """A turn is rated, not what a colleague answers."""
+    return scene.turn.pk is not None and is_scored(scene.config, scene.conversation.channel)

@@ -68,7 +68,7 @@ def build_request(scene: Scene, offer: Offer = NO_TOOLS) -> ChatRequest:
     """The request for a turn's reply: stable prompt, transcript, then what changes from turn to turn."""
     history, latest = _split(scene)
     knowledge = _knowledge(scene, latest)
-    return within_budget(lambda kept: _request(scene, offer, kept, latest, knowledge), history)
+    return within_budget(lambda kept: _request(scene, offer, kept, latest, knowledge), history, beside=offer.weight)
 
 
 def view_of(directives: Directives | None) -> DirectivesView | None:

@@ -16,7 +16,20 @@ pytestmark = pytest.mark.browser
 
 __all__ = ["placed", "shop"]
 
-PAGES = ("", "playground", "conversations", "escalations", "tickets", "promises", "todos", "agent", "tools", "widget")
+PAGES = (
+    "",
+    "playground",
+    "conversations",
+    "escalations",
+    "tickets",
+    "tickets/new",
+    "promises",
+    "todos",
+    "agent",
+    "tools",
+    "tools/custom/new",
+    "widget",
+)
 ORDER = {"number": "2214", "status": "processing", "items": [{"name": "Olio", "quantity": 2}], "tracking": []}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,16 @@ import pytest
 
 from conversations.models import Conversation, Turn
 from conversations.services import post_message, start_conversation
+from tests.calls.test_own import CALLED, STOCK, definition
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.crashes.invariants import check, settle
+from tests.effects.target import target_server
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer
 from tests.processes import ScriptedModel, Zygote
 from tools.calling.results import UNKNOWN
+from tools.custom import service
 from tools.models import Effect
 
 pytestmark = pytest.mark.short_leases
@@ -34,11 +37,11 @@ POINTS = {
 
 @dataclass
 class Texting:
-    """An agent that texts the customer while it answers."""
+    """An agent that sends something while it answers; `sent` counts what has gone out."""
 
     tenant: Tenant
     conversation: Conversation
-    server: TwilioServer
+    sent: Callable[[], int]
 
     def turn(self) -> Turn:
         with self.tenant.tx():
@@ -63,7 +66,24 @@ def texting(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: A
         model.script("reply", times=0, match=UNKNOWN[:30], text="I don't know whether the text has come through.")
         model.script("reply", times=0, match="was sent. It says", text="There it is.")
         model.script("reply", times=0, tool_calls=[{"name": "send_sms", "arguments": {"text": "Via dei Serpenti 14"}}])
-        yield Texting(tenant, conversation, server)
+        yield Texting(tenant, conversation, lambda: len(server.script.calls))
+
+
+@pytest.fixture
+def own(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: Any) -> Iterator[Texting]:
+    """An agent that asks a stock of the business's own while it answers."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    with target_server() as target:
+        with tenant.tx():
+            service.save(tenant.project, name=STOCK, document=definition(target.url))
+            conversation = start_conversation(
+                tenant.project, channel="chat", external_id="guest", known={}, metadata={}
+            )
+            post_message(conversation, "Are there any amphoras left?")
+        model.script("reply", times=0, match=UNKNOWN[:30], text="I don't know whether the stock has heard me.")
+        model.script("reply", times=0, match='{"ok": true}', text="There are two.")
+        model.script("reply", times=0, tool_calls=[{"name": STOCK, "arguments": CALLED}])
+        yield Texting(tenant, conversation, lambda: len(target.log))
 
 
 @pytest.mark.parametrize(("label", "left"), POINTS.items())
@@ -75,7 +95,15 @@ def test_a_worker_killed_in_a_hop_does_nothing_twice(
     processes.worker()
     settle(texting.tenant)
     check(texting.tenant)
-    assert (texting.effect().state, len(texting.server.script.calls)) == left
+    assert (texting.effect().state, texting.sent()) == left
+
+
+@pytest.mark.parametrize(("label", "left"), POINTS.items())
+def test_a_worker_killed_in_a_call_of_a_project_s_own_tool_sends_nothing_twice(
+    label: str, left: tuple[str, int], own: Texting, processes: Zygote
+) -> None:
+    """E2, E4, D18: the same for a webhook that runs inside the turn."""
+    test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, own, processes)
 
 
 def test_a_model_is_not_asked_again_for_what_it_decided(
@@ -91,9 +119,10 @@ def test_a_model_is_not_asked_again_for_what_it_decided(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("_n", range(20))
+@pytest.mark.parametrize("agent", ["texting", "own"])
 @pytest.mark.parametrize(("label", "left"), POINTS.items())
 def test_twenty_kills_at_each_point_of_a_hop(
-    _n: int, label: str, left: tuple[str, int], texting: Texting, processes: Zygote
+    _n: int, agent: str, label: str, left: tuple[str, int], request: pytest.FixtureRequest, processes: Zygote
 ) -> None:
-    """E2, E4: the same, twenty times."""
-    test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, texting, processes)
+    """E2, E4, D18: the same, twenty times, by a built-in tool and by one of the project's own."""
+    test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, request.getfixturevalue(agent), processes)

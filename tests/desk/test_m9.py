@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import urllib.request
 from collections.abc import Callable
@@ -148,3 +149,23 @@ def test_a_take_over_that_dies_before_its_commit_never_was(talk: Talk, processes
     settle(talk.tenant)
     with talk.tenant.tx():
         assert [message.role for message in Message.objects.order_by("seq")] == ["user", "agent"]
+
+
+def test_who_waits_for_a_reply_is_told_at_once_that_a_person_answers(
+    talk: Talk, worker: object, processes: Zygote, model: ScriptedModel, operator: User
+) -> None:
+    """M9: 202 as where the wait runs out, without waiting for that; who it is stands beside the turn."""
+    _, base = processes.web()
+    model.script("reply", times=0, fault="stall", after_tokens=1)
+    url = f"{base}/api/v1/conversations/{talk.conversation.pk}/messages?wait=50"
+    headers = {**talk.tenant.headers, "Content-Type": "application/json"}
+    with ThreadPoolExecutor(1) as pool:
+        request = urllib.request.Request(url, b'{"content": "Hello"}', headers)
+        waiting = pool.submit(lambda: urllib.request.urlopen(request, timeout=60))
+        until(lambda: model.requests("reply"), what="the reply's call")
+        take(talk, operator)
+        answer = waiting.result()
+    body = json.loads(answer.read())
+    assert (answer.status, body["reply"], body["turn"]["status"]) == (202, None, "superseded")
+    assert body["turn"]["error"] == "A colleague took the conversation over."
+    assert body["operator"]["name"] == operator.name

@@ -11,7 +11,16 @@ from django.utils import timezone
 
 from conversations import operators
 from conversations.log import open_log
-from conversations.models import Conversation, ConversationStatus, Event, Message, MessageRole, Turn, TurnStatus
+from conversations.models import (
+    Conversation,
+    ConversationStatus,
+    Event,
+    Message,
+    MessageRole,
+    PersonaField,
+    Turn,
+    TurnStatus,
+)
 from conversations.outcomes import obey_signal
 from conversations.services import post_message
 from conversations.system_events import post_event
@@ -81,6 +90,7 @@ def test_customers_write_and_the_agent_is_silent(turns: Turns, lucia: User, api:
         f"/api/v1/conversations/{turns.conversation.pk}/messages?wait=30", {"content": "Anyone there?"}, **JSON
     )
     assert (answer.status_code, answer.json()["turn"]) == (202, None)
+    assert answer.json()["operator"]["name"] == "Lucia Marchetti"
     stream = api.post(
         f"/api/v1/conversations/{turns.conversation.pk}/messages",
         {"content": "Hello?"},
@@ -90,6 +100,32 @@ def test_customers_write_and_the_agent_is_silent(turns: Turns, lucia: User, api:
     assert (stream.status_code, stream.json()["turn"]) == (202, None)
     turns.run()
     assert agent_says(turns) == []
+
+
+def test_what_the_customer_tells_a_colleague_is_learnt(turns: Turns, lucia: User) -> None:
+    """T10, M9: the observer alone reads it; nobody thinks, and the agent says nothing."""
+    take(turns, lucia)
+    with turns.tenant.tx():
+        operators.answer(turns.conversation.pk, "Hello, I am Lucia. Your number, please?", by=lucia)
+        message = post_message(turns.conversation, "It is +39 347 555 0142.").message
+        assert set(Job.objects.values_list("lane", flat=True)) == {"observer"}
+    turns.run("observer")
+    with turns.tenant.tx():
+        field = PersonaField.objects.get(key="phone")
+        assert (field.value, field.message_id, field.turn_id) == ("+393475550142", message.pk, None)
+        assert Event.objects.filter(idn="message_observed", payload__message=str(message.pk)).exists()
+        assert not Turn.objects.exists()
+
+
+def test_what_was_handed_back_is_observed_with_its_turn(turns: Turns, lucia: User) -> None:
+    """T10: once."""
+    take(turns, lucia)
+    with turns.tenant.tx():
+        post_message(turns.conversation, "My number is +39 347 555 0142.")
+    back(turns, lucia)
+    turns.run("observer")
+    with turns.tenant.tx():
+        assert [job.state for job in Job.objects.filter(lane="observer")] == [State.SKIPPED]
 
 
 def test_what_comes_in_is_shown_to_the_operator_and_makes_nobody_speak(turns: Turns, lucia: User) -> None:
@@ -184,7 +220,7 @@ def test_an_operator_s_words_carry_the_first_name(turns: Turns, lucia: User, api
         operators.answer(turns.conversation.pk, "Good evening.", by=lucia)
     rows = api.get(f"/api/v1/conversations/{turns.conversation.pk}/messages").json()["results"]
     assert [(row["role"], row.get("author"), row["content"]) for row in rows] == [
-        ("system", None, "Lucia joined the conversation."),
+        ("system", None, "Lucia has joined the conversation."),
         ("operator", "Lucia", "Good evening."),
     ]
 

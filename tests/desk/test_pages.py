@@ -110,6 +110,63 @@ def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User
     assert browser(viewer).post(one, {"state": "closed"}).status_code == 403
 
 
+def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) -> None:
+    """W06: linked to it and to its customer, with its first line of history."""
+    page, form = browser(lucia), url(turns, "new_ticket")
+    one = url(turns, "conversation", turns.conversation.pk)
+    assert f"{form}?conversation={turns.conversation.pk}" in page.get(one).content.decode()
+    written = {"subject": "Charged twice", "body": "First line\r\nsecond", "priority": "high"}
+    opened = page.post(form, {**written, "conversation": str(turns.conversation.pk)})
+    with turns.tenant.tx():
+        ticket = Ticket.objects.get()
+        [change] = ticket.changes.all()
+    assert opened.headers["Location"] == url(turns, "ticket", ticket.pk)
+    assert (ticket.subject, ticket.body, ticket.priority) == ("Charged twice", "First line\nsecond", "high")
+    assert (ticket.conversation_id, ticket.persona_id) == (turns.conversation.pk, turns.conversation.persona_id)
+    assert change.actor == lucia.name
+    assert "#1 Charged twice" in page.get(one).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"subject": "x" * 121}, "Subject has 121 characters; the limit is 120."),
+        ({"subject": "  "}, "Subject is empty."),
+        ({"body": ""}, "Text is empty."),
+        ({"priority": "now"}, "Priority &quot;now&quot; is not a valid choice."),
+    ],
+)
+def test_what_no_ticket_can_be_is_said_beside_its_field(
+    turns: Turns, lucia: User, changes: dict[str, str], sentence: str
+) -> None:
+    """W06: what was typed stays, and nothing is opened."""
+    typed = {"subject": "Charged twice", "body": "40 €", "priority": "low", **changes}
+    refused = browser(lucia).post(url(turns, "new_ticket"), typed)
+    page = refused.content.decode()
+    assert refused.status_code == 422
+    assert sentence in page
+    [name] = changes
+    assert f'aria-describedby="{name}-error"' in page
+    assert "40 €" in page or name == "body"
+    with turns.tenant.tx():
+        assert not Ticket.objects.exists()
+
+
+def test_no_ticket_is_opened_about_another_s_conversation(turns: Turns, lucia: User, stranger: Tenant) -> None:
+    """W06"""
+    theirs = talk(stranger, "Hello")
+    for asked in (str(theirs.pk), "7", str(turns.tenant.project.pk)):
+        typed = {"subject": "x", "body": "y", "priority": "low", "conversation": asked}
+        assert browser(lucia).post(url(turns, "new_ticket"), typed).status_code == 404
+
+
+def test_a_viewer_opens_no_ticket(turns: Turns, viewer: User) -> None:
+    """W06"""
+    page = browser(viewer)
+    assert page.get(url(turns, "new_ticket")).status_code == 403
+    assert url(turns, "new_ticket") not in page.get(url(turns, "tickets")).content.decode()
+
+
 def test_a_flagged_caller_is_shown_and_the_flag_taken_down(turns: Turns, lucia: User) -> None:
     """F19: visible to staff on the customer."""
     with turns.tenant.tx():

@@ -66,7 +66,7 @@ def test_pressing_twice_asks_once_and_completes_the_lead(turns: Turns) -> None:
         {"email": "jonas@weber.example", "note": "After six"},
     )
     lines = [message.content for message in turns.messages() if message.role == "system"]
-    assert lines == ["A person was asked to join."]
+    assert lines == ["A colleague was asked to join."]
 
 
 def test_what_a_customer_leaves_is_known_of_them_and_replaces_nothing(turns: Turns) -> None:

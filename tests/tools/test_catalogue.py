@@ -142,6 +142,24 @@ def test_an_edited_tool_is_compiled_as_it_is_now(bare: Tools) -> None:
     assert (tool.definition.description, tool.version) == ("After", 2)
 
 
+def test_a_part_of_the_catalogue_is_what_it_is_in_the_whole(tools: Tools) -> None:
+    """D9, D18: of one moment, or by name; also where an own tool stands over a built-in one, switched on or off."""
+    for name, is_enabled in (
+        ("send_sms_tool", True),
+        ("send_email", True),
+        ("send_email_to_caller", False),
+        (NAME, False),
+    ):
+        tools.save(name, webhook(), is_enabled=is_enabled)
+    whole, names = tools.compiled("phone"), ["send_sms_tool", "send_email_to_caller", NAME, "nowhere"]
+    with tools.tenant.tx():
+        project = tools.tenant.project
+        for moment in Moment:
+            assert compile_tools(project, channel="phone", moment=moment) == at_moment(whole.values(), moment)
+        some = compile_tools(project, channel="phone", names=names)
+    assert {tool.name: tool for tool in some} == {name: whole[name] for name in names if name in whole}
+
+
 def test_a_version_that_was_rolled_back_is_forgotten(bare: Tools) -> None:
     """The number is given again, to something else."""
     bare.save(NAME, event(description="One"))

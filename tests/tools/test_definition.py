@@ -11,7 +11,7 @@ from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, re
 from tools.checking.definition import LONGEST_DEFINITION, checked_definition, definition_problems
 from tools.checking.problem import DefinitionRefused
 from tools.checking.warnings import warnings_of
-from tools.definition import ActionType, Delivery, ToolDefinition
+from tools.definition import ActionType, Delivery, Moment, ToolDefinition
 
 
 def refusal(document: Any) -> str:
@@ -116,6 +116,78 @@ def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
     ways = [webhook(method="GET", body=None), webhook(), webhook(delivery="idempotent")]
     found = [checked_definition(document).action.webhook.how_often for document in ways]
     assert found == [Delivery.IDEMPOTENT, Delivery.ONCE, Delivery.IDEMPOTENT]
+
+
+# Moments
+
+
+def test_a_definition_that_names_no_moments_means_what_it_always_meant() -> None:
+    """D18, N20: a commitment, and for a request a todo too."""
+    assert checked_definition(webhook()).runs_in == (Moment.COMMITMENT, Moment.TASK)
+    assert checked_definition(event()).runs_in == (Moment.COMMITMENT,)
+
+
+def test_what_no_commitment_fires_needs_no_condition() -> None:
+    """Row 13, D18"""
+    called = {**webhook(), "moments": ["turn", "live"]}
+    for conditions in ({}, None):
+        document = {**called, "conditions": conditions} if conditions is not None else dict(called)
+        if conditions is None:
+            del document["conditions"]
+        assert checked_definition(document).runs_in == (Moment.TURN, Moment.LIVE)
+    assert path_of({**called, "conditions": None}) == "conditions"
+    assert path_of({**called, "moments": ["turn", "commitment"], "conditions": {}}) == "conditions"
+
+
+MOMENTS = '"turn", "live", "commitment", "task"'
+ALONE = (
+    "moments.1: only a webhook runs at another moment than a commitment; an event and a message answer nothing. "
+    'Write ["commitment"], or remove moments.'
+)
+
+
+@pytest.mark.parametrize(
+    ("document", "path", "sentence"),
+    [
+        (
+            {**webhook(), "moments": "turn"},
+            "moments",
+            'moments must be a list such as ["turn", "commitment"], not text.',
+        ),
+        (
+            {**webhook(), "moments": []},
+            "moments",
+            'moments is empty; write when the tool may run, such as ["turn", "commitment"], or remove it.',
+        ),
+        ({**webhook(), "moments": ["later"]}, "moments.0", f'moments.0 must be one of {MOMENTS}, not "later".'),
+        (
+            {**webhook(), "moments": ["turn", "turn"]},
+            "moments.1",
+            'moments.1: "turn" stands in moments twice; remove one.',
+        ),
+        (event(moments=["commitment", "turn"]), "moments.1", ALONE),
+    ],
+    ids=["text", "empty", "unknown", "twice", "event"],
+)
+def test_moments_that_can_not_be_are_refused(document: Any, path: str, sentence: str) -> None:
+    """D18: with the place, and what would be right."""
+    assert both(document) == (path, sentence)
+
+
+def test_who_answers_later_is_not_called_while_the_agent_speaks() -> None:
+    """D18, E8"""
+    assert both({**webhook(callback=True), "moments": ["live", "commitment"]}) == (
+        "moments.0",
+        'moments.0: a webhook with callback answers later, and "live" needs the answer while the agent speaks. '
+        "Remove one of the two.",
+    )
+
+
+def test_what_waits_for_a_yes_runs_as_a_task() -> None:
+    """D16, D18"""
+    asks = {**webhook(), "requires_approval": True}
+    assert path_of({**asks, "moments": ["turn"]}) == "requires_approval"
+    assert definition_problems({**asks, "moments": ["turn", "task"]}) == []
 
 
 # Row 13

@@ -138,6 +138,18 @@ def test_a_preview_shows_the_exact_request_and_sends_nothing(api: Client, tenant
     assert "canary" not in json.dumps(shown)
 
 
+def test_a_draft_that_the_agent_calls_itself_shows_what_it_would_send(api: Client, tenant: Tenant) -> None:
+    """D18: nothing that the agent says fires it, and nothing is sent."""
+    draft = {**webhook(url="https://stock.invalid/"), "moments": ["turn"]}
+    conversation = "customer: I am Ada Lovelace.\nagent: Let me see."
+    body = evaluate(api, conversation=conversation, preview=True, tools={"tools": {"ask_stock_tool": draft}}).json()
+    assert "ask_stock_tool" not in {verdict["tool"] for verdict in body["verdicts"]}
+    [call] = body["calls"]
+    assert (call["tool"], call["preview"]["sent"]["body"]) == ("ask_stock_tool", {"customer_name": "Ada Lovelace"})
+    with tenant.tx():
+        assert not Effect.objects.exists()
+
+
 def test_a_preview_of_an_event_shows_its_arguments(api: Client) -> None:
     """N44"""
     conversation = "customer: A table for four on Friday at 7 PM?\nagent: Let me check availability for Friday at 7 PM."

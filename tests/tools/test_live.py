@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -15,7 +16,9 @@ import pytest
 from django.test import Client
 
 from conversations import live_calls
-from conversations.live_calls import Answer, LiveCall, handle_tool_call
+from conversations.live_calls import LiveCall, handle_tool_call
+from conversations.live_repeats import Answer
+from conversations.log import open_log
 from conversations.models import Conversation, ConversationStatus, Event
 from conversations.services import start_conversation
 from jobs.models import Job
@@ -23,11 +26,15 @@ from projects.attributes import set_attribute
 from projects.models import Project
 from projects.services import save_agent
 from tests.calls.probe import Probe, offered
+from tests.calls.test_own import CALLED, STOCK, definition
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
+from tests.effects.target import Answers, target_server
 from tests.processes import ScriptedModel
 from tools.builtin import builtin_tools
 from tools.calling.contexts import ContextRefused, read_context
+from tools.calling.offer import collect_agent_tools
+from tools.custom import service
 from tools.definition import Delivery, Moment
 from tools.execution.outcome import Outcome
 from tools.integrations.transfers import TRANSFER_NUMBERS
@@ -116,6 +123,14 @@ def live(tenant: Tenant) -> Live:
 def bell() -> Iterator[Probe]:
     with offered(delivery=Delivery.ONCE) as probe:
         builtin_tools()["ring_bell"] = replace(builtin_tools()["ring_bell"], moments=(Moment.LIVE,))
+        yield probe
+
+
+@pytest.fixture
+def clock() -> Iterator[Probe]:
+    """A tool that only looks at our own rows."""
+    with offered("look_at_clock", kind="", delivery=Delivery.IDEMPOTENT) as probe:
+        builtin_tools()["look_at_clock"] = replace(builtin_tools()["look_at_clock"], moments=(Moment.LIVE,))
         yield probe
 
 
@@ -215,6 +230,64 @@ def test_the_same_thing_called_twice_is_held(live: Live, bell: Probe) -> None:
     assert len(bell.done) == 1
 
 
+def test_what_the_caller_asks_for_again_is_done_again(
+    live: Live, bell: Probe, model: ScriptedModel, settings: Any
+) -> None:
+    """D18, E6: their words decide, not the model that calls the tool."""
+    settings.OPENAI_BASE_URL = model.base_url
+    live.call("ring_bell", call_id="a")
+    model.script("arguments", match="Ring it once more", json={"quote": "once more", "asked_again": True})
+    assert live.call("ring_bell", call_id="b", heard="Ring it once more, please.")["result"] == "The bell was rung."
+    model.script("arguments", match="Thank you", json={"quote": "", "asked_again": False})
+    held = live.call("ring_bell", call_id="c", heard="Thank you!")
+    assert held["result"].startswith("It was done already")
+    assert [effect.state for effect in live.effects()] == [EffectState.DONE, EffectState.DONE, EffectState.HELD]
+    assert len(bell.done) == 2
+
+
+def test_a_repeat_is_held_where_no_model_can_say_whether_it_is_wanted(
+    live: Live, bell: Probe, model: ScriptedModel, settings: Any
+) -> None:
+    """E6: what was done once is not done twice on a guess."""
+    settings.OPENAI_BASE_URL = model.base_url
+    model.script("arguments", times=0, fault="401")
+    live.call("ring_bell", call_id="a")
+    assert live.call("ring_bell", call_id="b", heard="Once more!")["result"].startswith("It was done already")
+
+
+def test_a_call_without_an_effect_delivered_twice_runs_once(live: Live, clock: Probe) -> None:
+    """D18: the second is answered with what the first was, block and all."""
+    clock.outcome = Outcome.done("It is four.", block={"type": "clock"})
+    first = live.call("look_at_clock", call_id="a")
+    assert live.call("look_at_clock", call_id="a") == first
+    assert (first["block"], len(clock.done)) == ({"type": "clock"}, 1)
+
+
+def test_a_block_is_shown_again_to_who_asks_again(live: Live, bell: Probe) -> None:
+    """D18: also beside an effect."""
+    bell.outcome = Outcome.done("Rung.", block={"type": "bell"})
+    assert live.call("ring_bell", call_id="a") == live.call("ring_bell", call_id="a")
+
+
+def test_the_end_of_a_call_delivered_twice_is_told_twice(live: Live) -> None:
+    """F18, D18: whoever lost the first answer still stops the model."""
+    first = live.call("end_call", call_id="bye")
+    assert live.call("end_call", call_id="bye") == first
+    assert first["ended"] is True
+
+
+def test_what_a_dead_process_only_looked_at_is_looked_at_again(
+    live: Live, clock: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E4: it changed nothing; while its process may be alive it is under way."""
+    with live.tenant.tx(), open_log(live.conversation.pk) as log:
+        log.add_event("live_tool_call", payload={"call": "a", "tool": "look_at_clock", "arguments": {}})
+    assert live.call("look_at_clock", call_id="a")["result"] == live_calls.UNDER_WAY
+    monkeypatch.setattr(live_calls, "RESCUED_AFTER", timedelta(0))
+    assert not live.call("look_at_clock", call_id="a")["is_error"]
+    assert len(clock.done) == 1
+
+
 def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
     live: Live, bell: Probe, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +371,22 @@ def test_a_text_goes_to_the_callers_own_number(live: Live) -> None:
     assert (effect.kind, effect.recipient, effect.arguments) == (
         "sms", "393331234567", {"text": "Your table is booked."}
     )  # fmt: skip
+
+
+def test_a_tool_of_the_project_s_own_is_called_where_it_names_the_moment(live: Live, settings: Any) -> None:
+    """D18, L08: it stands in the session, and its endpoint's answer is what the model reads."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    with target_server() as target:
+        with live.tenant.tx():
+            service.save(live.tenant.project, name=STOCK, document=definition(target.url, moments=["live"]))
+            offer = collect_agent_tools(live.tenant.project, channel="phone")
+        target.answers(Answers(body='{"left": 2}'))
+        answer = live.call(STOCK, CALLED)
+        again = live.call(STOCK, CALLED)
+    assert STOCK in offer.tools
+    assert answer == again == {"result": '{"left": 2}', "is_error": False, "block": None}
+    assert [heard.document for heard in target.log] == [CALLED]
+    assert live.effects()[0].origin == EffectOrigin.LIVE
 
 
 def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None:

@@ -19,7 +19,7 @@ from tests.api.conftest import error_of
 from tests.conftest import Tenant
 from tests.conversations.conftest import begin
 from tests.processes import ScriptedModel
-from tests.tools.examples import event
+from tests.tools.examples import event, webhook
 from tools.custom.standing import StandingTool
 from tools.definition import ToolDefinition
 from tools.models import Effect, Verdict
@@ -70,6 +70,15 @@ def run(tenant: Tenant, name: str, document: Any, *, turns: int = 20) -> list[Re
         return [one async for one in rehearse(read)]
 
     return asyncio.run(collected())
+
+
+def test_a_tool_that_the_agent_calls_itself_from_now_on_fires_no_more(tenant: Tenant) -> None:
+    """D18: and no model is asked for it."""
+    replied(tenant, SMS, fired="my_tool")
+    [one] = run(tenant, "my_tool", {**webhook(), "moments": ["turn"]})
+    assert [(difference.tool, difference.kind) for difference in one.differences] == [("my_tool", Kind.FIRES_NO_MORE)]
+    with tenant.tx():
+        assert not ModelCall.objects.exists()
 
 
 def scripted(model: ScriptedModel, *, met: bool) -> None:

@@ -190,6 +190,7 @@ PAGES = [
     Page("p/<slug:project_slug>/conversations/<uuid:conversation_id>", Scope.READ),
     Page("p/<slug:project_slug>/escalations", Scope.READ),
     Page("p/<slug:project_slug>/tickets", Scope.READ),
+    Page("p/<slug:project_slug>/tickets/new", Scope.OPERATE),
     Page("p/<slug:project_slug>/tickets/<uuid:ticket_id>", Scope.READ),
     Page("p/<slug:project_slug>/jobs/failed", Scope.READ),
     Page("p/<slug:project_slug>/promises", Scope.READ),

@@ -4,22 +4,41 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tools.builtin import builtin_tools
+from tools.catalogue import CUSTOM
 from tools.execution.handler import Occasion
-from tools.execution.outcome import Outcome
+from tools.execution.outcome import Ending, Outcome
+from tools.execution.run import carry_out
+from tools.execution.webhook import reply_of
+from tools.models import Effect
 
 logger = logging.getLogger(__name__)
 
+# Somebody waits for the answer, with the model: what takes longer is for a commitment, or a todo.
+LONGEST_SECONDS = 5.0
 
-async def attempt_call(name: str, arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
-    """What came of it. A tool that raises ends no turn and no call (L19)."""
-    handler = builtin_tools()[name].handler
-    if handler is None:
-        return Outcome.failed("This tool can't be carried out.")
+
+async def attempt_call(
+    name: str, arguments: Mapping[str, Any], occasion: Occasion, effect: Effect | None = None
+) -> Outcome:
+    """What came of it. A tool that raises ends no turn and no call (L19). A project's own tool is its effect's request."""
     try:
+        if effect is not None and effect.tool_origin == CUSTOM:
+            return _with_answer(await carry_out(effect, occasion, within_seconds=LONGEST_SECONDS))
+        handler = builtin_tools()[name].handler
+        if handler is None:
+            return Outcome.failed("This tool can't be carried out.")
         return await handler.carry_out(arguments, occasion)
     except Exception as error:  # the edge to the tools: any bug of a handler becomes a result that model and staff see
         logger.exception("%s raised.", name)
         return Outcome.unknown(f"The tool broke off ({type(error).__name__}); whether it was done isn't known.")
+
+
+def _with_answer(outcome: Outcome) -> Outcome:
+    """A refusal with what the endpoint said of it: the model may put its call right, or tell the customer why."""
+    if outcome.ending is not Ending.FAILED or not outcome.excerpt:
+        return outcome
+    return replace(outcome, told=f"{outcome.error} It answered: {reply_of(outcome.excerpt.encode()).told}")

@@ -9,7 +9,10 @@ from typing import Any, Protocol
 
 from llm.prompts import neutralise
 
+# Of one result, and of all that a turn's tools told: there may be thirty of them.
 LONGEST_RESULT = 4_000
+MOST_RESULTS = 6_000
+LEAST_RESULT = 300
 NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -22,12 +25,22 @@ class Called(Protocol):
     result: str
 
 
-def said_and_called(content: str, calls: Sequence[Called]) -> Iterable[dict[str, Any]]:
-    """One answer with its calls, and then their results, in the wire format of Chat Completions."""
+def said_and_called(
+    content: str, calls: Sequence[Called], *, longest: int = LONGEST_RESULT
+) -> Iterable[dict[str, Any]]:
+    """One answer with its calls, and then their results, each of at most `longest` bytes, in the wire format of Chat
+    Completions.
+    """
     said: dict[str, Any] = {"role": "assistant", "content": content or None}
     if calls:
         said["tool_calls"] = [_as_called(call) for call in calls]
-    return [said, *(_result(call) for call in calls)]
+    return [said, *(_result(call, longest=longest) for call in calls)]
+
+
+def room_for_each(calls: Sequence[Called]) -> int:
+    """How many bytes of each result a model is shown, so that all of a turn's together stay readable."""
+    whole = sum(min(len(call.result.encode()), LONGEST_RESULT) for call in calls)
+    return LONGEST_RESULT if whole <= MOST_RESULTS else max(MOST_RESULTS // len(calls), LEAST_RESULT)
 
 
 def _as_called(call: Called) -> dict[str, Any]:
@@ -39,6 +52,7 @@ def _as_called(call: Called) -> dict[str, Any]:
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def _result(call: Called) -> dict[str, Any]:
+def _result(call: Called, *, longest: int) -> dict[str, Any]:
     """A result is data: it can't close a tag, and is cut (threat 9)."""
-    return {"role": "tool", "tool_call_id": call.call_id, "content": neutralise(call.result[:LONGEST_RESULT])}
+    shown = call.result.encode()[:longest].decode(errors="ignore")
+    return {"role": "tool", "tool_call_id": call.call_id, "content": neutralise(shown)}

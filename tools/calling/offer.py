@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,8 @@ from typing import Any
 from projects.models import Project
 from tools.builtin import builtin_tools
 from tools.calling.gemini import gemini_parameters
-from tools.catalogue import CompiledTool, compile_builtin
+from tools.catalogue import CompiledTool, compile_builtin, compile_custom
+from tools.custom.standing import StandingTool, standing_tools
 from tools.definition import Moment
 from tools.execution.schemas import NOTHING
 from tools.platform import StoredDefinition, stored_definitions
@@ -58,6 +60,11 @@ class Offer:
         return [one.as_openai() for one in self.definitions]
 
     @cached_property
+    def weight(self) -> int:
+        """The bytes of the functions in a request."""
+        return len(json.dumps(self.functions, ensure_ascii=False).encode()) if self.tools else 0
+
+    @cached_property
     def declarations(self) -> list[dict[str, Any]]:
         """The definitions as Gemini's `functionDeclarations`."""
         return [one.as_gemini() for one in self.definitions]
@@ -72,15 +79,34 @@ def collect_agent_tools(project: Project, *, channel: str) -> Offer:
     """Everything that the model of a live session is to be told of tools, at its start: the definitions, and the addendum to
     its instructions (L02). One call, in the running transaction.
     """
-    return offer_at(Moment.LIVE, read_state(project, channel=channel), stored_definitions())
+    return read_offer(Moment.LIVE, project, channel=channel)
 
 
-def offer_at(moment: Moment, state: BusinessState, stored: Mapping[str, StoredDefinition] | None) -> Offer:
-    """The built-in tools that are offered at a moment. A pure function (F06)."""
-    compiled = (
-        compile_builtin(tool, state, stored) for _, tool in sorted(builtin_tools().items()) if moment in tool.moments
-    )
-    return Offer({tool.name: tool for tool in compiled if tool.is_offered})
+def read_offer(moment: Moment, project: Project, *, channel: str) -> Offer:
+    """What is offered at a moment, as the business stands now, in the running transaction. The project's own tools are read
+    only where one of them says when it runs.
+    """
+    state = read_state(project, channel=channel)
+    own = standing_tools(project.pk) if state.has_own_moments else ()
+    return offer_at(moment, state, stored_definitions(), own)
+
+
+def offer_at(
+    moment: Moment,
+    state: BusinessState,
+    stored: Mapping[str, StoredDefinition] | None,
+    own: Sequence[StandingTool] = (),
+) -> Offer:
+    """The tools that are offered at a moment, the project's own over built-in ones of their name. A pure function (F06).
+
+    An own tool is switched by itself: neither a capability nor the list of the agent's built-in tools narrows it.
+    """
+    tools = {
+        name: compile_builtin(tool, state, stored) for name, tool in builtin_tools().items() if moment in tool.moments
+    }
+    named = [tool for tool in own if tool.is_enabled and moment in tool.definition.runs_in]
+    tools |= {tool.name: compile_custom(tool) for tool in named}
+    return Offer({name: tools[name] for name in sorted(tools) if tools[name].is_offered})
 
 
 def assemble(sections: Iterable[str]) -> str:

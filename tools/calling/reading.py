@@ -10,8 +10,8 @@ from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
 from projects.api.parsers import check_value
 from projects.api.problem import ApiError
-from tools.builtin import builtin_tools
 from tools.catalogue import CompiledTool
+from tools.execution.schemas import handler_of
 
 # Of one answer; a model that calls more has gone astray.
 MOST_CALLS = 10
@@ -75,10 +75,11 @@ def call_id_of(asked: ToolCall, *, index: int, taken: Sequence[str]) -> str:
 def _fitting(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments by the schema that the model was shown, and then by the tool's own. Raises Refused."""
     schema = dict(tool.parameters or {})
-    known = {name: value for name, value in arguments.items() if name in schema.get("properties", {})}
+    is_closed = schema.get("additionalProperties", False) is False
+    known = {name: value for name, value in arguments.items() if not is_closed or name in schema.get("properties", {})}
     try:
         parse_object(json.dumps(known, ensure_ascii=False), schema=schema)
-        handler = builtin_tools()[tool.name].handler
+        handler = handler_of(tool.name, tool.definition)
         if handler is None:
             return known
         return parse(json.dumps(known, ensure_ascii=False), output=handler.arguments).model_dump(mode="json")

@@ -11,6 +11,7 @@ from projects.api.parsers import check_value
 from projects.api.problem import ApiError
 from projects.attributes import type_name
 from tools.checking.after_actions import after_action_problems
+from tools.checking.moments import is_promised, moment_problems
 from tools.checking.options import option_problems
 from tools.checking.problem import DefinitionRefused, Problem, join
 from tools.checking.values import boolean_problems, choice_problems, object_problems, shown, text_problems
@@ -21,6 +22,7 @@ FIELDS = (
     "conditions",
     "useConversationHistory",
     "conflictPolicy",
+    "moments",
     "action",
     "after_actions",
     "requires_approval",
@@ -57,10 +59,13 @@ def definition_problems(document: Any) -> list[Problem]:
 def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     yield from object_problems(document, path="", known=FIELDS)
     yield from text_problems(document.get("description", ""), path="description", longest=LONGEST_DESCRIPTION)
-    yield from _conditions_problems(document.get("conditions"))
+    # What no commitment fires has none to hold.
+    if is_promised(document) or document.get("conditions", {}) != {}:
+        yield from _conditions_problems(document.get("conditions"))
     yield from _history_problems(document)
     if document.get("conflictPolicy") is not None:
         yield from _policy_problems(document["conflictPolicy"])
+    yield from moment_problems(document, type=_type_of(document))
     yield from _action_problems(document.get("action", {}))
     yield from after_action_problems(document.get("after_actions", []), action=_type_of(document), path="after_actions")
     yield from boolean_problems(document.get("requires_approval", False), path="requires_approval")

@@ -8,13 +8,15 @@ from typing import Any
 
 from django.db.models.functions import Now
 
-from tools.definition import ActionType, AfterActionType, ToolDefinition, UrgentMessageOptions
+from tools.definition import ActionType, AfterActionDefinition, AfterActionType, ToolDefinition, UrgentMessageOptions
 from tools.execution.run import prefixed
 from tools.execution.webhook import reply_of
-from tools.models import AfterAction, AfterActionState, Effect, EffectState
+from tools.models import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
 
 NOT_DONE = "The action before it was not done."
 EMPTY = "The response was empty."
+CALLS = (EffectOrigin.TURN, EffectOrigin.LIVE)
+READ = "The agent has called the tool itself, and read its result."
 NO_SUCH_PART = "The response has no {path}."
 
 
@@ -24,7 +26,8 @@ class NoInput(ValueError):
 
 def plan_after_actions(effect: Effect, definition: ToolDefinition) -> list[AfterAction]:
     """One row for each, in the commit of the effect's end. Those that have nothing to follow are skipped, with the reason."""
-    why_not = _why_none(effect, definition)
+    why_none = _why_none(effect, definition)
+    reasons = [why_none or _why_not(one, effect) for one in definition.after_actions]
     return AfterAction.objects.bulk_create(
         AfterAction(
             effect=effect,
@@ -34,7 +37,7 @@ def plan_after_actions(effect: Effect, definition: ToolDefinition) -> list[After
             state=AfterActionState.SKIPPED if why_not else AfterActionState.PLANNED,
             error=why_not,
         )
-        for index, one in enumerate(definition.after_actions)
+        for index, (one, why_not) in enumerate(zip(definition.after_actions, reasons, strict=True))
     )
 
 
@@ -81,6 +84,12 @@ def _why_none(effect: Effect, definition: ToolDefinition) -> str:
         return NOT_DONE
     is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
     return EMPTY if is_webhook and not effect.excerpt else ""
+
+
+def _why_not(one: AfterActionDefinition, effect: Effect) -> str:
+    """A message at once tells the agent what it doesn't know: not what it is just answering with."""
+    is_read = effect.origin in CALLS and effect.resolved_at is None and not effect.definition.get("requires_approval")
+    return READ if is_read and one.type is AfterActionType.SEND_URGENT_MESSAGE else ""
 
 
 def _part(effect: Effect, path: str) -> str:

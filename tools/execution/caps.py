@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from django.db import connection
-
+from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id
 from tools.definition import Delivery
 from tools.execution.handler import Contact
@@ -20,13 +18,11 @@ MOST_TO_RECIPIENT = 20
 
 _COUNTED = """
 select count(*) from tools_effect
-where organization_id = %(organization)s and project_id = %(project)s and kind = %(kind)s and id <> %(effect)s
+where organization_id = %s and project_id = %s and kind = %s and id <> %s
   and (delivery = 'once' or repeat_key <> '') and state in ('sending', 'done', 'unknown')
   and started_at > statement_timestamp() - interval '1 day'
 """
-_TODAY = f"""
-select ({_COUNTED} and conversation_id = %(conversation)s), ({_COUNTED} and recipient <> '' and recipient = %(recipient)s)
-"""
+_TODAY = Prepared(f"select ({_COUNTED} and conversation_id = %s), ({_COUNTED} and recipient <> '' and recipient = %s)")
 
 
 def recipient_of(kind: str, contact: Contact | None) -> str:
@@ -56,15 +52,6 @@ def cap_of(effect: Effect) -> str:
 
 def _counted_today(effect: Effect) -> tuple[int, int]:
     """How many others of its kind began within a day: in its conversation, and to its recipient. None of nobody's."""
-    values: dict[str, Any] = {
-        "organization": current_organization_id(),
-        "project": effect.project_id,
-        "kind": effect.kind,
-        "effect": effect.pk,
-        "conversation": effect.conversation_id,
-        "recipient": effect.recipient or None,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_TODAY, values)
-        found: tuple[int, int] = cursor.fetchone()
-    return found
+    mine = (current_organization_id(), effect.project_id, effect.kind, effect.pk)
+    [(in_conversation, to_recipient)] = _TODAY(*mine, effect.conversation_id, *mine, effect.recipient or None)
+    return in_conversation, to_recipient

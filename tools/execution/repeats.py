@@ -12,7 +12,7 @@ from django.db.models import DurationField, Q, QuerySet, Value
 from django.db.models.functions import Cast, Now
 
 from projects.compiled import Compiled
-from tools.models import Effect, EffectState
+from tools.models import Effect, EffectOrigin, EffectState
 
 DEFAULT_WINDOW = timedelta(minutes=10)
 # Kinds whose second time is a mistake for longer than ten minutes.
@@ -50,8 +50,9 @@ def find_repeated(effect: Effect) -> Effect | None:
     """What was done already, or may have been, within the kind's window.
 
     The same thing by its key; and whatever the same tool sent to the same recipient, or any tool of the kind within one turn,
-    because a model words a text anew each time: what was called and promised in the same breath is done once (D18). Under the
-    conversation's lock, so that of two effects that begin at once one sees the other.
+    because a model words a text anew each time: what was called and promised in the same breath is done once (D18). So is
+    what the same tool, which writes to nobody, was called for in the turn. Under the conversation's lock, so that of two
+    effects that begin at once one sees the other.
     """
     window = WINDOWS.get(effect.kind, DEFAULT_WINDOW)
     standing = Effect.objects.filter(
@@ -78,6 +79,9 @@ def _same_thing(effect: Effect) -> Q:
 
 def _alike(effect: Effect) -> Q:
     same = _same_thing(effect)
+    if effect.repeat_key and effect.turn_id is not None and effect.origin == EffectOrigin.COMMITMENT:
+        # Called while the agent answered, and promised in that answer: other words for the one thing.
+        same |= Q(tool=effect.tool, turn_id=effect.turn_id, origin=EffectOrigin.TURN)
     if effect.recipient:
         same |= Q(tool=effect.tool, recipient=effect.recipient)
         if effect.turn_id is not None:

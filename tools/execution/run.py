@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from pydantic import ValidationError
 
 from projects.crypto import WrongSecret
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.custom.secrets import WebhookSecrets, secrets_of
-from tools.definition import ActionType, ToolDefinition
+from tools.definition import ActionType, ToolDefinition, WebhookOptions
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
 from tools.execution.schemas import handler_of
@@ -21,27 +23,30 @@ def definition_of(effect: Effect) -> ToolDefinition:
     return ToolDefinition.model_validate(effect.definition)
 
 
-async def carry_out(effect: Effect, occasion: Occasion) -> Outcome:
-    """One attempt, outside of any transaction. Every foreseen end is an Outcome; nothing runs from a malformed plan."""
+async def carry_out(effect: Effect, occasion: Occasion, *, within_seconds: float = math.inf) -> Outcome:
+    """One attempt, outside of any transaction. Every foreseen end is an Outcome; nothing runs from a malformed plan.
+
+    A request is given up after `within_seconds`, if its own limit is longer.
+    """
     try:
         definition = definition_of(effect)
     except ValidationError as error:
         return Outcome.failed(f"The tool can't be carried out as it was saved: {error.error_count()} mistakes.")
     match definition.action.type:
         case ActionType.SEND_WEBHOOK:
-            return await _webhook(effect, definition, occasion)
+            return await _webhook(effect, definition.action.webhook.within(within_seconds), occasion)
         case ActionType.SEND_URGENT_MESSAGE:
             return _urgent_message(effect, definition)
         case _:
             return await _event(effect, definition, occasion)
 
 
-async def _webhook(effect: Effect, definition: ToolDefinition, occasion: Occasion) -> Outcome:
+async def _webhook(effect: Effect, options: WebhookOptions, occasion: Occasion) -> Outcome:
     try:
         secrets = await in_db(_secrets, effect, occasion)
     except WrongSecret:
         return Outcome.failed("The tool's secrets can't be read any more; save them again.")
-    return await call_webhook(definition.action.webhook, effect.arguments, occasion, secrets=secrets)
+    return await call_webhook(options, effect.arguments, occasion, secrets=secrets)
 
 
 def _secrets(effect: Effect, occasion: Occasion) -> WebhookSecrets:

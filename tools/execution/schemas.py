@@ -53,6 +53,20 @@ def webhook_schema(options: WebhookOptions) -> dict[str, Any] | None:
     }
 
 
+def called_schema(options: WebhookOptions) -> dict[str, Any]:
+    """The parameters of a webhook that a model calls itself: the one generated part as it stands, or each under its name."""
+    whole = webhook_schema(options) or NOTHING
+    parts = whole["properties"]
+    return dict(next(iter(parts.values()))) if len(parts) == 1 else whole
+
+
+def called_arguments(definition: ToolDefinition, called: Mapping[str, Any]) -> dict[str, Any]:
+    """What a model filled in, as the tool is carried out with it: a webhook's parts under their names."""
+    is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
+    parts = list(definition.action.webhook.generated) if is_webhook else []
+    return {parts[0]: dict(called)} if len(parts) == 1 else dict(called)
+
+
 def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with nothing allowed beside what it names, unless it says so itself: a model may not add to a request."""
     node = dict(schema)

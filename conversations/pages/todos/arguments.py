@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tools.catalogue import CompiledTool
-from tools.execution.schemas import MalformedTool, wanted_arguments
+from tools.execution.schemas import MalformedTool, handler_of, wanted_arguments
 
 
 def properties_of(tool: CompiledTool) -> Mapping[str, Any]:
@@ -23,6 +23,13 @@ def properties_of(tool: CompiledTool) -> Mapping[str, Any]:
 
 
 def in_order(arguments: Mapping[str, Any], tool: CompiledTool | None) -> dict[str, Any]:
-    """The arguments as the tool names them: what is kept as JSON has lost its order."""
-    known = [name for name in (properties_of(tool) if tool else ()) if name in arguments]
+    """The arguments as the tool names them, whom it writes to first: what is kept as JSON has lost its order."""
+    named = [addressee_of(tool), *properties_of(tool)] if tool else []
+    known = [name for name in named if name in arguments]
     return {name: arguments[name] for name in dict.fromkeys([*known, *arguments])}
+
+
+def addressee_of(tool: CompiledTool) -> str:
+    """The argument that names whom the tool writes to; empty where none does."""
+    handler = handler_of(tool.name, tool.definition)
+    return handler.addressee if handler else ""

@@ -10,13 +10,13 @@ from django.db.models import Max
 
 from conversations.pages.effect_words import Standing, shortened
 from conversations.pages.moments import Moment, moment_of
+from conversations.pages.todos.arguments import addressee_of
 from conversations.pages.todos.contacts import contacts_of, name_of
 from conversations.pages.todos.hidden import Piece, revealed
 from conversations.pages.todos.words import (
-    CHANGED,
+    BEGINNINGS,
     HALF_APPROVED,
     LETTERS,
-    RETURNED,
     SOURCES,
     STANDINGS,
     UNTAKEN,
@@ -25,6 +25,7 @@ from conversations.pages.todos.words import (
     title_of_tool,
 )
 from todos.content import recipients_of, tools_of
+from todos.lifecycle import AGENT
 from todos.models import Approval, Todo, TodoEvent, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
 from todos.plans import names_addressee
@@ -87,6 +88,8 @@ def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, Compil
         return "By hand", "hand-grab"
     kinds = {tools[name].kind for name in names if name in tools}
     is_named = all(name in tools and names_addressee(tools[name]) for name in names)
+    if (address := _named_by(todo, tools)) is not None:
+        return address, "mail"
     if recipients := recipients_of(todo):
         more = len(recipients) - 1
         return f"{recipients[0]}{f' and {more} more' if more else ''}", "mail"
@@ -97,6 +100,13 @@ def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, Compil
     if todo.tool:
         return title_of_tool(todo.tool), icon_of(next(iter(kinds), ""))
     return ", ".join(title_of_tool(name) for name in names[:3]), "tool"
+
+
+def _named_by(todo: Todo, tools: Mapping[str, CompiledTool]) -> str | None:
+    """Whom a frozen letter goes to, where that stands among its arguments."""
+    tool = tools.get(todo.tool)
+    address = (todo.arguments or {}).get(addressee_of(tool)) if tool else None
+    return str(address) if address else None
 
 
 def _card(
@@ -130,13 +140,13 @@ def _card(
 
 def _remarks(todos: Sequence[Todo]) -> dict[UUID, Standing]:
     """What is to be known of a todo beside its column's state."""
-    half, returned = _half_approved(todos), _returned(todos)
+    half, began = _half_approved(todos), _beginnings(todos)
     found: dict[UUID, Standing] = {}
     for todo in todos:
         if todo.status == TodoStatus.PENDING_REVIEW and (todo.pk, todo.version) in half:
             found[todo.pk] = HALF_APPROVED
-        elif todo.status == TodoStatus.PENDING_REVIEW and todo.version > 1:
-            found[todo.pk] = RETURNED if (todo.pk, todo.version) in returned else CHANGED
+        elif remark := began.get((todo.pk, todo.version)):
+            found[todo.pk] = remark
         elif todo.status == TodoStatus.APPROVED and not tools_of(todo):
             found[todo.pk] = UNTAKEN
         elif todo.status == TodoStatus.IN_PROGRESS and todo.taker:
@@ -144,11 +154,15 @@ def _remarks(todos: Sequence[Todo]) -> dict[UUID, Standing]:
     return found
 
 
-def _returned(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
-    """The (todo, version) that began without anybody changing a word."""
+def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], Standing]:
+    """How the (todo, version) to be reviewed began, where that is another than the first. That the agent itself has filled in
+    what it had left open, such as the type, is no change to anybody.
+    """
     pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and todo.version > 1]
-    back = TodoEvent.objects.filter(todo_id__in=pending, what__in=("put_back", "reviewed_again", "handed_back"))
-    return set(back.values_list("todo_id", "version")) if pending else set()
+    if not pending:
+        return {}
+    rows = TodoEvent.objects.filter(todo_id__in=pending, what__in=BEGINNINGS).exclude(what="edited", actor=AGENT.name)
+    return {(row.todo_id, row.version): BEGINNINGS[row.what] for row in rows.defer("detail")}
 
 
 def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:

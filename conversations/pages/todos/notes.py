@@ -28,11 +28,21 @@ class Note:
 
 
 def notes_of(
-    todo: Todo, approvals: Sequence[Approval], *, problem: str, is_by_hand: bool, differs: bool, zone: str
+    todo: Todo,
+    approvals: Sequence[Approval],
+    *,
+    problem: str,
+    is_by_hand: bool,
+    is_proposal: bool,
+    differs: bool,
+    zone: str,
 ) -> list[Note]:
-    """In order. `problem` keeps it from being approved; `differs` from what was approved last, or else was proposed first."""
+    """In order. `problem` keeps it from being approved; it `differs` from what was approved last, or else was proposed, unless
+    it `is_proposal`.
+    """
     if todo.status == S.PENDING_REVIEW:
-        return _pending(todo, approvals, problem=problem, is_by_hand=is_by_hand, differs=differs, zone=zone)
+        changed = [] if is_proposal else [_changed(todo, approvals, differs=differs, zone=zone)]
+        return [*changed, *_pending(todo, approvals, problem=problem, is_by_hand=is_by_hand)]
     if todo.status == S.IN_PROGRESS and todo.taker:
         since = moment_of(todo.status_at, zone=zone).date
         return [
@@ -45,10 +55,8 @@ def notes_of(
     return [Note(standing.tone, standing.icon, standing.word, todo.reason)] if todo.reason else []
 
 
-def _pending(
-    todo: Todo, approvals: Sequence[Approval], *, problem: str, is_by_hand: bool, differs: bool, zone: str
-) -> list[Note]:
-    notes = [_changed(todo, approvals, differs=differs, zone=zone)] if todo.version > 1 else []
+def _pending(todo: Todo, approvals: Sequence[Approval], *, problem: str, is_by_hand: bool) -> list[Note]:
+    notes = list[Note]()
     standing_yes = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
     if standing_yes is not None:
         sentence = f"{standing_yes.approver} said yes. Nothing happens before a second person does."

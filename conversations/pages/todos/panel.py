@@ -11,9 +11,10 @@ from django.db.models import Q
 
 from conversations.finding import customer_names
 from conversations.models import Conversation, Turn
-from conversations.pages.effect_words import Standing, standing_of, title_of
+from conversations.pages.effect_words import Standing, shortened, standing_of, title_of
 from conversations.pages.moments import Moment, moment_of
 from conversations.pages.questions import ask
+from conversations.pages.todos.cards import LONGEST_TITLE
 from conversations.pages.todos.hidden import hidden_count, revealed
 from conversations.pages.todos.may import may_of
 from conversations.pages.todos.notes import notes_of
@@ -25,7 +26,7 @@ from projects.permissions import Entry
 from todos.approvals import why_not_runnable
 from todos.authority import wanted_role
 from todos.content import compiled_tools, content_of, hash_of
-from todos.lifecycle import AFTER
+from todos.lifecycle import AGENT
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from todos.wanted import wanted_recipients
 from tools.models import Effect, EffectState
@@ -72,9 +73,15 @@ def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
     effects = _effects(todo)
     questions = ask([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
     made = moment_of(todo.created_at, zone=zone)
-    title = revealed(todo.description.strip())
+    description = todo.description.strip()
+    title = revealed(shortened(description, longest=LONGEST_TITLE))
     before = _before(todo, approvals)
-    plan = plan_of(content, before if todo.status == S.PENDING_REVIEW else None, tools=tools)
+    plan = plan_of(
+        content,
+        before if todo.status == S.PENDING_REVIEW else None,
+        tools=tools,
+        is_titled=len(description) <= LONGEST_TITLE,
+    )
     is_by_hand = said.is_by_hand if said is not None and todo.status != S.PENDING_REVIEW else not content["tools"]
     return {
         "todo": todo,
@@ -87,7 +94,7 @@ def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
         "expires": moment_of(todo.expires_at, zone=zone),
         "plan": plan,
         "heading": _heading(todo, plan, was_approved=said is not None),
-        "hidden": plan.hidden + hidden_count(title),
+        "hidden": plan.hidden + (0 if plan.has_task else hidden_count(title)),
         "hash": hash_of(content),
         "short_hash": hash_of(content)[:SHORT_HASH],
         "yes": _yes(said, zone) if said else None,
@@ -96,6 +103,7 @@ def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
             approvals,
             problem=problem,
             is_by_hand=is_by_hand,
+            is_proposal=before is None,
             differs=before is not None and _without_repeats(before) != _without_repeats(content),
             zone=zone,
         ),
@@ -118,7 +126,7 @@ def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
 
 def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
     """What the fields are: what would happen, or, once it is over or a person does it, what was to."""
-    if AFTER[S(todo.status)] and todo.status != S.FAILED and not todo.taker:
+    if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker:
         return plan.heading
     return "What was approved" if was_approved else "What was proposed"
 
@@ -131,14 +139,24 @@ def _ago(moment: Moment) -> str:
 
 
 def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
-    """What the current version is to be compared with: what was approved last, else what was proposed first."""
+    """What the current version is to be compared with: what was approved last, else what was proposed. None where that is it."""
     if todo.version == 1:
         return None
     older = [approval.content for approval in approvals if approval.version < todo.version]
     if older:
         return dict(older[-1])
-    first = TodoEvent.objects.filter(todo=todo, detail__has_key="content").order_by("at", "id").first()
-    return dict(first.detail["content"]) if first else None
+    proposed = _proposal(todo)
+    return dict(proposed.detail["content"]) if proposed and proposed.version != todo.version else None
+
+
+def _proposal(todo: Todo) -> TodoEvent | None:
+    """How it was first put before people: as it was made, with what the agent itself has filled in since."""
+    proposed: TodoEvent | None = None
+    for event in TodoEvent.objects.filter(todo=todo, detail__has_key="content").order_by("at", "id"):
+        if proposed is not None and (event.what, event.actor) != ("edited", AGENT.name):
+            break
+        proposed = event
+    return proposed
 
 
 def _without_repeats(content: Content) -> Content:

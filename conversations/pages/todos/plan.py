@@ -18,7 +18,7 @@ from tools.catalogue import CompiledTool
 Content = Mapping[str, Any]
 # The keys under which a tool's arguments may hold whom it writes to.
 ADDRESSES = ("to", "recipient", "email", "address")
-# It is the title of the todo, so that it is repeated only where it changed.
+# It is the title of the todo, so that it is repeated only where it changed, or is too long for one.
 TASK = "Task"
 NOBODY = "Nobody yet"
 NO_ADDRESS = "No address: nothing can be sent"
@@ -48,25 +48,33 @@ class Field:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides what will happen. `heading` says what that is."""
+    """Everything that decides what will happen. `heading` says what that is; `has_task`: the whole description stands here."""
 
     heading: str
     fields: list[Field]
     hidden: int
     is_changed: bool
+    has_task: bool
 
 
-def plan_of(content: Content, before: Content | None, *, tools: Mapping[str, CompiledTool]) -> Plan:
-    """The fields of a content, against those of an earlier one; hidden characters of the title are its own."""
+def plan_of(
+    content: Content, before: Content | None, *, tools: Mapping[str, CompiledTool], is_titled: bool = True
+) -> Plan:
+    """The fields of a content, against those of an earlier one. `is_titled`: the description stands above them as it is, and
+    has its hidden characters counted there.
+    """
     new = {line.key: line for line in _lines(content, tools)}
     old = {line.key: line for line in _lines(before, tools)} if before is not None else new
     fields = [_field(new.get(key), old.get(key)) for key in {**new, **old}]
-    shown = [field for field in fields if field is not None and (field.is_changed or field.label != TASK)]
+    shown = [
+        field for field in fields if field is not None and (field.is_changed or field.label != TASK or not is_titled)
+    ]
     return Plan(
         heading=_heading(content, tools),
         fields=shown,
         hidden=sum(hidden_count(field.pieces) for field in shown),
         is_changed=any(field.is_changed for field in shown),
+        has_task=any(field.label == TASK for field in shown),
     )
 
 

@@ -22,6 +22,14 @@ STANDINGS: Mapping[str, Standing] = {
 }
 CHANGED = Standing("warn", "hourglass", "Changed meanwhile")
 RETURNED = Standing("warn", "arrow-back-up", "Back in review")
+# What is to be known of a version, by how it began.
+BEGINNINGS: Mapping[str, Standing] = {
+    "edited": CHANGED,
+    "first_approval_void": CHANGED,
+    "put_back": RETURNED,
+    "reviewed_again": RETURNED,
+    "handed_back": RETURNED,
+}
 UNTAKEN = Standing("warn", "hand-grab", "Waits for a person")
 HALF_APPROVED = Standing("warn", "users", "Waits for a second person")
 SOURCES: Mapping[str, str] = {

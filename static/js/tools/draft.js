@@ -55,6 +55,7 @@ const FIELDS = [
   "conditions",
   "useConversationHistory",
   "conflictPolicy",
+  "moments",
   "action",
   "after_actions",
   "requires_approval",

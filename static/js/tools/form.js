@@ -2,6 +2,7 @@
 import { h, icon, whenReleased } from "../dom.js";
 import { afterActions } from "./form_after.js";
 import { Fields } from "./form_fields.js";
+import { isPromised, moments } from "./form_moments.js";
 import { webhook } from "./form_webhook.js";
 
 const ACTIONS = [
@@ -57,7 +58,8 @@ export class DefinitionForm {
     const options = fields.at(["action", "options"]);
     return [
       fields.area("What does it do?", ["description"], { rows: 2 }),
-      conditions(fields, definition),
+      type === "send_webhook" && moments(fields, definition),
+      (isPromised(definition) || hasConditions(definition)) && conditions(fields, definition),
       h(
         "div",
         { class: "mg-grid g2 tl-tight" },
@@ -77,8 +79,11 @@ export class DefinitionForm {
       ),
       fields.select("Then", ["action", "type"], ACTIONS, {
         standing: type,
-        change: (value) =>
-          (definition.action = value === "send_event" ? { type: value } : { type: value, options: {} }),
+        change: (value) => {
+          definition.action = value === "send_event" ? { type: value } : { type: value, options: {} };
+          // Only a webhook has a choice.
+          delete definition.moments;
+        },
         again: true,
       }),
       type === "send_webhook" && webhook(fields, options),
@@ -101,6 +106,8 @@ export class DefinitionForm {
     return this.fields ? this.fields.show(problems) : problems;
   }
 }
+
+const hasConditions = (definition) => Object.keys(definition.conditions ?? {}).length > 0;
 
 function conditions(fields, definition) {
   definition.conditions ??= {};

@@ -47,7 +47,7 @@ export class Trial {
     try {
       const found = await this.api.send("POST", "/tools/evaluate", this.body(input), { timeout: TIMEOUT_MS });
       at("try-cost").textContent = format.duration(performance.now() - began);
-      this.show(input, found.verdicts);
+      this.show(input, found.verdicts, found.calls ?? []);
     } catch (error) {
       at("try-cost").textContent = "";
       at("try-result").replaceChildren(note("bad", "alert-circle", "It couldn’t be read.", error.message));
@@ -61,7 +61,7 @@ export class Trial {
     return { answer, conversation, channel, preview: true, ...(Object.keys(tools).length && { tools: { tools } }) };
   }
 
-  show(input, verdicts) {
+  show(input, verdicts, calls) {
     const spans = placeVerdicts(input.answer, verdicts, reading);
     const numbers = numbersOf(spans);
     const name = this.nameOf();
@@ -85,8 +85,9 @@ export class Trial {
               spoken.map((verdict) => this.verdict(verdict, numbers.get(verdict))),
             )
           : this.nothing(),
-        this.own(spoken, name),
+        calls.some(({ tool }) => tool === name) ? calledItself(name) : this.own(spoken, name),
       ),
+      ...calls.map((call) => preview(call)),
       ...verdicts.filter((verdict) => verdict.preview).map((verdict) => preview(verdict)),
       this.keeping(input, verdicts),
     );
@@ -139,6 +140,16 @@ export class Trial {
     });
     return h("div", { class: "mg-flow" }, keepButton({ api: this.api, toast: this.toast, content }));
   }
+}
+
+/** Nothing that the agent says fires the tool: it asks for it before it answers. */
+function calledItself(name) {
+  return h(
+    "p",
+    { class: "ts t2" },
+    h("code", {}, name),
+    " is called by the agent itself while it answers. In this conversation it would send what stands below.",
+  );
 }
 
 /** The exact request that a fired tool would send. */

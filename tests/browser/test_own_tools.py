@@ -1,0 +1,44 @@
+"""When a project's own tool may run, chosen in its form (D18, D9)."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import App, open_page
+from tests.conftest import Tenant
+from tools.models import CustomTool, Effect
+
+pytestmark = pytest.mark.browser
+
+NAME = "ask_stock_tool"
+
+
+def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app: App, tenant: Tenant) -> None:
+    """D18: it needs no conditions; what hinders it stands beside the choice; a try shows what it would send."""
+    open_page(page, app, "tools/custom/new")
+    page.get_by_label("Name", exact=True).fill(NAME)
+    moments = page.get_by_role("group", name="When it may run")
+    expect(moments.get_by_role("checkbox", checked=True)).to_have_count(2)
+    page.get_by_role("button", name="Remove agentPromised").click()
+    expect(page.locator("#form")).to_contain_text("A tool needs at least one condition.")
+    moments.get_by_label("While it answers").check()
+    moments.get_by_label("When it has promised it").uncheck()
+    expect(page.locator("#form")).not_to_contain_text("Conditions, all must hold")
+    expect(page.locator("#check")).to_contain_text("Can be saved")
+    page.get_by_label("It answers later, by callback").check()
+    expect(moments).to_contain_text('a webhook with callback answers later, and "turn" needs the answer')
+    page.get_by_label("It answers later, by callback").uncheck()
+    expect(page.locator("#check")).to_contain_text("Can be saved")
+    page.get_by_label("The customer said").fill("One of us is vegan.")
+    page.get_by_label("The agent answers").fill("Let me see.")
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.locator("#try-result")).to_contain_text("is called by the agent itself while it answers")
+    expect(page.locator(f"[data-preview={NAME}] pre")).to_contain_text("POST https://example.com/kitchen")
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name="I have it").click()
+    expect(page.get_by_text("Version 1, saved by")).to_be_visible()
+    expect(page.locator(".tl-list")).to_contain_text("Called while it answers.")
+    with tenant.tx():
+        assert CustomTool.objects.get().definition["moments"] == ["turn", "task"]
+        assert not Effect.objects.exists()
