@@ -7,26 +7,29 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from conversations.models import Conversation, Persona, PersonaField
+from conversations.models import Conversation, Persona
 from conversations.models.persona import Strength
 from projects.api.problem import ApiError
-from projects.compiled import Compiled
+from projects.compiled import CompiledValues
 from projects.models import Project
 from tools.execution.handler import Contact
 
 FIELDS = ("name", "phone", "email", "language")
 
-PERSONAS = Compiled(lambda persona: Persona.objects.filter(pk=persona), kinds=(UUID,))
-FIELD_ROWS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
+# One row for each field that is known, and one of nothing for a persona of whom nothing is.
+KNOWN = CompiledValues(
+    lambda persona: Persona.objects.filter(pk=persona).values_list("fields__key", "fields__value", "fields__strength"),
+    kinds=(UUID,),
+)
 
 
 def read_contact(persona_id: UUID) -> Contact | None:
     """The contact of a persona inside the tenant's transaction; None for a persona that is gone."""
-    if not PERSONAS(persona_id):
+    rows = KNOWN(persona_id)
+    if not rows:
         return None
-    rows = FIELD_ROWS(persona_id)
-    given = {row.key: row.value for row in rows if row.strength == Strength.GIVEN}
-    contact = contact_with(persona_id, {row.key: row.value for row in rows})
+    given = {key: value for key, value, strength in rows if strength == Strength.GIVEN}
+    contact = contact_with(persona_id, {key: value for key, value, _ in rows if key is not None})
     return replace(contact, phone_on_file=given.get("phone", ""), email_on_file=given.get("email", ""))
 
 

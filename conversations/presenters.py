@@ -77,7 +77,7 @@ def conversation_payload(conversation: Conversation) -> dict[str, Any]:
         "status": conversation.status,
         "persona": persona_payload(conversation.persona),
         "metadata": conversation.metadata,
-        "operator": _operator_payload(conversation),
+        "operator": operator_payload(conversation),
         "waiting": bool(waits),
         "waits": [wait_payload(wait) for wait in waits],
         "follow_up_at": stamp(conversation.follow_up_at),
@@ -90,7 +90,7 @@ def conversation_payload(conversation: Conversation) -> dict[str, Any]:
     }
 
 
-def _operator_payload(conversation: Conversation) -> dict[str, Any] | None:
+def operator_payload(conversation: Conversation) -> dict[str, Any] | None:
     """Who has the conversation; None while the agent answers in it."""
     if conversation.operator is None:
         return None

@@ -76,7 +76,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Scene:
-    """One turn to be rehearsed: what was said, the tools that are read, and what was found in it."""
+    """One turn to be rehearsed: what was said, the tools that are read, and what was found in it.
+
+    `called` are drafts that commitments fire no more: the agent calls them itself (D18).
+    """
 
     turn_id: UUID
     conversation_id: UUID
@@ -85,6 +88,12 @@ class Scene:
     exchange: Exchange
     tools: Sequence[CompiledTool]
     found: dict[str, Reading]
+    called: Sequence[str] = ()
+
+    @property
+    def compared(self) -> list[str]:
+        """The names of the tools whose verdicts are compared."""
+        return [*(tool.name for tool in self.tools), *self.called]
 
 
 @dataclass(frozen=True)
@@ -112,13 +121,14 @@ def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: i
     own = with_drafts(standing, drafts)
     names = {draft.name for draft in drafts}
     tags = {tool.definition.tag for tool in (*drafts, *(one for one in standing if one.name in names))} - {None}
+    called = [draft.name for draft in drafts if Moment.COMMITMENT not in draft.definition.runs_in]
     rows = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MOST_TURNS)])
     scenes = []
     for turn in rows:
         state = read_state(project, channel=turn.conversation.channel)
         compiled = at_moment(merge_tools(state, own), Moment.COMMITMENT)
         read = [tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)]
-        scenes.append(_scene(turn, read))
+        scenes.append(_scene(turn, read, called=called))
     config = cast(AgentVersion, project.agent_version).config
     return Rehearsal(
         organization_id=cast(UUID, project.organization_id),
@@ -177,7 +187,7 @@ async def _rehearse(client: Client, rehearsal: Rehearsal, scene: Scene) -> Rehea
     finally:
         await in_db(keep_calls, rehearsal.organization_id, rehearsal.project_id, records)
     after = {one.tool.name: Reading(one.fired, one.rule, one.reason, one.quote) for one in judgements}
-    return Rehearsed(scene, differences=differences(scene.found, after, tools=[tool.name for tool in scene.tools]))
+    return Rehearsed(scene, differences=differences(scene.found, after, tools=scene.compared))
 
 
 def differences(before: dict[str, Reading], after: dict[str, Reading], *, tools: Iterable[str]) -> list[Difference]:
@@ -186,9 +196,11 @@ def differences(before: dict[str, Reading], after: dict[str, Reading], *, tools:
     return [one for one in compared if one.kind is not None]
 
 
-def _scene(turn: Turn, tools: Sequence[CompiledTool]) -> Scene:
-    rows = Verdict.objects.filter(turn_id=turn.pk, tool__in=[tool.name for tool in tools])
+def _scene(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) -> Scene:
+    names = [*(tool.name for tool in tools), *called]
+    rows = Verdict.objects.filter(turn_id=turn.pk, tool__in=names)
     return Scene(
+        called=called,
         turn_id=turn.pk,
         conversation_id=turn.conversation_id,
         seq=turn.seq,

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
-from django.db.models import Exists
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from conversations.hours import WorkingStatus, working_status
@@ -21,6 +21,7 @@ from jobs.claimed import ClaimedJob
 from projects.agent import AgentConfig
 from projects.compiled import Compiled
 from projects.models import Project
+from todos.models import Todo, TodoStatus
 from tools.ledger import needs_approval
 from tools.models import Effect, EffectState
 
@@ -31,6 +32,9 @@ STATE_WORDS = {
     EffectState.UNKNOWN: "being checked by a colleague, not known to have happened",
     EffectState.HELD: "not repeated",
 }
+GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+ALLOWED = "allowed already and being done, but not done yet"
+AWAITED = "being looked at by a colleague, who has to approve it first"
 
 
 # Waits and sections are rare: whether there are any is asked along with the turn, and they are read only then.
@@ -55,7 +59,13 @@ WAITS = Compiled(lambda conversation: open_waits(conversation).order_by("opened_
 SECTIONS = Compiled(lambda conversation: PromptSection.objects.filter(conversation_id=conversation), kinds=(UUID,))
 FIELDS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
 EFFECTS = Compiled(
-    lambda conversation: Effect.objects.filter(conversation_id=conversation).order_by("-created_at")[:10], kinds=(UUID,)
+    lambda conversation: (
+        # Of one that needs a yes: whether that was given, by a person or a rule.
+        Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=GIVEN)))
+        .filter(conversation_id=conversation)
+        .order_by("-created_at")[:10]
+    ),
+    kinds=(UUID,),
 )
 REPLIED = Compiled(
     lambda conversation, seq: Turn.objects.filter(
@@ -176,7 +186,7 @@ def _state(effect: Effect) -> str:
         # Only told to the system: nobody has confirmed it yet, so the agent may not say that it happened.
         return "passed on, not confirmed yet"
     if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
-        return "being looked at by a colleague, who has to approve it first"
+        return ALLOWED if vars(effect)["is_allowed"] else AWAITED
     return STATE_WORDS.get(EffectState(effect.state), effect.state)
 
 

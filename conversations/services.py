@@ -24,6 +24,7 @@ from conversations.models import (
 from conversations.models.persona import Strength
 from conversations.outcomes import take_up_again
 from conversations.policy import policy_for, refuse_while_answering
+from conversations.watching import watch
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, Superseded, enqueue, supersede
 from projects.agent import NewerMessage
@@ -65,8 +66,8 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
 def post_message(conversation: Conversation, content: str) -> Posted:
     """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
 
-    While a colleague has the conversation it is stored, and nothing more. Two posts at once are answered in the order of
-    their `seq`. Raises ReplyInProgress, ConversationOver.
+    While a colleague has the conversation it is stored and read by the observer, and nothing more. Two posts at once are
+    answered in the order of their `seq`. Raises ReplyInProgress, ConversationOver.
     """
     with open_log(conversation.pk) as log:
         take_up_again(log)
@@ -76,7 +77,9 @@ def post_message(conversation: Conversation, content: str) -> Posted:
         if log.conversation.last_turn == 0 and log.conversation.last_event == 0:
             log.add_event("conversation_started", payload={"channel": conversation.channel})
         if log.conversation.operator_id is not None:
-            return Posted(log.add_message(MessageRole.USER, content, turn=None, idn="user_message"), turn=None)
+            message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
+            watch(log, message)
+            return Posted(message, turn=None)
         turn = log.add_turn(message_id=uuid7())
         turn.message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
         queue_reply(log, turn, policy=policy)

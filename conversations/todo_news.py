@@ -2,7 +2,7 @@
 
 A todo is locked by whoever changes it, and a conversation is always locked before what is about it. So the change itself
 settles effects and promises, and queues a job, which then locks the conversation. A run that ends an effect locks the
-conversation before its todo (`hold`), and writes into its log in the same commit.
+conversation before its todo (`hold`), and writes all of it into its log in the same commit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tools.definition import ActionType
 from tools.execution.after_actions import tells
 from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Promise, PromiseState
 from tools.presenters import effect_payload
-from tools.promises import break_promises, close_promise, note_made_good, settle_promises
+from tools.promises import break_promises, close_promise, note_made_good, same_promises, settle_promises
 
 LANE = "todo_news"
 OVER = frozenset({EffectState.DONE, EffectState.FAILED, EffectState.UNKNOWN})
@@ -60,15 +60,19 @@ _held: ContextVar[ConversationLog | None] = ContextVar("_held", default=None)
 
 
 def hear_of_todo(sender: Any, todo: Todo, what: str, **_: Any) -> None:
-    """A todo's history has a new entry: settle what hung on it, and queue what the conversation learns."""
+    """A todo's history has a new entry: settle what hung on it, and tell the conversation, or queue what it learns."""
     status = TodoStatus(todo.status)
     if status in REFUSED and todo.effect is not None:
         _refuse(todo.effect, reason=_reason(todo), is_late=status is TodoStatus.EXPIRED)
     elif status is TodoStatus.COMPLETED and todo.source == TodoSource.MAKE_GOOD and todo.promise_id is not None:
         note_made_good(todo.promise_id)
     elif status in ENDS and todo.source == TodoSource.PROMISE and todo.promise_id is not None:
-        close_promise(todo.promise_id, state=ENDS[status], reason=_reason(todo))
-    _queue(todo, f"todo:{todo.pk}:{what}:{status}:{todo.version}")
+        for promise_id in same_promises(todo.promise_id):
+            close_promise(promise_id, state=ENDS[status], reason=_reason(todo))
+    if (log := _held_of(todo)) is not None:
+        _tell_todo(log, todo, what=what, status=status)
+    else:
+        _queue(todo, f"todo:{todo.pk}:{what}:{status}:{todo.version}")
 
 
 @contextmanager
@@ -84,8 +88,7 @@ def hold(conversation_id: UUID) -> Iterator[None]:
 
 def hear_of_effect(sender: Any, todo: Todo, effect: Effect, **_: Any) -> None:
     """An effect that a todo runs went over into another state, and its promises with it: the conversation learns of it."""
-    log = _held.get()
-    if log is not None and log.conversation.pk == todo.conversation_id:
+    if (log := _held_of(todo)) is not None:
         _tell_effect(log, effect, state=EffectState(effect.state))
     else:
         _queue(todo, f"effect:{effect.pk}:{effect.state}:{effect.attempts}")
@@ -167,6 +170,12 @@ def _reason(todo: Todo) -> str:
     """Why it ended so, in words."""
     said = WORDS.get(TodoStatus(todo.status), "")
     return " ".join(dict.fromkeys(part for part in (said, todo.reason) if part))[:LONGEST_REASON]
+
+
+def _held_of(todo: Todo) -> ConversationLog | None:
+    """The log of the todo's conversation, if the running transaction holds it."""
+    log = _held.get()
+    return log if log is not None and log.conversation.pk == todo.conversation_id else None
 
 
 def _queue(todo: Todo, news: str) -> None:

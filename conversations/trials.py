@@ -28,12 +28,11 @@ from projects.model_once import with_model_client
 from projects.models import AgentVersion, Project
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
-from tools.catalogue import CompiledTool, at_moment, merge_tools
+from tools.catalogue import CompiledTool, at_moment, is_called, merge_tools
 from tools.custom.secrets import WebhookSecrets, secrets_of
 from tools.custom.standing import StandingTool, standing_tools
 from tools.definition import Moment
 from tools.execution.handler import Contact, Occasion
-from tools.judge import Judgement
 from tools.ledger import effect_key
 from tools.preview import Preview, preview
 from tools.skills.arguments import SKILL, KnownFact, Surroundings
@@ -44,11 +43,14 @@ from tools.trial import Tried, try_tools, with_drafts
 
 @dataclass(frozen=True)
 class Trial:
-    """What is tried, read in one transaction and answered outside any."""
+    """What is tried, read in one transaction and answered outside any. `called` are drafts that no commitment fires: the
+    agent calls them itself, so that only what they would send can be shown.
+    """
 
     organization_id: UUID
     project_id: UUID
     offered: Sequence[CompiledTool]
+    called: Sequence[CompiledTool]
     exchange: Exchange
     surroundings: Surroundings
     occasion: Occasion
@@ -62,6 +64,22 @@ class TrialVerdict:
 
     tried: Tried
     preview: Preview | None = None
+
+
+@dataclass(frozen=True)
+class TrialCall:
+    """What a tool would send, were the agent to call it now."""
+
+    tool: CompiledTool
+    preview: Preview
+
+
+@dataclass(frozen=True)
+class Tries:
+    """What came of a trial: the verdicts in the order of their words, and the calls."""
+
+    verdicts: Sequence[TrialVerdict]
+    calls: Sequence[TrialCall] = ()
 
 
 def read_trial(
@@ -81,7 +99,7 @@ def read_trial(
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
     spoken = channel or (turn.conversation.channel if turn else Channel.CHAT)
-    own = with_drafts(standing_tools(project.pk), drafts)
+    own, names = with_drafts(standing_tools(project.pk), drafts), {draft.name for draft in drafts}
     compiled = merge_tools(read_state(project, channel=spoken), own)
     config = cast(AgentVersion, project.agent_version).config
     facts = _facts(turn)
@@ -89,6 +107,7 @@ def read_trial(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
         offered=[tool for tool in at_moment(compiled, Moment.COMMITMENT) if tool.is_offered],
+        called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_only_called(tool)],
         exchange=exchange,
         surroundings=_surroundings(config, exchange, facts),
         occasion=_occasion(project, config, turn, channel=spoken, facts=facts),
@@ -97,8 +116,8 @@ def read_trial(
     )
 
 
-async def run_trial(trial: Trial, *, with_previews: bool = False) -> list[TrialVerdict]:
-    """The verdicts in the order of their words. No transaction may be open. Raises LlmError."""
+async def run_trial(trial: Trial, *, with_previews: bool = False) -> Tries:
+    """What comes of it; calls only where previews are asked for. No transaction may be open. Raises LlmError."""
     records: list[CallRecord] = []
     try:
         return await with_model_client(lambda client: _run(client, trial, records, with_previews=with_previews))
@@ -113,40 +132,51 @@ def keep_calls(organization_id: UUID, project_id: UUID, records: Sequence[CallRe
         ModelCall.objects.bulk_create(rows)
 
 
-async def _run(client: Client, trial: Trial, records: list[CallRecord], *, with_previews: bool) -> list[TrialVerdict]:
+async def _run(client: Client, trial: Trial, records: list[CallRecord], *, with_previews: bool) -> Tries:
     tried = await try_tools(
         client, trial.detect_model, offered=trial.offered, exchange=trial.exchange, record=records.append
     )
     if not with_previews:
-        return [TrialVerdict(one) for one in tried]
-    fired = [one.judgement for one in tried if one.judgement.fired]
-    secrets = await in_db(_secrets, trial, fired)
-    previews = await asyncio.gather(*(_preview(client, trial, one, secrets, records) for one in fired))
-    by_name = {judgement.tool.name: found for judgement, found in zip(fired, previews, strict=True)}
-    return [TrialVerdict(one, by_name.get(one.judgement.tool.name)) for one in tried]
+        return Tries([TrialVerdict(one) for one in tried])
+    quotes = {one.judgement.tool.name: one.judgement.quote for one in tried if one.judgement.fired}
+    shown = [*(one.judgement.tool for one in tried if one.judgement.fired), *trial.called]
+    secrets = await in_db(_secrets, trial, shown)
+    previews = await asyncio.gather(
+        *(_preview(client, trial, tool, quotes.get(tool.name, ""), secrets, records) for tool in shown)
+    )
+    by_name = {tool.name: found for tool, found in zip(shown, previews, strict=True)}
+    return Tries(
+        [TrialVerdict(one, by_name.get(one.judgement.tool.name)) for one in tried],
+        [TrialCall(tool, by_name[tool.name]) for tool in trial.called],
+    )
 
 
 async def _preview(
     client: Client,
     trial: Trial,
-    judgement: Judgement,
+    tool: CompiledTool,
+    quote: str,
     secrets: Mapping[str, WebhookSecrets],
     records: list[CallRecord],
 ) -> Preview:
     return await preview(
         client,
         trial.arguments_model,
-        tool=judgement.tool,
+        tool=tool,
         surroundings=trial.surroundings,
-        occasion=replace(trial.occasion, quote=judgement.quote),
-        secrets=secrets[judgement.tool.name],
+        occasion=replace(trial.occasion, quote=quote),
+        secrets=secrets[tool.name],
         record=records.append,
     )
 
 
-def _secrets(trial: Trial, fired: Sequence[Judgement]) -> dict[str, WebhookSecrets]:
+def _secrets(trial: Trial, shown: Sequence[CompiledTool]) -> dict[str, WebhookSecrets]:
     with tenant_tx(trial.organization_id):
-        return {judgement.tool.name: secrets_of(trial.project_id, judgement.tool.name) for judgement in fired}
+        return {tool.name: secrets_of(trial.project_id, tool.name) for tool in shown}
+
+
+def _is_only_called(tool: CompiledTool) -> bool:
+    return is_called(tool) and Moment.COMMITMENT not in tool.moments
 
 
 def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:

@@ -7,16 +7,31 @@ from collections.abc import Sequence
 from conversations.closing import queue_decision
 from conversations.log import ConversationLog
 from todos.lifecycle import AGENT
-from todos.models import TodoSource
+from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
 from tools.models import Promise
 
 DESCRIPTION = "The agent promised: “{quote}”. No tool can do this; somebody has to."
 
+NOT_OVER = (
+    TodoStatus.PENDING_REVIEW,
+    TodoStatus.APPROVED,
+    TodoStatus.IN_PROGRESS,
+    TodoStatus.NEEDS_ATTENTION,
+)
+
 
 def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
-    """One todo for each promise. Which type it is of, and what exactly is to be done, the extraction decides soon after."""
+    """One todo for each promise. Which type it is of, and what exactly is to be done, the extraction decides soon after.
+
+    The same words once more, while the todo of the first stands, make no second: its end is both promises'.
+    """
+    of_promises = Todo.objects.filter(conversation_id=log.conversation.pk, source=TodoSource.PROMISE)
+    standing = set(of_promises.filter(status__in=NOT_OVER).values_list("quote", flat=True))
     for promise in promises:
+        if promise.quote in standing:
+            continue
+        standing.add(promise.quote)
         make_todo(
             log.conversation.project,
             description=DESCRIPTION.format(quote=promise.quote),

@@ -49,7 +49,7 @@ Opener = Annotated[str, Field(min_length=1, max_length=200)]
 Skill = Literal["reply", "observer", "thoughts", "detect", "arguments", "summary", "extract", "execute"]
 ChannelName = Literal["chat", "phone", "webcall", "telegram", "whatsapp", "sms", "portal", "api"]
 ChannelKind = Literal["text", "voice"]
-VerticalName = Literal["generic", "ecommerce", "help_center", "bookings", "healthcare"]
+VerticalName = Literal["generic", "ecommerce", "help_center", "ecommerce_help_center", "bookings", "healthcare"]
 EscalationAction = Literal["transfer", "message"]
 # How sure the agent has to be of whom it talks to before it tells or changes what is theirs (D14).
 CallerVerification = Literal["none", "basic", "code"]

@@ -192,7 +192,8 @@ def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
 
 def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
     """Everybody has said yes: the todo is approved, and its job queued, in one commit (T4). None for what a person does."""
-    Todo.objects.filter(pk=todo.pk).update(expires_at=approval.expires_at)
+    todo.expires_at = approval.expires_at
+    todo.save(update_fields=["expires_at"])
     if not approval.is_by_hand and not approver.does_it:
         key = f"{LANE}:{approval.pk}"
         enqueue([JobRequest(LANE, todo.project_id, subject_id=todo.pk, ordinal=0, key=key)])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -19,15 +20,33 @@ from tools.models import Effect
 CHANNEL = "api"
 
 
+@dataclass(frozen=True)
+class Ground:
+    """What a todo stands on beside its own row, read together: the tools that it names, and its customer."""
+
+    tools: Mapping[str, CompiledTool]
+    contact: Contact | None
+
+    @property
+    def contacts(self) -> Mapping[UUID, Contact]:
+        """The customer by the persona."""
+        return {self.contact.persona_id: self.contact} if self.contact else {}
+
+
+def read_ground(todo: Todo) -> Ground:
+    """The tools and the customer of a todo as they stand now, inside a transaction."""
+    return Ground(compiled_tools(todo.project, names=tools_of(todo)), contact_of(todo.persona_id))
+
+
 def content_of(
     todo: Todo, *, tools: Mapping[str, CompiledTool] | None = None, contacts: Mapping[UUID, Contact] | None = None
 ) -> dict[str, Any]:
     """The content as it stands now, inside a transaction: words, contact, tools with their versions, recipients, arguments.
 
-    `tools` are the project's compiled tools by name, and `contacts` every customer's by the persona, where the caller has
-    them already.
+    `tools` are the project's compiled tools by name, those of the todo at least, and `contacts` every customer's by the
+    persona, where the caller has them already.
     """
-    known = tools if tools is not None else compiled_tools(todo.project)
+    known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
     contact = contact_of(todo.persona_id) if contacts is None else _known(contacts, todo.persona_id)
     return {
         "description": todo.description,
@@ -75,9 +94,9 @@ def recipients_of(todo: Todo) -> list[str]:
     return list(todo.type.recipients)
 
 
-def compiled_tools(project: Project) -> dict[str, CompiledTool]:
-    """Every tool of the project by name, as tasks see them."""
-    return {tool.name: tool for tool in compile_tools(project, channel=CHANNEL)}
+def compiled_tools(project: Project, *, names: Collection[str] | None = None) -> dict[str, CompiledTool]:
+    """Every tool of the project by name, or those of these names, as tasks see them."""
+    return {tool.name: tool for tool in compile_tools(project, channel=CHANNEL, names=names)}
 
 
 def _known(contacts: Mapping[UUID, Contact], persona_id: UUID | None) -> Contact | None:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models.functions import Now
-
 from jobs.errors import WrongState
+from projects.postgresql.prepared import Prepared
+from projects.tenancy import current_organization_id
+from projects.writes import insert_rows
 from todos.models import Todo, TodoEvent, TodoStatus
 from todos.signals import todo_changed
 
@@ -33,6 +34,12 @@ AFTER: Mapping[TodoStatus, frozenset[TodoStatus]] = {
     S.EXPIRED: frozenset(),
     S.CANCELLED: frozenset(),
 }
+
+_MOVE = Prepared("""
+update todos_todo set status = %s, reason = %s, status_at = statement_timestamp()
+where organization_id = %s and id = %s and status = %s and version = %s
+returning status, reason, status_at
+""")
 
 
 @dataclass(frozen=True)
@@ -55,18 +62,17 @@ def move(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: str = "
     before = TodoStatus(todo.status)
     if to not in AFTER[before]:
         raise WrongState(f"This todo is {before.label.lower()}; it can't become {to.label.lower()}.")
-    changed = Todo.objects.filter(pk=todo.pk, status=before, version=todo.version).update(
-        status=to, status_at=Now(), reason=reason[:500]
-    )
-    todo.refresh_from_db()
-    if changed != 1:
+    moved = _MOVE(to.value, reason[:500], current_organization_id(), todo.pk, before.value, todo.version)
+    if not moved:
+        todo.refresh_from_db()
         raise WrongState(f"This todo is {TodoStatus(todo.status).label.lower()} meanwhile; look at it again.")
+    todo.status, todo.reason, todo.status_at = moved[0]
     note(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
 
 
 def note(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any) -> TodoEvent:
     """One entry of the history, in the running transaction, which whoever listens is told of."""
-    event = TodoEvent.objects.create(
+    event = TodoEvent(
         todo=todo,
         what=what,
         from_status=before,
@@ -76,5 +82,6 @@ def note(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any
         actor=actor.name[:120],
         detail=detail,
     )
+    insert_rows([event])
     todo_changed.send(sender=Todo, todo=todo, what=what)
     return event

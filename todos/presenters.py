@@ -6,7 +6,7 @@ from typing import Any
 
 from projects.presenters import stamp
 from todos.approvals import why_not_runnable
-from todos.content import compiled_tools, content_of, hash_of
+from todos.content import compiled_tools, content_of, hash_of, tools_of
 from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.versions import standing_approval
 from todos.wanted import wanted_recipients
@@ -68,7 +68,7 @@ def todo_detail(todo: Todo) -> dict[str, Any]:
     `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved. `by_hand` tells what no
     tool carries out; `wanted_recipients` are addresses that its last run wanted to write to, and nobody has approved.
     """
-    tools = compiled_tools(todo.project)
+    tools = compiled_tools(todo.project, names=tools_of(todo))
     content = content_of(todo, tools=tools)
     approval = standing_approval(todo) or todo.approvals.order_by("-created_at").first()
     steps = list(todo.steps.prefetch_related("calls").order_by("started_at", "number"))

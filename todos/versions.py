@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, cast
 from uuid import UUID
 
 from django.db.models import F, QuerySet
@@ -20,6 +21,12 @@ from todos.models import Approval, Todo, TodoEvent, TodoStatus
 LONGEST_VALUE = 120
 MOST_NAMED = 5
 
+WHOLE = Compiled(
+    lambda todo: (
+        Todo.objects.select_related("project__agent_version", "type", "effect").annotate(now=Now()).filter(pk=todo)
+    ),
+    kinds=(UUID,),
+)
 STANDING = Compiled(
     lambda todo, version: Approval.objects.select_related("rule").filter(todo_id=todo, version=version, ended_at=None),
     kinds=(UUID, int),
@@ -44,6 +51,19 @@ def locked(todo_id: UUID) -> Todo:
     if todo is None:
         raise Http404
     return todo
+
+
+def read_whole(todo_id: UUID) -> Todo:
+    """The todo with everything that it refers to, and the database's time (`time_of`). Locks nothing. Raises Todo.DoesNotExist."""
+    found = WHOLE(todo_id)
+    if not found:
+        raise Todo.DoesNotExist
+    return found[0]
+
+
+def time_of(todo: Todo) -> datetime:
+    """The database's time at which a todo was read."""
+    return cast(datetime, vars(todo)["now"])
 
 
 def standing_approval(todo: Todo) -> Approval | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +13,8 @@ from tools.builtin import builtin_tools
 from tools.builtin.base import BuiltinTool, Gate
 from tools.builtin.gates import needs_calendar
 from tools.custom.standing import StandingTool, standing_tools
-from tools.definition import ActionType, Delivery, Moment, ToolDefinition
-from tools.execution.schemas import NOTHING
+from tools.definition import CALLED, ActionType, Delivery, Moment, ToolDefinition
+from tools.execution.schemas import NOTHING, MalformedTool, called_schema
 from tools.platform import StoredDefinition, interpolate, stored_definitions
 from tools.state import BusinessState, read_state
 
@@ -53,9 +53,15 @@ class CompiledTool:
         return not self.why_not
 
 
-def compile_tools(project: Project, *, channel: str) -> list[CompiledTool]:
-    """Every tool the project knows, offered or not, by name. A webcall is a phone call (N14)."""
-    return merge_tools(read_state(project, channel=channel), standing_tools(project.pk), stored_definitions())
+def compile_tools(
+    project: Project, *, channel: str, moment: Moment | None = None, names: Collection[str] | None = None
+) -> list[CompiledTool]:
+    """Every tool the project knows, offered or not, by name. A webcall is a phone call (N14).
+
+    With `moment` those that may run then, with `names` those of these names; for no other anything is worked out.
+    """
+    state = read_state(project, channel=channel)
+    return merge_tools(state, standing_tools(project.pk), stored_definitions(), moment=moment, names=names)
 
 
 def at_moment(tools: Iterable[CompiledTool], moment: Moment) -> list[CompiledTool]:
@@ -67,15 +73,24 @@ def merge_tools(
     state: BusinessState,
     custom: Sequence[StandingTool],
     stored: Mapping[str, StoredDefinition] | None = None,
+    *,
+    moment: Moment | None = None,
+    names: Collection[str] | None = None,
 ) -> list[CompiledTool]:
     """The built-in tools behind their gates, in the platform's words where it has stored some (D10), and the project's own
-    on top. An own tool that is switched off covers nothing.
+    on top. An own tool that is switched off covers nothing. `moment` and `names` as in `compile_tools`.
     """
-    merged = {name: compile_builtin(tool, state, stored) for name, tool in builtin_tools().items()}
-    for tool in custom:
-        if tool.is_enabled or tool.name not in merged:
-            merged[tool.name] = compile_custom(tool)
-    return [merged[name] for name in sorted(merged)]
+    known = builtin_tools()
+    merged = {
+        name: compile_builtin(tool, state, stored)
+        for name, tool in known.items()
+        if (moment is None or moment in tool.moments) and (names is None or name in names)
+    }
+    for own in custom:
+        if (names is None or own.name in names) and (own.is_enabled or own.name not in known):
+            merged[own.name] = compile_custom(own)
+    compiled = [merged[name] for name in sorted(merged)]
+    return compiled if moment is None else at_moment(compiled, moment)
 
 
 def compile_custom(tool: StandingTool) -> CompiledTool:
@@ -89,15 +104,25 @@ def compile_custom(tool: StandingTool) -> CompiledTool:
         delivery=_delivery_of(tool.definition),
         definition=tool.definition,
         overrides=BUILT_IN if covered else None,
-        moments=_moments_of(tool.definition),
+        moments=tool.definition.runs_in,
         version=tool.version,
     )
+    if is_called(compiled):
+        return _with_parameters(compiled)
     # The event of a built-in tool is carried out by its flow, so what comes of it is of the same kind.
     if covered and tool.definition.action.type is ActionType.SEND_EVENT:
         # A tool that models call keeps its own moments: what stands in its place fires on commitments, beside it.
-        moments = compiled.moments if is_called(covered) else covered.moments
+        moments = compiled.moments if is_called(covered) or tool.definition.moments else covered.moments
         return replace(compiled, kind=covered.kind or compiled.kind, delivery=covered.delivery, moments=moments)
     return compiled
+
+
+def _with_parameters(tool: CompiledTool) -> CompiledTool:
+    """A tool of a project's own with what a model fills in when it calls it."""
+    try:
+        return replace(tool, parameters=called_schema(tool.definition.action.webhook))
+    except MalformedTool as error:
+        return replace(tool, why_not=tool.why_not or f"its definition can't be used: {error}")
 
 
 def approval_setting(name: str) -> str:
@@ -123,7 +148,7 @@ def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = N
 
 def is_called(tool: BuiltinTool | CompiledTool) -> bool:
     """Whether a model calls the tool itself, while it answers."""
-    return bool({Moment.TURN, Moment.LIVE} & set(tool.moments))
+    return bool(CALLED & set(tool.moments))
 
 
 def compile_builtin(
@@ -187,12 +212,6 @@ def _as_switched(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
     """A built-in tool's definition, with the approval that the project asks for (D16)."""
     is_asked = Moment.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
     return tool.definition.model_copy(update={"requires_approval": True}) if is_asked else tool.definition
-
-
-def _moments_of(definition: ToolDefinition) -> tuple[Moment, ...]:
-    """An event or a message of a project's own is for its conversation alone; a request may be made for a todo too."""
-    is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
-    return (Moment.COMMITMENT, Moment.TASK) if is_webhook else (Moment.COMMITMENT,)
 
 
 def _delivery_of(definition: ToolDefinition) -> Delivery:

@@ -9,18 +9,18 @@ What an attempt's outcome means for the state is said in `tools.execution.ending
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models.functions import Now
-from psycopg.types.json import Jsonb
 
 from jobs.enqueue import JobRequest
 from jobs.errors import WrongState
 from projects.compiled import Compiled
+from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id
 from tools.execution.outcome import Outcome
 from tools.judge import Judgement
@@ -34,23 +34,28 @@ CALLED_BACK_WITHIN = timedelta(hours=1)
 ALONE = "alone"
 OPEN = (EffectState.PLANNED, EffectState.SENDING)
 
+# Of what an outcome writes, the documents.
+JSON = ("result", "request")
+
 ROWS = Compiled(lambda effect: Effect.objects.filter(pk=effect), kinds=(UUID,))
 
-_BEGIN = """
+_BEGUN = ("state", "attempts", "started_at", "deadline_at", "is_uncertain", "callback_hash")
+_BEGIN = Prepared(f"""
 update tools_effect
 set state = 'sending', attempts = attempts + 1, started_at = statement_timestamp(),
-    deadline_at = coalesce(deadline_at, statement_timestamp() + %(tried_within)s),
-    is_uncertain = %(is_uncertain)s, callback_hash = %(callback_hash)s
-where id = %(id)s and organization_id = %(organization)s and state in ('planned', 'sending')
-"""
+    deadline_at = coalesce(deadline_at, statement_timestamp() + %s::interval), is_uncertain = %s, callback_hash = %s
+where id = %s and organization_id = %s and state in ('planned', 'sending')
+returning {", ".join(_BEGUN)}
+""")  # noqa: S608 - names of our own columns
 
-_STORE = """
+_STORED = ("state", "result", "told", "error", "request", "http_status", "excerpt", "adapter", "finished_at")
+_STORE = Prepared(f"""
 update tools_effect
-set state = %(state)s, result = %(result)s, told = %(told)s, error = %(error)s,
-    request = coalesce(%(request)s, request), http_status = %(http_status)s, excerpt = %(excerpt)s,
-    adapter = coalesce(%(adapter)s, adapter), finished_at = case when %(is_end)s then statement_timestamp() end
-where id = %(id)s and organization_id = %(organization)s and state in ('planned', 'sending', 'unknown')
-"""
+set state = %s, result = %s, told = %s, error = %s, request = coalesce(%s, request), http_status = %s, excerpt = %s,
+    adapter = coalesce(%s, adapter), finished_at = case when %s then statement_timestamp() end
+where id = %s and organization_id = %s and state in ('planned', 'sending', 'unknown')
+returning {", ".join(_STORED)}
+""")  # noqa: S608 - names of our own columns
 
 
 def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, turn_id: UUID) -> list[Verdict]:
@@ -140,7 +145,8 @@ def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:
     An attempt that another worker left behind counts as one whose outcome isn't known.
     """
     is_uncertain = effect.is_uncertain or effect.state == EffectState.SENDING
-    return _changed(effect, _BEGIN, is_uncertain=is_uncertain, callback_hash=callback_hash, tried_within=TRIED_WITHIN)
+    rows = _BEGIN(TRIED_WITHIN, is_uncertain, callback_hash, effect.pk, current_organization_id())
+    return _take_over(effect, _BEGUN, rows)
 
 
 def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bool:
@@ -148,19 +154,20 @@ def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bo
 
     An unknown effect is over only when somebody or a late result says how it ended.
     """
-    return _changed(
-        effect,
-        _STORE,
-        state=state.value,
-        result=Jsonb(dict(outcome.result)) if outcome.result else None,
-        told=outcome.told,
-        error=outcome.error[:2000],
-        request=Jsonb(dict(outcome.request)) if outcome.request is not None else None,
-        http_status=outcome.http_status,
-        excerpt=outcome.excerpt,
-        adapter=outcome.adapter or None,
-        is_end=state not in OPEN,
+    rows = _STORE(
+        state.value,
+        _as_json(outcome.result or None),
+        outcome.told,
+        outcome.error[:2000],
+        _as_json(outcome.request),
+        outcome.http_status,
+        outcome.excerpt,
+        outcome.adapter or None,
+        state not in OPEN,
+        effect.pk,
+        current_organization_id(),
     )
+    return _take_over(effect, _STORED, rows)
 
 
 def put_back(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
@@ -255,15 +262,20 @@ def _end(effect: Effect, **changes: Any) -> bool:
     return changed == 1
 
 
-def _changed(effect: Effect, statement: str, **values: Any) -> bool:
-    """Run a compare-and-set whose text is made once, and read the effect as it stands then."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"id": effect.pk, "organization": current_organization_id(), **values})
-        is_changed = bool(cursor.rowcount)
-    [stands] = ROWS(effect.pk)
-    for field in Effect._meta.concrete_fields:
-        setattr(effect, field.attname, getattr(stands, field.attname))
-    return is_changed
+def _take_over(effect: Effect, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> bool:
+    """Give the effect what a compare-and-set has written; where that found another state, the effect as it stands."""
+    if not rows:
+        [stands] = ROWS(effect.pk)
+        for field in Effect._meta.concrete_fields:
+            setattr(effect, field.attname, getattr(stands, field.attname))
+        return False
+    for name, value in zip(names, rows[0], strict=True):
+        setattr(effect, name, json.loads(value) if name in JSON and value is not None else value)
+    return True
+
+
+def _as_json(document: Mapping[str, Any] | None) -> str | None:
+    return json.dumps(dict(document)) if document is not None else None
 
 
 def _already(earlier: Effect) -> str:

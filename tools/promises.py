@@ -6,13 +6,13 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
-from django.db import connection, connections
+from django.db import connections
 from django.db.models import F, Value
 from django.db.models.functions import Concat, Left, Now
 
+from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id, tenant_tx
 from tools.models import Effect, EffectState, Promise, PromiseState
 
@@ -32,11 +32,11 @@ _ENDS = {
     EffectState.FAILED: PromiseState.BROKEN,
     EffectState.CANCELLED: PromiseState.WITHDRAWN,
 }
-_SETTLE = """
+_SETTLE = Prepared("""
 update tools_promise
-set state = %(end)s, reason = case state when 'open' then %(reason)s else %(kept_late)s end, closed_at = statement_timestamp()
-where organization_id = %(organization)s and effect_id = %(effect)s and (state = 'open' or (%(is_kept)s and state = 'broken'))
-"""
+set state = %s, reason = case state when 'open' then %s else %s end, closed_at = statement_timestamp()
+where organization_id = %s and effect_id = %s and (state = 'open' or (%s and state = 'broken'))
+""")
 _OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"
 
 
@@ -96,6 +96,13 @@ def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool
     return rows.update(state=state, reason=reason[:300], closed_at=Now()) == 1
 
 
+def same_promises(promise_id: UUID) -> list[UUID]:
+    """A promise that no tool can keep, and the others of its conversation in the same words."""
+    one = Promise.objects.get(pk=promise_id)
+    alike = Promise.objects.filter(conversation_id=one.conversation_id, quote=one.quote, effect=None, tool=one.tool)
+    return [one.pk, *alike.exclude(pk=one.pk).values_list("pk", flat=True)]
+
+
 def note_made_good(promise_id: UUID) -> None:
     """A broken promise was made good: it stays broken, and says so."""
     rows = Promise.objects.filter(pk=promise_id, state=PromiseState.BROKEN).exclude(reason__endswith=MADE_GOOD)
@@ -113,16 +120,8 @@ def settle_promises(effect: Effect) -> None:
         effect = Effect.objects.get(pk=effect.repeats)
     if (end := _ENDS.get(EffectState(effect.state))) is None:
         return
-    values: dict[str, Any] = {
-        "organization": current_organization_id(),
-        "effect": effect.pk,
-        "end": end.value,
-        "reason": effect.error[:300],
-        "kept_late": KEPT_LATE,
-        "is_kept": end == PromiseState.KEPT,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_SETTLE, values)
+    is_kept = end == PromiseState.KEPT
+    _SETTLE(end.value, effect.error[:300], KEPT_LATE, current_organization_id(), effect.pk, is_kept)
 
 
 def break_overdue_promises() -> None:

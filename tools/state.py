@@ -17,7 +17,7 @@ from projects.compiled import Compiled
 from projects.models import AgentVersion, Article, Project, Source
 from projects.verticals import VERTICALS, Capability
 from tools.integrations.transfers import TRANSFER_NUMBERS, TransferNumber, read_numbers
-from tools.models import PlatformDefinition, Resource
+from tools.models import CustomTool, PlatformDefinition, Resource
 from tools.platform import notice_definitions
 
 # Whoever is connected to one of these has a calendar (F07); a booking book with something to book is one as well.
@@ -32,6 +32,7 @@ class BusinessState:
 
     `enabled_tools` is the allowlist of W02, None for none; `connected` the kinds of its sources that work at the moment;
     `escalations` the actions of its escalation `rules` (F09). `channel` is normalised: a webcall is a phone call (N14).
+    `has_own_moments`: a tool of its own says itself when it runs.
     """
 
     channel: str
@@ -45,6 +46,7 @@ class BusinessState:
     verification: CallerVerification = "none"
     has_book: bool = False
     has_articles: bool = False
+    has_own_moments: bool = False
     business_name: str = ""
     agent_name: str = ""
     region: str = "US"
@@ -79,6 +81,9 @@ FACTS = Compiled(
         ),
         has_book=Exists(Resource.objects.filter(project_id=OuterRef("pk"), is_active=True)),
         has_articles=Exists(Article.objects.filter(project_id=OuterRef("pk"), published_at__isnull=False)),
+        has_own_moments=Exists(
+            CustomTool.objects.filter(project_id=OuterRef("pk"), is_enabled=True, definition__has_key="moments")
+        ),
         definitions=_of_definitions(Count("pk")),
         newest_definition=_of_definitions(Max("updated_at")),
     ).filter(pk=project),
@@ -112,6 +117,7 @@ def state_of(
         verification=config.caller_verification,
         has_book=bool(facts.get("has_book")),
         has_articles=bool(facts.get("has_articles")),
+        has_own_moments=bool(facts.get("has_own_moments")),
         business_name=config.business_name,
         agent_name=config.agent_name,
         region=config.region,

@@ -29,14 +29,15 @@ def waiting_for(effect: Effect) -> Effect | None:
     return find_waiting(effect, among=list(todos.values_list("effect_id", flat=True)))
 
 
-def ask_for_approval(log: ConversationLog, effect: Effect) -> None:
+def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
     """Leave a planned effect to the todo that carries it, one for each effect; whoever waits for it is told.
 
-    Under the conversation's lock. With the yes of a standing rule it runs at once, and is waited for as any other.
+    Under the conversation's lock. False: nobody has to be asked. With the yes of a standing rule it runs at once, and is waited
+    for as any other.
     """
     todo = make_todo(
         log.conversation.project,
-        description=f"The agent said: “{effect.quote}”. With your yes {effect.tool} runs with exactly these arguments.",
+        description=f"{_said(effect)} With your yes {effect.tool} runs with exactly these arguments.",
         source=TodoSource.TOOL,
         actor=AGENT,
         conversation_id=log.conversation.pk,
@@ -50,7 +51,13 @@ def ask_for_approval(log: ConversationLog, effect: Effect) -> None:
         source_key=f"effect:{effect.pk}",
     )
     if todo.status != TodoStatus.PENDING_REVIEW:
-        return
+        return False
     give_time(effect)
     log.add_event("effect_awaits_approval", payload=effect_payload(effect), type=EventType.EFFECT)
     end_wait(log, effect.pk, outcome=WaitOutcome.RESULT, told=AWAITED.format(tool=effect.tool, quote=effect.quote))
+    return True
+
+
+def _said(effect: Effect) -> str:
+    """What led to it: the agent's words, or, where it called the tool without any, the call."""
+    return f"The agent said: “{effect.quote}”." if effect.quote else f"The agent has called {effect.tool}."

@@ -10,16 +10,23 @@ from playwright.sync_api import Page, expect
 
 from conversations.models import Conversation, Message, MessageRole
 from conversations.requests import request_person
-from projects.models import Role
+from projects.models import Project, Role
 from tests.browser.axe import findings
 from tests.browser.conftest import App, Complaints, open_page, settle
 from tests.browser.talk import converse
 from tests.conftest import member_of
 from tests.processes import until
-from tools.models import Escalation
+from tools.models import Escalation, Ticket
 
 pytestmark = pytest.mark.browser
 
+PRESS_TWICE = """
+  new Promise((pressed) => {
+    const button = document.querySelector(".dk-new footer button");
+    button.click();
+    setTimeout(() => { button.click(); pressed(); }, 300);
+  })
+"""
 JONAS = {"name": "Jonas Weber", "email": "jonas@weber.example"}
 
 
@@ -115,3 +122,17 @@ def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page:
             return Message.objects.filter(role=MessageRole.OPERATOR).exists()
 
     until(has_come, what="the operator's message")
+
+
+def test_a_form_that_is_sent_twice_in_a_hurry_goes_out_once(page: Page, app: App) -> None:
+    """W06: who presses again before the answer is there opens one ticket."""
+    open_page(page, app, "tickets/new")
+    page.get_by_label("Subject").fill("Charged twice for order 727")
+    page.get_by_label("What it is about").fill("The card shows 31.70 two times.")
+    with app.tenant.tx():
+        # The answer waits for this.
+        Project.objects.select_for_update().get(pk=app.tenant.project.pk)
+        page.evaluate(PRESS_TWICE)
+    expect(page.get_by_role("status")).to_contain_text("Ticket #1 is open.")
+    with app.tenant.tx():
+        assert Ticket.objects.count() == 1

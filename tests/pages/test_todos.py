@@ -20,7 +20,7 @@ from tests.conftest import PASSWORD, Tenant
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from todos import services, types
 from todos.content import content_of, hash_of
-from todos.lifecycle import Actor
+from todos.lifecycle import AGENT, Actor
 from todos.models import (
     Approval,
     SecondApprover,
@@ -145,6 +145,14 @@ def test_a_card_says_whom_it_reaches_and_where_it_comes_from(owner: Client, tena
     card = column(page(owner, tenant), "review")
     assert "marta@example.com" in card
     assert "from a broken promise" in card
+
+
+def test_a_letter_to_a_named_address_shows_it_first(owner: Client, tenant: Tenant, make: Make) -> None:
+    """L11, threat 11: on the card, among many that are approved at once, and before its words."""
+    todo = make(tool="send_email", arguments={**LETTER, "to": "crew@example.com"})
+    assert "crew@example.com" in column(page(owner, tenant), "review")
+    text = page(owner, tenant, todo)
+    assert text.index("crew@example.com", text.index('id="panel"')) < text.index(LETTER["body"])
 
 
 def test_what_waits_for_a_person_is_counted_beside_the_link(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -278,6 +286,33 @@ def test_an_edit_shows_what_differs_from_what_was_approved(owner: Client, tenant
     assert "It changed after it was approved." in text
     assert "<del>no nuts</del><ins>hazelnuts</ins>" in text
     assert "Approve version 2" in text
+
+
+def test_what_the_agent_filled_in_before_anybody_looked_is_no_change(owner: Client, tenant: Tenant, make: Make) -> None:
+    """D16: the extraction's words and type are the proposal; only what a person changes afterwards is marked."""
+    todo = make(tool="", arguments=None)
+    for by, words, is_changed in ((AGENT, "Write to Marta", False), (Actor("Ada"), "Write to Paolo", True)):
+        with tenant.tx():
+            services.edit_todo(todo.pk, {"description": words}, actor=by, version=None)
+        assert ("Changed meanwhile" in page(owner, tenant)) is is_changed
+        text = page(owner, tenant, todo)
+        assert ("It changed after it was proposed." in text, "<del>Marta</del>" in text) == (is_changed, is_changed)
+
+
+def test_a_long_task_is_a_short_title_and_stands_whole_below(owner: Client, tenant: Tenant, make: Make) -> None:
+    """Threat 11: each hidden character is counted once."""
+    words = " ".join(["Write to Marta what the chef said about each dish of the menu."] * 4)
+    text = page(owner, tenant, make(f"{words}\u200b"))
+    title = text.partition('id="panel-title"')[2].partition("</h2>")[0]
+    assert ("…" in title, words in title, words in text) == (True, False, True)
+    assert "1 hidden or lookalike character," in text
+
+
+def test_what_was_held_back_is_not_said_to_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T9: nothing more happens of it before it is reviewed again."""
+    approve(tenant, todo := make())
+    put(tenant, todo, TodoStatus.NEEDS_ATTENTION)
+    assert "This will be sent" not in page(owner, tenant, todo)
 
 
 def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(

@@ -98,3 +98,15 @@ def test_a_promise_that_a_person_answered_takes_its_todo_back_and_nothing_is_sai
     assert "Lucia" in ended.reason
     assert "Lucia" in desk.promises()[0].reason
     assert told(desk) == []
+
+
+def test_the_same_promise_once_more_is_one_todo_whose_end_is_both(desk: Desk) -> None:
+    """D16: while the first one stands; afterwards it is a promise anew."""
+    todo = promised(desk)
+    assert promised(desk).pk == todo.pk
+    with desk.tenant.tx():
+        cancel_todo(todo.pk, actor=LUCIA)
+    assert [promise.state for promise in desk.promises()] == [PromiseState.WITHDRAWN, PromiseState.WITHDRAWN]
+    desk.reads(unserved=[CHEF])
+    desk.analyse(f"{CHEF['quote']}.")
+    assert [one.status for one in todos(desk)] == [TodoStatus.CANCELLED, TodoStatus.PENDING_REVIEW]

@@ -224,7 +224,7 @@ def test_with_a_standing_rule_the_agent_says_done_when_it_is_done(desk: Desk) ->
             project=desk.tenant.project, tool=SMS, allowed={"text": {"anything": True}}, created_by=owner.pk
         )
     assert promised(desk).status == TodoStatus.APPROVED
-    assert (told(desk), events(desk, "effect_done"), action_of(desk)) == ([], [], "being looked at by a colleague")
+    assert (told(desk), events(desk, "effect_done"), action_of(desk)) == ([], [], "allowed already and being done")
     assert [promise.state for promise in desk.promises()] == [PromiseState.OPEN]
     desk.run("todo", "todo_news")
     assert (len(events(desk, "effect_done")), action_of(desk)) == (1, "done")

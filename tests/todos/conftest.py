@@ -13,10 +13,11 @@ from conversations.services import start_conversation
 from jobs.models import Job
 from projects.models import Member, Role, User
 from tests.conftest import Tenant
-from todos import services, types
-from todos.content import content_of, hash_of
+from todos import approvals, services, types
+from todos.content import content_of, hash_of, read_ground
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo, TodoSource, TodoType
+from todos.versions import read_whole, standing_approval
 from tools.custom import service as custom_tools
 
 REFUND = "refund_tool"
@@ -86,6 +87,12 @@ class Desk:
         seen = seen or self.seen(todo)
         actor = Actor(by.user.name, by.pk)
         return self.do(services.approve_todo, todo.pk, **seen, actor=actor, member=by)  # type: ignore[no-any-return]
+
+    def check(self, todo: Todo) -> Approval:
+        """The approval that holds for the todo as it stands now. Raises Void."""
+        with self.tenant.tx():
+            now = read_whole(todo.pk)
+            return approvals.check(now, standing_approval(now), ground=read_ground(now))
 
     def edit(self, todo: Todo, version: int | None = None, **changes: Any) -> Todo:
         return self.do(services.edit_todo, todo.pk, changes, actor=Actor("Nello"), version=version)  # type: ignore[no-any-return]

@@ -99,6 +99,8 @@ class Races:
             lambda: self.desk.do(services.reject_todo, todo.pk, actor=Actor("no")),
             lambda: self.desk.do(services.cancel_todo, todo.pk, actor=Actor("stop")),
             lambda: self._take(todo, self.people[0], seen),
+            lambda: self._do_by_hand(todo, self.people[1], seen),
+            lambda: self._take_and_hand_back(todo, self.people[1], seen),
             self.save_tool,
         ]
         rivals = self.chance.sample(others, self.chance.randint(1, MOST_AT_ONCE - len(yeses)))
@@ -110,6 +112,16 @@ class Races:
     def _take(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
         """Somebody pays it back by hand."""
         self.desk.do(by_hand.take_todo, todo.pk, **seen, actor=Actor(by.user.name, by.pk), member=by)
+
+    def _do_by_hand(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
+        """Somebody takes it on, and has paid it back a moment later."""
+        self._take(todo, by, seen)
+        self.desk.do(by_hand.complete_todo, todo.pk, actor=Actor(by.user.name, by.pk), note="Paid in cash.")
+
+    def _take_and_hand_back(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
+        """Somebody takes it on, and gives it back to be reviewed."""
+        self._take(todo, by, seen)
+        self.desk.do(services.review_again, todo.pk, actor=Actor(by.user.name, by.pk))
 
     def _swap(self, todo: Todo, arguments: dict[str, Any]) -> None:
         """Behind everybody's back: no version, no history."""
@@ -128,7 +140,7 @@ class Races:
             yield f"{order} was approved twice"
         if any(approval.content["arguments"]["body"]["amount"] != SEEN for approval in given):
             yield f"{order} was approved as nobody saw it"
-        if now.status == TodoStatus.COMPLETED and not paid[order]:
+        if now.status == TodoStatus.COMPLETED and not paid[order] and not now.taker:
             yield f"{order} is completed and was never paid"
         if now.taker and paid[order]:
             yield f"{order} was paid though somebody had taken it on"

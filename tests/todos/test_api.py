@@ -192,6 +192,16 @@ def test_approving_twice_is_200_and_says_by_whom(desk: Desk, api: Client, owner:
     assert second.json()["message"].startswith("Already approved by the API key test at ")
 
 
+def test_a_person_says_what_they_have_seen(desk: Desk, api: Client) -> None:
+    """T1: a yes of a member is never to whatever stands at that moment; nor is taking it on."""
+    address, member = f"{TODOS}/{(todo := made(api))['id']}", session(desk.tenant, desk.tenant.owner)
+    for verb in ("approve", "take"):
+        error = error_of(send(member, "POST", f"{address}/{verb}", {}), status=400)
+        assert (error["field"], "Send the todo's version and content_hash" in error["message"]) == ("version", True)
+    seen = {name: todo[name] for name in ("version", "content_hash")}
+    assert send(member, "POST", f"{address}/approve", seen).json()["status"] == "approved"
+
+
 def test_approving_what_changed_in_another_tab_is_409_with_the_difference(desk: Desk, api: Client) -> None:
     """Row 23, threat 12: $82 and $820."""
     todo = made(api)

@@ -19,7 +19,7 @@ from projects.models.key import Scope
 from projects.services import create_key
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk, refund_tool
-from todos import approvals, services, types
+from todos import services, types
 from todos.approvals import Void
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo
@@ -37,7 +37,7 @@ def change(desk: Desk, todo: Todo, **fields: Any) -> None:
 
 def void(desk: Desk, todo: Todo) -> Void:
     with pytest.raises(Void) as raised:
-        desk.do(approvals.check, todo)
+        desk.check(todo)
     return raised.value
 
 
@@ -63,7 +63,7 @@ def test_the_approved_content_holds(desk: Desk, owner: Member) -> None:
     """T1."""
     todo = desk.refund()
     approval = desk.approve(todo, owner)
-    assert desk.do(approvals.check, todo).pk == approval.pk
+    assert desk.check(todo).pk == approval.pk
 
 
 def test_a_todo_that_nobody_approved_is_void(desk: Desk) -> None:

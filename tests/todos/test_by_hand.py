@@ -20,7 +20,7 @@ from projects.models import Member, Role
 from projects.threads import in_db
 from tests.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
-from todos import approvals, by_hand, services
+from todos import by_hand, services
 from todos.approvals import Void
 from todos.attention import count_waiting
 from todos.executor.finish import give_up_run
@@ -111,7 +111,7 @@ def test_no_worker_does_what_a_person_has_taken_on(desk: Desk, owner: Member) ->
     take(desk, todo, owner)
     assert [job.state for job in work(desk)] == ["skipped"]
     with pytest.raises(Void, match="Nobody has approved"):
-        desk.do(approvals.check, todo)
+        desk.check(todo)
     desk.do(give_up_run, desk.now(todo), "The worker died too often.")
     assert (desk.now(todo).status, desk.now(todo).taker) == ("in_progress", owner.user.name)
 

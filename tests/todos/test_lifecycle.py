@@ -17,7 +17,7 @@ from projects.api.problem import ApiError
 from projects.models import Member
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
-from todos import approvals, services
+from todos import services
 from todos.approvals import Void
 from todos.expiry import expire_overdue_todos
 from todos.lifecycle import AFTER, AGENT, Actor, move
@@ -153,7 +153,7 @@ def test_an_edit_of_an_approved_todo_brings_it_back_to_review(desk: Desk, owner:
         approval.refresh_from_db()
         assert approval.ended_at is not None
         with pytest.raises(Void):
-            approvals.check(todo)
+            desk.check(todo)
 
 
 def test_an_edit_of_a_pending_todo_is_a_new_version(desk: Desk) -> None:
@@ -218,7 +218,7 @@ def test_what_was_arranged_cannot_be_swapped_in_the_ledger(
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(arguments={"body": {"amount": 820}})
         with pytest.raises(Void) as void:
-            approvals.check(todo)
+            desk.check(todo)
     assert void.value.changed == ["arguments"]
 
 
@@ -261,7 +261,7 @@ def test_a_cancelled_todo_runs_nothing_more(desk: Desk) -> None:
         todo = standing(desk, status)
         desk.do(services.cancel_todo, todo.pk, actor=NELLO)
         with pytest.raises(Void, match="This todo is cancelled"):
-            desk.do(approvals.check, todo)
+            desk.check(todo)
 
 
 def test_what_is_over_is_not_cancelled(desk: Desk) -> None:
@@ -365,7 +365,7 @@ def test_a_todo_that_changed_as_it_ran_is_put_back_with_what_it_would_need(desk:
     now = desk.now(todo)
     assert (now.status, now.version, now.recipients) == ("pending_review", 2, ["bob@example.com"])
     with pytest.raises(Void), desk.tenant.tx():
-        approvals.check(todo)
+        desk.check(todo)
 
 
 # The history

@@ -11,7 +11,7 @@ from projects.api.problem import ApiError
 from projects.models import Member, Role
 from tests.todos.conftest import REFUND, Desk
 from tests.todos.races import together
-from todos import approvals, rules
+from todos import rules
 from todos.approvals import Void
 from todos.models import StandingRule
 
@@ -62,7 +62,7 @@ def test_a_rule_approves_at_once(desk: Desk, owner: Member) -> None:
     standing = rule(desk, owner)
     todo = desk.refund(50)
     assert (desk.now(todo).status, len(desk.jobs())) == ("approved", 1)
-    approval = desk.do(approvals.check, todo)
+    approval = desk.check(todo)
     assert (approval.rule_id, approval.approved_by, approval.approver) == (
         standing.pk,
         None,
@@ -121,7 +121,7 @@ def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
     desk.do(rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
     assert desk.refund(5).status == "pending_review"
     with pytest.raises(Void, match="The rule that approved this doesn't hold any more"):
-        desk.do(approvals.check, todo)
+        desk.check(todo)
 
 
 def test_a_rule_holds_while_its_maker_may_make_it(desk: Desk) -> None:

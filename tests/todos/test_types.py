@@ -14,7 +14,7 @@ from projects.starters import Locale, start_business, starters
 from projects.tenancy import tenant_tx
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
-from todos import approvals, types
+from todos import types
 from todos.approvals import Void
 from todos.models import TodoType
 
@@ -97,7 +97,7 @@ def test_whom_a_type_writes_to_is_part_of_what_is_approved(desk: Desk, owner: Me
     desk.approve(todo, owner)
     desk.do(types.save_type, desk.tenant.project, {"recipients": ["eve@example.com"]}, type_id=kind.pk)
     with pytest.raises(Void) as void:
-        desk.do(approvals.check, todo)
+        desk.check(todo)
     assert void.value.changed == ["recipients"]
 
 

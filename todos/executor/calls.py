@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from jobs.claimed import ClaimedJob
@@ -13,19 +14,19 @@ from projects.compiled import Compiled
 from projects.threads import in_db
 from todos import approvals
 from todos.approvals import Void
-from todos.content import fingerprint_of
+from todos.content import Ground, fingerprint_of, read_ground
 from todos.executor import endings
 from todos.executor.repeats import repeated_by
 from todos.executor.returning import give_back
-from todos.executor.work import occasion_of, todo_tx
-from todos.models import Todo, TodoCall, TodoStatus
+from todos.executor.work import Work, occasion_of, todo_tx
+from todos.models import Approval, Todo, TodoCall, TodoStatus
+from todos.versions import standing_approval
 from tools import ledger
-from tools.contacts import contact_of
 from tools.definition import ActionType, Delivery
 from tools.execution.callback import callback_token, digest_of
 from tools.execution.caps import cap_of
 from tools.execution.ending import DIED, MOST_ATTEMPTS
-from tools.execution.handler import Contact, Occasion
+from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
 from tools.execution.run import carry_out, definition_of
 from tools.models import Effect, EffectState
@@ -37,43 +38,58 @@ SWAPPED = "What is planned for {tool} isn't what was decided any more; look at i
 
 @dataclass(frozen=True)
 class Begun:
-    """An effect whose attempt is committed as begun."""
+    """An effect whose attempt is committed as begun, and the ground that its approval was found to hold on."""
 
     effect: Effect
     occasion: Occasion
+    ground: Ground
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Nothing was begun or written yet: the call ends here, which its conversation is to learn in the same commit."""
+
+    conversation_id: UUID | None
 
 
 @dataclass(frozen=True)
 class Attempted:
-    """A call after an attempt whose outcome is still to be put down."""
+    """A call after an attempt whose outcome is still to be put down. `ground` is what its todo stood on when it began."""
 
     call_id: UUID
     conversation_id: UUID | None
     outcome: Outcome
+    ground: Ground
 
 
-async def carry_out_calls(job: ClaimedJob, calls: Sequence[UUID]) -> Attempted | None:
+async def carry_out_calls(
+    job: ClaimedJob, calls: Sequence[UUID], *, first: Begun | Kept | None = None
+) -> Attempted | None:
     """One attempt at each call that is due. Each may end, be put off, be kept back, or find its approval void.
 
-    What became of the last attempt is given back: it is put down with what follows from it, in one commit.
+    `first` is how the first of them has begun already. What became of the last attempt is given back: it is put down with what
+    follows from it, in one commit.
     """
     attempted: Attempted | None = None
-    for call_id in calls:
+    for at, call_id in enumerate(calls):
         if attempted is not None:
             await in_db(put_down, job, attempted)
             crash_point("todo.between_effects")
-        attempted = await _carry_out(job, call_id)
+        attempted = await _carry_out(job, call_id, begun=None if at else first)
     return attempted
 
 
-async def _carry_out(job: ClaimedJob, call_id: UUID) -> Attempted | None:
-    begun = await in_db(_begin, job, call_id)
+async def _carry_out(job: ClaimedJob, call_id: UUID, *, begun: Begun | Kept | None) -> Attempted | None:
     if begun is None:
+        begun = await in_db(_begin, job, call_id)
+    if isinstance(begun, Kept):
+        begun = await in_db(_begin, job, call_id, keeping=begun)
+    if not isinstance(begun, Begun):
         return None
     crash_point("effect.sending_pre_bytes")
     outcome = await _attempt(begun)
     crash_point("effect.response_pre_commit")
-    return Attempted(call_id, begun.effect.conversation_id, outcome)
+    return Attempted(call_id, begun.effect.conversation_id, outcome, begun.ground)
 
 
 def put_down(job: ClaimedJob, attempted: Attempted) -> None:
@@ -82,9 +98,13 @@ def put_down(job: ClaimedJob, attempted: Attempted) -> None:
         settle_attempt(todo, attempted)
 
 
-def settle_attempt(todo: Todo, attempted: Attempted) -> None:
-    """Put down what happened, inside a transaction that holds the conversation and has locked the todo."""
-    call = _call(attempted.call_id)
+def settle_attempt(todo: Todo, attempted: Attempted, *, work: Work | None = None) -> None:
+    """Put down what happened, inside a transaction that holds the conversation and has locked the todo.
+
+    `work` is the todo's run as that transaction has read it; its call is then as it stands afterwards.
+    """
+    known = [call for call in work.open_calls if call.pk == attempted.call_id] if work else []
+    call = known[0] if known else _call(attempted.call_id)
     endings.settle(todo, call.step.approval, call, attempted.outcome)
 
 
@@ -99,24 +119,48 @@ async def _attempt(begun: Begun) -> Outcome:
         return Outcome.unknown(f"The tool broke off ({type(error).__name__}); whether it was done isn't known.")
 
 
-def _begin(job: ClaimedJob, call_id: UUID) -> Begun | None:
-    """The approval is looked at again, and `sending` committed, before anything leaves (T1, E1). None: not now, or never."""
-    with todo_tx(job) as todo:
+def _begin(job: ClaimedJob, call_id: UUID, *, keeping: Kept | None = None) -> Begun | Kept | None:
+    """Begin a stored call in a transaction of its own. With `keeping` the conversation is held: a call that is kept back ends."""
+    with todo_tx(job, conversation_id=keeping.conversation_id if keeping else None) as todo:
         call = _call(call_id)
-        if call.finished_at is not None or todo.status != TodoStatus.IN_PROGRESS or todo.taker:
-            return None
-        contact = contact_of(todo.persona_id)
-        try:
-            approval = approvals.check(todo, contacts={contact.persona_id: contact} if contact else {})
-        except Void as void:
-            give_back(todo, void)
-            return None
-        if approval.pk != call.step.approval_id:
-            return None
-        if _is_swapped(call):
-            give_back(todo, Void(SWAPPED.format(tool=call.name)))
-            return None
-        return None if _is_kept_back(todo, call) else _go(todo, endings.effect_of(call), contact)
+        return begin_call(todo, call, approval=_standing(todo, call), keeping=keeping)
+
+
+def begin_call(
+    todo: Todo, call: TodoCall, *, approval: Approval | None, keeping: Kept | None = None
+) -> Begun | Kept | None:
+    """The approval is looked at again, and `sending` committed, before anything leaves (T1, E1). None: not now, or never.
+
+    Inside a transaction that has locked the todo and then read the whole of it, and the `approval` of its version. Kept: the call
+    is to end here instead, which it does with `keeping`.
+    """
+    if call.finished_at is not None or todo.status != TodoStatus.IN_PROGRESS or todo.taker:
+        return None
+    ground = read_ground(todo)
+    try:
+        approval = approvals.check(todo, approval, ground=ground)
+    except Void as void:
+        give_back(todo, void)
+        return None
+    if approval.pk != call.step.approval_id:
+        return None
+    if _is_swapped(call):
+        give_back(todo, Void(SWAPPED.format(tool=call.name)))
+        return None
+    end = _kept_back_by(todo, call)
+    if end is None:
+        return _go(todo, endings.effect_of(call), ground)
+    if keeping is None:
+        return Kept(todo.conversation_id)
+    end()
+    return None
+
+
+def _standing(todo: Todo, call: TodoCall) -> Approval | None:
+    """The approval of the todo's version: that of the call, unless another one stands by now."""
+    approval = call.step.approval
+    is_standing = approval.version == todo.version and approval.ended_at is None
+    return approval if is_standing else standing_approval(todo)
 
 
 def _is_swapped(call: TodoCall) -> bool:
@@ -126,30 +170,27 @@ def _is_swapped(call: TodoCall) -> bool:
     return decided != (effect.tool, effect.arguments, fingerprint_of(effect))
 
 
-def _is_kept_back(todo: Todo, call: TodoCall) -> bool:
-    """Whether the call has ended here: its worker died at it, it is a repeat, or too much."""
+def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
+    """What ends the call here, because its worker died at it, or it is a repeat, or too much. None where it may begin."""
     effect = endings.effect_of(call)
     if effect.state == EffectState.SENDING:
         if effect.delivery != Delivery.ONCE and effect.attempts < MOST_ATTEMPTS:
-            return False
-        endings.give_up(todo, call, DIED)
-        return True
+            return None
+        return partial(endings.give_up, todo, call, DIED)
     earlier = repeated_by(todo, call.step.approval, effect)
     if earlier is not None:
-        endings.hold(todo, call, earlier)
-    elif too_much := cap_of(effect):
-        endings.end(todo, call, Outcome.failed(too_much), state=EffectState.FAILED)
-    else:
-        return False
-    return True
+        return partial(endings.hold, todo, call, earlier)
+    if too_much := cap_of(effect):
+        return partial(endings.end, todo, call, Outcome.failed(too_much), state=EffectState.FAILED)
+    return None
 
 
-def _go(todo: Todo, effect: Effect, contact: Contact | None) -> Begun | None:
+def _go(todo: Todo, effect: Effect, ground: Ground) -> Begun | None:
     action = definition_of(effect).action
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
         return None
-    return Begun(effect, occasion_of(todo, effect, contact=contact))
+    return Begun(effect, occasion_of(todo, effect, contact=ground.contact), ground)
 
 
 CALLS = Compiled(

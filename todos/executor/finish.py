@@ -68,7 +68,10 @@ def _without_effects(work: Work) -> tuple[TodoStatus, str]:
 
 
 def _effects(work: Work) -> list[Effect]:
-    return [call.effect for call in work.calls if call.effect is not None]
+    """The effects of the run as they stand now, in the order of its calls."""
+    of_calls = dict.fromkeys(call.effect_id for call in work.calls if call.effect_id is not None)
+    found = Effect.objects.in_bulk(of_calls) if of_calls else {}
+    return [found[effect_id] for effect_id in of_calls]
 
 
 def _in_state(effects: Sequence[Effect], *states: EffectState) -> list[Effect]:

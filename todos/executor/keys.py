@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
@@ -32,11 +33,13 @@ def approval_of(key: str) -> UUID:
     return UUID(key.split(":")[1])
 
 
-def is_put_off(approval: Approval, effect: Effect) -> bool:
-    """Whether the effect's next attempt isn't due yet: the job that makes it still waits, and isn't the one that asks."""
-    if not effect.attempts:
-        return False
-    return Job.objects.filter(key=_retry_key(approval, effect), state=State.QUEUED).exists()
+def put_off(approval: Approval, effects: Iterable[Effect]) -> set[UUID]:
+    """The effects whose next attempt isn't due yet: the job that makes it still waits, and isn't the one that asks."""
+    of_key = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}
+    if not of_key:
+        return set()
+    waiting = Job.objects.filter(key__in=of_key, state=State.QUEUED).values_list("key", flat=True)
+    return {of_key[key] for key in waiting}
 
 
 def _retry_key(approval: Approval, effect: Effect) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tools.calling.offer import AgentToolDefinition
 from tools.catalogue import CompiledTool
-from tools.execution.schemas import NOTHING, MalformedTool, wanted_arguments
+from tools.execution.schemas import NOTHING, MalformedTool, handler_of, wanted_arguments
 
 
 def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
@@ -17,8 +17,15 @@ def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:
 
 def _specification(tool: CompiledTool) -> dict[str, Any] | None:
     try:
-        wanted = wanted_arguments(tool.name, tool.definition)
+        parameters = _parameters(tool)
     except MalformedTool:
         return None
-    parameters = wanted.model_json_schema() if isinstance(wanted, type) else wanted or NOTHING
     return AgentToolDefinition(tool.name, tool.definition.description, parameters).as_openai()
+
+
+def _parameters(tool: CompiledTool) -> Mapping[str, Any]:
+    """The JSON Schema of its arguments. Raises MalformedTool."""
+    if (handler := handler_of(tool.name, tool.definition)) is not None:
+        return handler.schema
+    wanted = wanted_arguments(tool.name, tool.definition)
+    return wanted if isinstance(wanted, dict) else NOTHING

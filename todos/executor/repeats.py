@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from projects.compiled import Compiled
+from projects.postgresql.prepared import Prepared
 from todos.models import Approval, Todo
 from tools.execution.repeats import STANDING, find_same
 from tools.models import Effect
@@ -25,7 +25,7 @@ EARLIER_RUNS = Compiled(
     ),
     kinds=(UUID, UUID, UUID, str, str, str),
 )
-_ONE_AT_A_TIME = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
+_ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 
 
 def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:
@@ -51,5 +51,4 @@ def _of_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect |
 
 def _wait_for_others(effect: Effect) -> None:
     if effect.repeat_key:
-        with connection.cursor() as cursor:
-            cursor.execute(_ONE_AT_A_TIME, [effect.repeat_key])
+        _ONE_AT_A_TIME(effect.repeat_key)

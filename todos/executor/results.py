@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
-from django.db import connection
-
+from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id
 from todos.models import Todo, TodoCall, TodoStep
 from tools.calling.results import result_of
 from tools.models import Effect, EffectState
 
-_END = """
+_END = Prepared("""
 with ended as (
-    update todos_todocall set result = %(result)s, is_error = %(is_error)s, finished_at = statement_timestamp()
-    where organization_id = %(organization)s and id = %(call)s)
-update todos_todostep set finished_at = statement_timestamp()
-where organization_id = %(organization)s and id = %(step)s and not exists (
-    select 1 from todos_todocall c
-    where c.organization_id = %(organization)s and c.step_id = %(step)s and c.id <> %(call)s and c.finished_at is null)
-"""
+    update todos_todocall set result = %s, is_error = %s, finished_at = statement_timestamp()
+    where organization_id = %s and id = %s),
+step as (
+    update todos_todostep set finished_at = statement_timestamp()
+    where organization_id = %s and id = %s and not exists (
+        select 1 from todos_todocall c
+        where c.organization_id = %s and c.step_id = %s and c.id <> %s and c.finished_at is null))
+select statement_timestamp()
+""")
 
 log = logging.getLogger(__name__)
 
@@ -35,9 +35,9 @@ def end_call(todo: Todo, call: TodoCall, effect: Effect) -> None:
 
 def put_result(call: TodoCall, result: str, *, is_error: bool) -> None:
     """End a stored call, and with the last of a step's calls the step."""
-    values: dict[str, Any] = {"call": call.pk, "step": call.step_id, "result": result, "is_error": is_error}
-    with connection.cursor() as cursor:
-        cursor.execute(_END, {"organization": current_organization_id(), **values})
+    mine = current_organization_id()
+    rows = _END(result, is_error, mine, call.pk, mine, call.step_id, mine, call.step_id, call.pk)
+    call.result, call.is_error, call.finished_at = result, is_error, rows[0][0]
 
 
 def reopen_call(call: TodoCall) -> None:

@@ -7,10 +7,10 @@ from uuid import UUID
 from todos.approvals import Void
 from todos.executor import endings
 from todos.executor.results import put_result
-from todos.executor.work import time_of
 from todos.lifecycle import AGENT
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, put_back
+from todos.versions import time_of
 from tools import ledger
 from tools.execution.ending import DIED
 from tools.models import EffectState

@@ -1,8 +1,8 @@
 """execute_todo: carries on one approved todo from wherever it stands (L12-L14, reliability 2.4).
 
-claim: approval checked, in progress → for each step: the model decides → one commit → each call: approval checked again and
-`sending` committed → carried out, outside of any transaction → its result, and what comes next, committed → the next step; no
-call: the run ends.
+claim: approval checked, in progress → for each step: the model decides → the step is stored, and its first call begun, in one
+commit → carried out, outside of any transaction → its result, and what comes next, committed → the next step; no call: the run
+ends. Every call: the approval is checked again in the transaction that commits `sending`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from todos.approvals import Void
 from todos.executor import endings
 from todos.executor.calls import Attempted, carry_out_calls, put_down, settle_attempt
 from todos.executor.finish import finish, give_up_run
-from todos.executor.keys import approval_of, is_put_off
+from todos.executor.keys import approval_of, put_off
 from todos.executor.returning import catch_up, give_back, is_accepted, stop
-from todos.executor.steps import context_of, store_frozen_step, take_step
+from todos.executor.steps import Step, context_of, store_frozen_step, take_step
 from todos.executor.work import Work, lock_todo, read_work, todo_tx
 from todos.lifecycle import AGENT, move
 from todos.models import Todo, TodoCall, TodoStatus
@@ -46,10 +46,10 @@ async def run_todo(job: ClaimedJob) -> None:
     crash_point("todo.claimed")
     attempted: Attempted | None = None
     while (ahead := await _look_ahead(job, attempted)) is not None:
-        calls = ahead.calls
+        step = Step(ahead.calls)
         if ahead.context is not None:
-            calls = await take_step(job, ahead.work, ahead.context)
-        attempted = await carry_out_calls(job, calls)
+            step = await take_step(job, ahead.work, ahead.context)
+        attempted = await carry_out_calls(job, step.calls, first=step.first)
 
 
 def give_up_todo(job: ClaimedJob, reason: str) -> None:
@@ -86,41 +86,40 @@ def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | Non
     It ends the job where nothing comes next: then None.
     """
     with todo_tx(job, conversation_id=attempted.conversation_id if attempted else None) as todo:
+        work = read_work(todo, ground=attempted.ground if attempted else None)
         if attempted is not None:
-            settle_attempt(todo, attempted)
-        work = _take_up(todo, approval_id=approval_of(job.key))
+            settle_attempt(todo, attempted, work=work)
+        work = _take_up(todo, work, approval_id=approval_of(job.key))
         if work is None:
             prove(job, finish=State.SKIPPED, error=f"This todo is {TodoStatus(todo.status).label.lower()}.")
             return None
         open_calls = _still_open(work)
-        due = [call.pk for call in open_calls if not _waits(work, call)]
-        if due:
+        if due := _due(work, open_calls):
             return Move(work, due)
         if not open_calls and not work.has_stopped and len(work.steps) < MOST_STEPS:
             return Move(work, context=context_of(work))
         if not open_calls:
             crash_point("todo.last_step_pre_final")
-            finish(_again(todo))
+            finish(work)
         prove(job, finish=State.DONE)
         return None
 
 
-def _take_up(todo: Todo, *, approval_id: UUID) -> Work | None:
+def _take_up(todo: Todo, work: Work | None, *, approval_id: UUID) -> Work | None:
     """The run that is at hand; None where nothing may run. The first time, its approval is checked (T1, T10)."""
-    work = read_work(todo)
     if work is None or work.approval.pk != approval_id or todo.status not in approvals.RUNS:
         stop(todo, approval_id=approval_id)
         return None
     if todo.status == TodoStatus.APPROVED:
         try:
-            approvals.check(todo)
+            approvals.check(todo, work.approval, ground=work.ground)
         except Void as void:
             give_back(todo, void)
             return None
         move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
     if work.is_frozen and not work.steps:
         store_frozen_step(work)
-        return _again(todo)
+        return read_work(todo, ground=work.ground)
     return work
 
 
@@ -129,13 +128,7 @@ def _still_open(work: Work) -> list[TodoCall]:
     return [call for call in work.open_calls if not catch_up(work.todo, call)]
 
 
-def _waits(work: Work, call: TodoCall) -> bool:
-    return is_accepted(call) or is_put_off(work.approval, endings.effect_of(call))
-
-
-def _again(todo: Todo) -> Work:
-    """The work as it stands now. An approved todo has a standing approval."""
-    work = read_work(todo)
-    if work is None:
-        raise WrongState("This todo runs without an approval.")
-    return work
+def _due(work: Work, calls: Sequence[TodoCall]) -> list[UUID]:
+    """Those of the open calls that wait neither for an answer nor for their next attempt."""
+    waiting = put_off(work.approval, [endings.effect_of(call) for call in calls])
+    return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -12,6 +13,7 @@ from jobs.calls import call_rows
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.errors import GiveUp
+from jobs.fence import Zombie
 from jobs.model_client import model_client
 from jobs.models import Job, ModelCall
 from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
@@ -22,15 +24,17 @@ from projects.threads import in_db
 from projects.writes import Writes
 from todos.content import recipients_of
 from todos.executor import planning
+from todos.executor.calls import Begun, Kept, begin_call
 from todos.executor.conversation import transcript_of
 from todos.executor.messages import as_messages
 from todos.executor.offer import specifications
 from todos.executor.planning import Plan, plan_calls, plan_frozen
-from todos.executor.work import Work, time_of, todo_tx
+from todos.executor.work import Work, todo_tx
 from todos.lifecycle import AGENT
 from todos.models import Todo, TodoStatus, TodoStep
 from todos.services import put_back
 from todos.skills.execute import ExecuteContext, build_request
+from todos.versions import standing_approval, time_of
 from tools.execution.repeats import STANDING
 from tools.models import Effect
 from tools.skills.arguments import KnownFact
@@ -51,8 +55,16 @@ EARLIER = Compiled(
 )
 
 
-async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> list[UUID]:
-    """Ask for the next step, and commit it; returns its calls that are to be carried out.
+@dataclass(frozen=True)
+class Step:
+    """A step that is stored: its calls that are to be carried out, and how the first of them has begun, if it has."""
+
+    calls: Sequence[UUID] = ()
+    first: Begun | Kept | None = None
+
+
+async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> Step:
+    """Ask for the next step, and commit it.
 
     Raises LlmError where it may be tried again, else GiveUp.
     """
@@ -68,9 +80,20 @@ async def take_step(job: ClaimedJob, work: Work, context: ExecuteContext) -> lis
         await in_db(_keep_calls, job, work.todo, records)
         raise (GiveUp(str(error)) if isinstance(error, HOPELESS) else error) from error
     crash_point("todo.model_done_pre_commit")
-    plan = await in_db(_commit, job, work, completion, records)
+    step = await _store_step(job, work, completion, records)
     crash_point("todo.step_committed")
-    return [call.pk for call in plan.calls if call.finished_at is None]
+    return step
+
+
+async def _store_step(job: ClaimedJob, work: Work, completion: Completion, records: Sequence[CallRecord]) -> Step:
+    """Where its first call can't be begun in the same commit, the step is stored all the same: no model is asked for it again."""
+    try:
+        return await in_db(_commit, job, work, completion, records, begins=True)
+    except Zombie:
+        raise
+    except Exception:
+        log.exception("The first call of a step of todo %s could not be begun along with it.", work.todo.pk)
+        return await in_db(_commit, job, work, completion, records, begins=False)
 
 
 def context_of(work: Work) -> ExecuteContext:
@@ -102,14 +125,18 @@ def store_frozen_step(work: Work) -> None:
     _store(work.todo, step, plan_frozen(work, step), Writes())
 
 
-def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequence[CallRecord]) -> Plan:
-    """One commit: the step, its calls, their planned effects. A todo that was cancelled meanwhile takes no step more."""
+def _commit(
+    job: ClaimedJob, work: Work, completion: Completion, records: Sequence[CallRecord], *, begins: bool
+) -> Step:
+    """One commit: the step, its calls, their planned effects, the first of which `begins` (T6, E1). A todo that was cancelled
+    meanwhile takes no step more.
+    """
     with todo_tx(job) as todo:
         writes = Writes()
         writes.insert(_rows(job, todo, records))
         if todo.status != TodoStatus.IN_PROGRESS or todo.version != work.todo.version:
             writes.send()
-            return Plan([])
+            return Step()
         step = TodoStep(
             todo=todo,
             approval=work.approval,
@@ -124,7 +151,9 @@ def _commit(job: ClaimedJob, work: Work, completion: Completion, records: Sequen
         _store(todo, step, plan, writes)
         if plan.to_review:
             put_back(todo, reason=plan.to_review, actor=AGENT)
-        return plan
+        due = [call for call in plan.calls if call.finished_at is None]
+        first = begin_call(todo, due[0], approval=standing_approval(todo)) if due and begins else None
+        return Step([call.pk for call in due], first)
 
 
 def _store(todo: Todo, step: TodoStep, plan: Plan, writes: Writes) -> None:

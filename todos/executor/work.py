@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
+from typing import TypeVar, cast
 from uuid import UUID
 
-from django.db.models.functions import Now
+from django.db.models import Model
 
 from jobs.claimed import ClaimedJob
 from jobs.fence import prove
@@ -19,17 +19,20 @@ from projects.agent import AgentConfig
 from projects.compiled import Compiled
 from projects.model_choice import model_for
 from projects.models import AgentVersion
-from projects.tenancy import tenant_tx
-from todos.content import CHANNEL, compiled_tools, tools_of
+from projects.postgresql.prepared import Prepared
+from projects.tenancy import current_organization_id, tenant_tx
+from todos.content import CHANNEL, Ground, read_ground, tools_of
 from todos.executor.conversation import hold
 from todos.models import Approval, Todo, TodoCall, TodoStep
+from todos.models.step import MOST_STEPS
 from todos.skills.execute import SKILL
-from todos.versions import standing_approval
-from tools.catalogue import CompiledTool, at_moment
-from tools.contacts import contact_of
+from todos.versions import read_whole, standing_approval, time_of
+from tools.catalogue import CompiledTool
 from tools.definition import Moment
 from tools.execution.handler import Contact, Occasion
 from tools.models import Effect
+
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -42,18 +45,27 @@ class Taken:
 
 @dataclass(frozen=True)
 class Work:
-    """A run of one approval. `tools` are those that may be used, in the order they are offered (L09); `now` is the database's
-    time; `steps` are what was decided so far, with their calls.
+    """A run of one approval. `now` is the database's time; `steps` are what was decided so far, with their calls, each open
+    one with its effect.
     """
 
     todo: Todo
     approval: Approval
     config: AgentConfig
     model: ModelSpec
-    tools: Mapping[str, CompiledTool]
-    contact: Contact | None
+    ground: Ground
     steps: Sequence[Taken]
     now: datetime
+
+    @property
+    def tools(self) -> Mapping[str, CompiledTool]:
+        """Those that may be used, in the order they are offered (L09)."""
+        known = self.ground.tools
+        return {name: known[name] for name in tools_of(self.todo) if name in known and _is_usable(known[name])}
+
+    @property
+    def contact(self) -> Contact | None:
+        return self.ground.contact
 
     @property
     def is_frozen(self) -> bool:
@@ -79,20 +91,14 @@ class Work:
         return occasion_of(self.todo, effect, contact=self.contact)
 
 
-LOCKED = Compiled(
-    lambda todo: (
-        Todo.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("project__agent_version", "type", "effect")
-        .annotate(now=Now())
-        .filter(pk=todo)
-    ),
-    kinds=(UUID,),
-)
+_LOCK = Prepared("select 1 from todos_todo where organization_id = %s and id = %s for no key update")
 STEPS = Compiled(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
+# By keys alone, and in tens: a join could be planned by the organization, which has many more of them than a run.
 CALLS = Compiled(
-    lambda approval: TodoCall.objects.select_related("effect").filter(step__approval_id=approval).order_by("index"),
-    kinds=(UUID,),
+    lambda *steps: TodoCall.objects.filter(step_id__in=steps).order_by("index"), kinds=(UUID,) * MOST_STEPS
 )
+EFFECTS = Compiled(lambda *effects: Effect.objects.filter(pk__in=effects), kinds=(UUID,) * MOST_STEPS)
+NONE = UUID(int=0)
 
 
 @contextmanager
@@ -101,22 +107,25 @@ def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None) -> Iterator
 
     `conversation_id` is the todo's, where that learns in the same commit what becomes of effects: it is locked first of all.
     """
-    with tenant_tx(job.organization_id), hold(conversation_id):
-        todo = lock_todo(job.subject_id)
+    with tenant_tx(job.organization_id, plans_once=True), hold(conversation_id):
+        _LOCK(job.organization_id, job.subject_id)
         prove(job)
-        yield todo
+        # By a statement of its own: what was committed while the lock was waited for is seen in all of it.
+        yield read_whole(job.subject_id)
 
 
 def lock_todo(todo_id: UUID) -> Todo:
     """The todo, which nobody else changes before this transaction ends. Raises Todo.DoesNotExist."""
-    found = LOCKED(todo_id)
-    if not found:
-        raise Todo.DoesNotExist
-    return found[0]
+    _LOCK(current_organization_id(), todo_id)
+    return read_whole(todo_id)
 
 
-def read_work(todo: Todo) -> Work | None:
-    """What the locked todo's run is about; None when no approval of it stands."""
+def read_work(todo: Todo, *, ground: Ground | None = None) -> Work | None:
+    """What the locked todo's run is about; None when no approval of it stands.
+
+    `ground` is what an earlier transaction of the run has read of it. It says what may be decided; whether that may be done
+    is asked anew before each effect.
+    """
     approval = standing_approval(todo)
     if approval is None:
         return None
@@ -127,8 +136,7 @@ def read_work(todo: Todo) -> Work | None:
         approval=approval,
         config=config,
         model=replace(model, model=todo.type.model) if todo.type and todo.type.model else model,
-        tools=_usable(todo),
-        contact=contact_of(todo.persona_id),
+        ground=ground or read_ground(todo),
         steps=steps_of(approval),
         now=time_of(todo),
     )
@@ -160,17 +168,32 @@ def config_of(todo: Todo) -> AgentConfig:
 
 def steps_of(approval: Approval) -> list[Taken]:
     """The steps of an approval's run, in order."""
-    of_step = defaultdict[UUID, list[TodoCall]](list)
-    for call in CALLS(approval.pk):
+    steps, of_step = STEPS(approval.pk), defaultdict[UUID, list[TodoCall]](list)
+    calls = _in_tens(CALLS, [step.pk for step in steps])
+    still_open = [call.effect_id for call in calls if call.finished_at is None and call.effect_id is not None]
+    effects = {effect.pk: effect for effect in _in_tens(EFFECTS, still_open)}
+    for call in calls:
+        if call.effect_id in effects:
+            call.effect = effects[call.effect_id]
         of_step[call.step_id].append(call)
-    return [Taken(step, of_step[step.pk]) for step in STEPS(approval.pk)]
+    return [_taken(step, of_step[step.pk], approval) for step in steps]
 
 
-def time_of(todo: Todo) -> datetime:
-    """The database's time at which a todo was locked."""
-    return cast(datetime, vars(todo)["now"])
+def _in_tens(rows: Compiled[M], keys: Sequence[UUID]) -> list[M]:
+    """The rows of these keys."""
+    found = list[M]()
+    for at in range(0, len(keys), MOST_STEPS):
+        some = keys[at : at + MOST_STEPS]
+        found += rows(*some, *[NONE] * (MOST_STEPS - len(some)))
+    return found
 
 
-def _usable(todo: Todo) -> dict[str, CompiledTool]:
-    known = {tool.name: tool for tool in at_moment(compiled_tools(todo.project).values(), Moment.TASK)}
-    return {name: known[name] for name in tools_of(todo) if name in known and known[name].is_offered}
+def _taken(step: TodoStep, calls: list[TodoCall], approval: Approval) -> Taken:
+    step.approval = approval
+    for call in calls:
+        call.step = step
+    return Taken(step, calls)
+
+
+def _is_usable(tool: CompiledTool) -> bool:
+    return Moment.TASK in tool.moments and tool.is_offered

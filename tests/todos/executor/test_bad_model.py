@@ -129,6 +129,33 @@ def test_a_contact_without_an_address_any_more_is_shown_in_words(runs: Runs) -> 
     assert "e-mail address" in todo.reason
 
 
+def test_a_contact_that_loses_its_address_in_the_run_is_not_written_to(runs: Runs, target: Target) -> None:
+    """T1, L10: read anew before each effect, whatever an earlier one of the run was told."""
+    runs.own_tool(target.url)
+
+    def forget(_: Any) -> None:
+        with runs.tenant.tx():
+            PersonaField.objects.filter(persona=runs.conversation.persona, key="email").delete()
+
+    target.on_request = forget
+    runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
+    runs.calls_tool(CALLER)
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY, CALLER)))
+    assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
+    assert (todo.status, "has no e-mail address any more" in todo.reason) == ("pending_review", True)
+
+
+def test_a_tool_that_changes_between_two_steps_does_nothing_more(runs: Runs, target: Target) -> None:
+    """T1, E9: a step is decided with the tools of the last check, and carried out under a new one."""
+    runs.own_tool(target.url)
+    target.on_request = lambda _: runs.own_tool(f"{target.url}/elsewhere")
+    runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
+    runs.calls_tool(NOTIFY, {"body": {"what": "Hello again"}})
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
+    assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
+    assert (todo.status, len(target.log)) == ("pending_review", 1)
+
+
 def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
     """T10: before the next effect."""
     runs.own_tool(target.url)

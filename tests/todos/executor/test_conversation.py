@@ -13,7 +13,7 @@ from jobs.models import Job
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content import content_of, hash_of
-from todos.executor import run
+from todos.executor import run, steps
 from todos.models import Todo
 
 CALLER = "send_email_to_caller"
@@ -131,6 +131,15 @@ def test_the_conversation_learns_of_an_effect_in_the_commit_that_ends_it(runs: R
         assert not Job.objects.filter(lane="todo_news", key__startswith="todo_news:effect:").exists()
 
 
+def test_the_conversation_learns_of_a_repeat_in_the_commit_that_holds_it(runs: Runs) -> None:
+    """E6, E8: what never begins is told like what does."""
+    runs.carry_out(runs.frozen())
+    [effect] = runs.effects(runs.carry_out(runs.frozen()))
+    assert [payload["id"] for payload in events(runs, "effect_held")] == [str(effect.pk)]
+    with runs.tenant.tx():
+        assert not Job.objects.filter(lane="todo_news", key__startswith="todo_news:effect:").exists()
+
+
 @pytest.mark.parametrize(
     ("answers", "idn"),
     [(Answers(status=400), "effect_failed"), (Answers(drops=True), "effect_unknown"), (Answers(), "effect_done")],
@@ -159,3 +168,20 @@ def test_an_outcome_is_kept_where_nothing_can_be_decided_after_it(runs: Runs, mo
     runs.says()
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
     assert (todo.status, [effect.attempts for effect in runs.effects(todo)]) == ("completed", [1])
+
+
+def test_a_step_is_kept_where_its_call_can_not_be_begun_with_it(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """T6: no model is asked for the same step twice."""
+    breaks, begin = iter([True]), steps.begin_call
+
+    def sometimes(*arguments: Any, **details: Any) -> Any:
+        if next(breaks, False):
+            raise RuntimeError("a bug")
+        return begin(*arguments, **details)
+
+    monkeypatch.setattr(steps, "begin_call", sometimes)
+    runs.calls_tool(CALLER, LETTER)
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    assert (todo.status, [effect.attempts for effect in runs.effects(todo)]) == ("completed", [1])
+    assert len(runs.model.requests("execute")) == 2

@@ -12,8 +12,9 @@ from conversations.services import give_fields
 from jobs.models import Job, State
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.executor.keys import put_off
 from todos.lifecycle import Actor
-from todos.models import Todo
+from todos.models import Approval, Todo
 from todos.services import review_again
 from tools.execution.callback import callback_token
 from tools.execution.webhook import reply_of
@@ -72,6 +73,22 @@ def test_a_plan_that_was_swapped_in_the_ledger_is_not_run(swap: dict[str, Any], 
     todo = runs.run(todo)
     assert (todo.status, len(target.log), runs.effects(todo)[0].state) == ("pending_review", 1, "cancelled")
     assert f"What is planned for {NOTIFY} isn't what was decided" in todo.reason
+
+
+def test_one_statement_finds_what_of_a_step_is_put_off(
+    runs: Runs, target: Target, django_assert_max_num_queries: Any
+) -> None:
+    """E3: whatever the number of calls."""
+    target.answers(*[Answers(status=503)] * 5)
+    runs.own_tool(target.url, delivery="idempotent")
+    calls = [{"name": NOTIFY, "arguments": {"body": {"what": str(number)}}} for number in range(5)]
+    runs.model.script("execute", tool_calls=calls)
+    effects = runs.effects(todo := runs.carry_out(runs.todo(runs.kind(NOTIFY)), hurry=False))
+    with runs.tenant.tx():
+        [approval] = Approval.objects.filter(todo=todo)
+        with django_assert_max_num_queries(1):
+            waiting = put_off(approval, effects)
+    assert (len(effects), waiting) == (5, {effect.pk for effect in effects})
 
 
 def test_another_job_makes_no_attempt_before_it_is_due(runs: Runs, target: Target) -> None:

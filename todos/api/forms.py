@@ -1,0 +1,109 @@
+"""What the calls of the todos' API take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from projects.api.serializers import StrictSerializer, TextField
+from projects.models import Role
+from todos import rules, types
+from todos.models import SecondApprover
+from todos.plans import LONGEST_DESCRIPTION
+
+VERSION: dict[str, Any] = {"min_value": 1, "max_value": 2**31 - 1, "required": False}
+SHA256 = r"^[0-9a-f]{64}$"
+
+
+class TypeInput(StrictSerializer):
+    name = TextField(longest=types.LONGEST_NAME)
+    description = TextField(longest=types.LONGEST_DESCRIPTION)
+    tools = serializers.ListField(child=serializers.CharField(max_length=120), max_length=50, required=False)
+    model = serializers.CharField(max_length=120, required=False, allow_blank=True)
+    recipients = serializers.ListField(
+        child=serializers.CharField(max_length=254),
+        required=False,
+        help_text="Whom a todo of this type may write to (`send_email`) which names no recipients itself.",
+    )
+    approver_role = serializers.ChoiceField(choices=[Role.OPERATOR, Role.ADMIN, Role.OWNER], required=False)
+    second_approver = serializers.ChoiceField(choices=SecondApprover.choices, required=False)
+    limit_argument = serializers.CharField(max_length=80, required=False, allow_blank=True)
+    limit_value = serializers.DecimalField(max_digits=14, decimal_places=2, required=False, allow_null=True)
+    expires_after_hours = serializers.IntegerField(min_value=1, max_value=types.LONGEST_HOURS, required=False)
+    is_extracted = serializers.BooleanField(required=False)
+
+
+class TypePatch(TypeInput):
+    name = TextField(longest=types.LONGEST_NAME, required=False)
+    description = TextField(longest=types.LONGEST_DESCRIPTION, required=False)
+
+
+class Plan(StrictSerializer):
+    """What both making and editing a todo may say."""
+
+    type = serializers.CharField(max_length=120, required=False, allow_null=True)
+    tool = serializers.CharField(max_length=120, required=False, allow_null=True)
+    arguments = serializers.DictField(required=False, allow_null=True)
+    recipients = serializers.ListField(child=serializers.CharField(max_length=254), required=False)
+    persona = serializers.UUIDField(required=False, allow_null=True)
+
+
+class TodoInput(Plan):
+    description = TextField(longest=LONGEST_DESCRIPTION)
+    conversation = serializers.UUIDField(required=False, allow_null=True)
+
+
+class TodoPatch(Plan):
+    description = TextField(longest=LONGEST_DESCRIPTION, required=False)
+    version = serializers.IntegerField(**VERSION)
+
+
+class Seen(StrictSerializer):
+    """What the caller saw. Without it, what stands at this moment is meant."""
+
+    version = serializers.IntegerField(
+        **VERSION, help_text="The todo's `version` as it was read; 409 with the difference when another one stands."
+    )
+    content_hash = serializers.RegexField(
+        SHA256,
+        max_length=64,
+        required=False,
+        help_text="Its `content_hash` as it was read. It binds you to exactly what you saw, also where a contact or a tool "
+        "changed within the version; 409 with the difference when it is another.",
+    )
+
+
+class Reason(StrictSerializer):
+    reason = TextField(longest=500, required=False, allow_blank=True)
+
+
+class Failure(StrictSerializer):
+    reason = TextField(longest=500, help_text="Why it couldn't be done. Its promise is broken with these words.")
+
+
+class Note(StrictSerializer):
+    note = TextField(longest=500, required=False, allow_blank=True, help_text="How it was done.")
+
+
+class Ticks(StrictSerializer):
+    repeats = serializers.ListField(child=serializers.UUIDField(), max_length=100, required=False)
+
+
+class ChoiceInput(StrictSerializer):
+    # StrictSerializer keeps `id` from clients as a field of its own.
+    todo = serializers.UUIDField()
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    content_hash = serializers.RegexField(SHA256, max_length=64)
+
+
+class ChoicesInput(StrictSerializer):
+    todos = ChoiceInput(many=True)
+    confirmed = serializers.BooleanField(required=False, default=False)
+
+
+class RuleInput(StrictSerializer):
+    tool = serializers.CharField(max_length=120)
+    type = serializers.CharField(max_length=120, required=False, allow_null=True)
+    allowed = serializers.DictField(required=False, default=dict)
+    most_per_day = serializers.IntegerField(min_value=1, max_value=rules.MOST_PER_DAY, required=False)

@@ -1,0 +1,109 @@
+"""Todos, by the API: listed, made, read and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.idempotency import idempotent
+from projects.api.problem import ApiError
+from projects.models.key import Scope
+from todos import services, types
+from todos.api.forms import TodoInput, TodoPatch
+from todos.api.view import TodoView
+from todos.customers import customer_of
+from todos.models import Todo, TodoSource, TodoStatus
+from todos.presenters import todo_payload
+
+
+class Todos(TodoView):
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
+
+    @extend_schema(
+        operation_id="todos_list",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter("status", OpenApiTypes.STR, enum=TodoStatus.values),
+            OpenApiParameter("type", OpenApiTypes.STR, description="a type's id or name"),
+            OpenApiParameter("conversation", OpenApiTypes.UUID),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """The project's todos without their steps and history: newest first, or, of one state, the latest to reach it."""
+        rows = Todo.objects.select_related("type").filter(project=self.project)
+        asked, ordering = request.query_params, "-created_at"
+        if (status := asked.get("status")) is not None:
+            rows, ordering = rows.filter(status=_one_of(status, TodoStatus.values, field="status")), "-status_at"
+        if (kind := asked.get("type")) is not None:
+            rows = rows.filter(type=types.find_type(self.project, kind))
+        if (conversation := asked.get("conversation")) is not None:
+            rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
+        return self.page(rows, todo_payload, ordering=ordering)
+
+    @extend_schema(operation_id="todos_create", request=TodoInput, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Make a todo, to be reviewed. With `tool` and `arguments` it runs exactly those, and asks no model."""
+        data = self.valid(TodoInput)
+        conversation_id = data.get("conversation")
+        todo = services.make_todo(
+            self.project,
+            description=data["description"],
+            source=TodoSource.PERSON if self.caller.member else TodoSource.API,
+            actor=self.actor,
+            type=types.find_type(self.project, data["type"]) if data.get("type") else None,
+            conversation_id=conversation_id,
+            persona_id=customer_of(self.project, conversation_id=conversation_id, persona_id=data.get("persona")),
+            tool=data.get("tool") or "",
+            arguments=data.get("arguments"),
+            recipients=data.get("recipients", ()),
+        )
+        return self.detail(todo.pk, status=201)
+
+
+class TodoDetail(TodoView):
+    scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.OPERATE}
+
+    @extend_schema(operation_id="todos_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, todo_id: UUID) -> Response:
+        """One todo with its content, approval, steps, effects and history."""
+        return self.detail(todo_id)
+
+    @extend_schema(operation_id="todos_change", request=TodoPatch, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, todo_id: UUID) -> Response:
+        """Change a pending or approved todo, which is to be reviewed again. With `version`, only if that one stands."""
+        services.get_todo(self.project, todo_id)
+        data = self.valid(TodoPatch)
+        version = data.pop("version", None)
+        services.edit_todo(todo_id, self._changes(data), actor=self.actor, version=version)
+        return self.detail(todo_id)
+
+    def _changes(self, data: dict[str, Any]) -> dict[str, Any]:
+        changes = dict(data)
+        if data.get("type"):
+            changes["type"] = types.find_type(self.project, data["type"])
+        if "tool" in data:
+            changes["tool"] = data["tool"] or ""
+        if "persona" in data:
+            persona = changes.pop("persona")
+            changes["persona_id"] = customer_of(self.project, conversation_id=None, persona_id=persona)
+        return changes
+
+
+def _one_of(value: str, values: Sequence[str], *, field: str) -> str:
+    if value not in values:
+        raise ApiError(f"invalid_{field}", f"{field} must be one of: {', '.join(values)}.", field=field)
+    return value
+
+
+def _uuid(value: str, *, field: str) -> UUID:
+    try:
+        return UUID(value)
+    except ValueError as error:
+        raise ApiError(f"invalid_{field}", f"{field} must be an id, as the API gives it.", field=field) from error

@@ -1,0 +1,51 @@
+"""Types of todos, by the API."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.doors import ProjectView
+from projects.models.key import Scope
+from todos import types
+from todos.api.forms import TypeInput, TypePatch
+from todos.presenters import type_payload
+
+
+class TodoTypes(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="todo_types_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """The project's types of todos."""
+        return self.page(types.types_of(self.project), type_payload, ordering="name")
+
+    @extend_schema(operation_id="todo_types_create", request=TypeInput, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request) -> Response:
+        """Make a type: what to look for, which tools carry it out, who approves."""
+        return Response(type_payload(types.save_type(self.project, self.valid(TypeInput))), status=201)
+
+
+class TodoTypeDetail(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="todo_types_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, type_id: UUID) -> Response:
+        """One type."""
+        return Response(type_payload(types.get_type(self.project, type_id)))
+
+    @extend_schema(operation_id="todo_types_change", request=TypePatch, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, type_id: UUID) -> Response:
+        """Change a type. What was approved with other tools, model or name has to be approved again."""
+        return Response(type_payload(types.save_type(self.project, self.valid(TypePatch), type_id=type_id)))
+
+    @extend_schema(operation_id="todo_types_delete", responses={204: None})
+    def delete(self, request: Request, type_id: UUID) -> Response:
+        """Remove a type. Its todos stay."""
+        types.remove_type(self.project, type_id)
+        return Response(status=204)

@@ -1,0 +1,34 @@
+"""Who asks, and what every answer about one todo is."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework.response import Response
+
+from projects.api.doors import ProjectView
+from todos import services
+from todos.lifecycle import Actor
+from todos.presenters import todo_detail
+
+
+class TodoView(ProjectView):
+    """A view of the project's todos: who asks, in the words of the history."""
+
+    @property
+    def actor(self) -> Actor:
+        member, key = self.caller.member, self.caller.key
+        if member is not None:
+            return Actor(member.user.name, member.pk)
+        return Actor(f"the API key {key.name}" if key else "the API")
+
+    @property
+    def maker_id(self) -> UUID:
+        """The member or the key."""
+        maker = self.caller.member or self.caller.key
+        assert maker is not None  # a project's caller is one of them
+        return maker.pk
+
+    def detail(self, todo_id: UUID, *, status: int = 200, **more: Any) -> Response:
+        return Response({**todo_detail(services.get_todo(self.project, todo_id)), **more}, status=status)
