@@ -19,13 +19,6 @@ document.addEventListener("keydown", (event) => {
   action();
 });
 
-// An answer given twice in a hurry is given once.
-for (const form of document.querySelectorAll("form[method=post]"))
-  form.addEventListener("submit", (event) => {
-    if (form.dataset.sent) event.preventDefault();
-    form.dataset.sent = "yes";
-  });
-
 if (find) {
   find.querySelector("[data-noscript]").hidden = true;
   for (const control of find.querySelectorAll("select")) control.addEventListener("change", () => find.requestSubmit());

@@ -9,8 +9,9 @@
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    // A form that a script sends by itself keeps its own count.
-    if (event.defaultPrevented || form.method !== "post") return;
+    // A form that a script sends by itself keeps its own count; a choice that is applied at once may change its mind.
+    const mayChange = form.matches("[data-submits]") || event.submitter?.matches("[data-again]");
+    if (event.defaultPrevented || form.method !== "post" || mayChange) return;
     if ("sent" in form.dataset) return void event.preventDefault();
     form.dataset.sent = "";
     setTimeout(() => forget(form), FORGOTTEN_MS);
