@@ -29,6 +29,7 @@ from todos.content import compiled_tools, content_of, hash_of
 from todos.lifecycle import AGENT
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from todos.wanted import wanted_recipients
+from tools.catalogue import CompiledTool
 from tools.models import Effect, EffectState
 
 S = TodoStatus
@@ -60,67 +61,126 @@ class Done:
     error: str
 
 
+@dataclass(frozen=True)
+class Read:
+    """What was read for one todo. `approval` is the standing one of its version, `said` the one that the page tells of, `before`
+    what its content is compared with, `problem` why it couldn't run.
+    """
+
+    todo: Todo
+    tools: Mapping[str, CompiledTool]
+    content: dict[str, Any]
+    approvals: Sequence[Approval]
+    approval: Approval | None
+    said: Approval | None
+    before: Content | None
+    problem: str
+    effects: Sequence[Effect]
+
+    @property
+    def is_in_review(self) -> bool:
+        return self.todo.status == S.PENDING_REVIEW
+
+    @property
+    def is_by_hand(self) -> bool:
+        if self.said is not None and not self.is_in_review:
+            return self.said.is_by_hand
+        return not self.content["tools"]
+
+
 def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
     """Everything `todos/_panel.html` shows. Inside the tenant's transaction."""
-    tools = compiled_tools(entry.project)
-    content = content_of(todo, tools=tools)
-    approvals = list(Approval.objects.filter(todo=todo).select_related("rule").order_by("created_at"))
-    approval = next((one for one in approvals[::-1] if one.version == todo.version and one.ended_at is None), None)
-    said = (
-        approval if todo.status == S.PENDING_REVIEW else next((one for one in approvals[::-1] if one.is_complete), None)
-    )
-    problem = why_not_runnable(todo, tools=tools) if todo.status == S.PENDING_REVIEW else ""
-    effects = _effects(todo)
-    questions = ask([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
+    read = _read(todo, compiled_tools(entry.project))
     made = moment_of(todo.created_at, zone=zone)
-    description = todo.description.strip()
-    title = revealed(shortened(description, longest=LONGEST_TITLE))
-    before = _before(todo, approvals)
-    plan = plan_of(
-        content,
-        before if todo.status == S.PENDING_REVIEW else None,
-        tools=tools,
-        is_titled=len(description) <= LONGEST_TITLE,
-    )
-    is_by_hand = said.is_by_hand if said is not None and todo.status != S.PENDING_REVIEW else not content["tools"]
     return {
         "todo": todo,
-        "title": title,
         "standing": STANDINGS[todo.status],
         "source": SOURCES[todo.source],
         "quote": revealed(todo.quote.strip()),
         "made": made,
         "made_ago": _ago(made),
         "expires": moment_of(todo.expires_at, zone=zone),
+        "promise": todo.promise,
+        **_asked(read),
+        **_decision(read, entry, zone=zone),
+        **_done(read, zone=zone),
+        **_origin(todo),
+    }
+
+
+def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
+    approvals = list(Approval.objects.filter(todo=todo).select_related("rule").order_by("created_at"))
+    approval = next((one for one in approvals[::-1] if one.version == todo.version and one.ended_at is None), None)
+    complete = next((one for one in approvals[::-1] if one.is_complete), None)
+    is_in_review = todo.status == S.PENDING_REVIEW
+    return Read(
+        todo=todo,
+        tools=tools,
+        content=content_of(todo, tools=tools),
+        approvals=approvals,
+        approval=approval,
+        said=approval if is_in_review else complete,
+        before=_before(todo, approvals),
+        problem=why_not_runnable(todo, tools=tools) if is_in_review else "",
+        effects=_effects(todo),
+    )
+
+
+def _asked(read: Read) -> dict[str, Any]:
+    """What an approval covers: the words, the fields, and the hash of it all."""
+    description = read.todo.description.strip()
+    title = revealed(shortened(description, longest=LONGEST_TITLE))
+    plan = plan_of(
+        read.content,
+        read.before if read.is_in_review else None,
+        tools=read.tools,
+        is_titled=len(description) <= LONGEST_TITLE,
+    )
+    digest = hash_of(read.content)
+    return {
+        "title": title,
         "plan": plan,
-        "heading": _heading(todo, plan, was_approved=said is not None),
+        "heading": _heading(read.todo, plan, was_approved=read.said is not None),
         "hidden": plan.hidden + (0 if plan.has_task else hidden_count(title)),
-        "hash": hash_of(content),
-        "short_hash": hash_of(content)[:SHORT_HASH],
-        "yes": _yes(said, zone) if said else None,
+        "hash": digest,
+        "short_hash": digest[:SHORT_HASH],
+        "wanted": [(one, revealed(one)) for one in wanted_recipients(read.todo, tools=read.tools)],
+    }
+
+
+def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
+    """Who has said yes or may say it, and what has to be known before."""
+    before, todo = read.before, read.todo
+    return {
+        "yes": _yes(read.said, zone) if read.said else None,
         "notes": notes_of(
             todo,
-            approvals,
-            problem=problem,
-            is_by_hand=is_by_hand,
+            read.approvals,
+            problem=read.problem,
+            is_by_hand=read.is_by_hand,
             is_proposal=before is None,
-            differs=before is not None and _without_repeats(before) != _without_repeats(content),
+            differs=before is not None and _without_repeats(before) != _without_repeats(read.content),
             zone=zone,
         ),
-        "problem": problem,
-        "is_by_hand": is_by_hand,
-        "wanted": [(one, revealed(one)) for one in wanted_recipients(todo, tools=tools)],
-        "may": may_of(todo, entry, approval, problem=problem, effects=effects),
+        "problem": read.problem,
+        "is_by_hand": read.is_by_hand,
+        "may": may_of(todo, entry, read.approval, problem=read.problem, effects=read.effects),
         "approvers": approvers_of(wanted_role(todo)),
-        "runs": runs_of(todo, tools=tools, zone=zone),
+    }
+
+
+def _done(read: Read, *, zone: str) -> dict[str, Any]:
+    """What has become of it so far: its runs, its effects, and what nobody knows of them."""
+    todo, effects = read.todo, read.effects
+    questions = ask([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
+    return {
+        "runs": runs_of(todo, tools=read.tools, zone=zone),
         "story": story_of(todo, zone=zone),
         "effects": [Done(row.pk, title_of(row), standing_of(row), row.error) for row in effects],
         "repeatable": [Done(row.pk, title_of(row), standing_of(row), "") for row in effects if row.state in REPEATABLE],
         "questions": questions,
         "questions_count": len(questions),
         "once_more": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
-        "promise": todo.promise,
-        **_origin(todo),
     }
 
 
