@@ -122,8 +122,20 @@ ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
     "login_failed": "10/m/ip,5/300s/key",
     "invite": "30/h/user",
+    "passkey_question": "60/m/ip",
 }
 MFA_ADAPTER = "projects.accounts.MfaAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_FORMS = {
+    "add_webauthn": "projects.pages.people.passkey_forms.AddPasskeyForm",
+    "authenticate_webauthn": "projects.pages.people.passkey_forms.PasskeyForm",
+    "reauthenticate_webauthn": "projects.pages.people.passkey_forms.ReauthenticateForm",
+    "login_webauthn": "projects.pages.people.passkey_forms.SignInForm",
+    "edit_webauthn": "projects.pages.people.passkey_forms.RenameForm",
+}
+# As many as with a password: colleagues share an address.
+MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 # Where no address is verified, none can be asked for.
 MFA_ALLOW_UNVERIFIED_EMAIL = not VERIFY_EMAIL
 
@@ -224,7 +236,8 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": os.environ.get("MAKEGOOD_LOG_LEVEL", "INFO")},
     "loggers": {
         "django.request": {"level": "ERROR"},
-        # Every model call is a row of its own; a line of the HTTP library for each says nothing more.
-        **{name: {"level": "WARNING"} for name in ("kombu", "amqp", "httpx2")},
+        # Every model call is a row of its own; a line of the HTTP library for each says nothing more. fido2 would write down
+        # whose passkey it saw.
+        **{name: {"level": "WARNING"} for name in ("kombu", "amqp", "httpx2", "fido2")},
     },
 }

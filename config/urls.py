@@ -19,6 +19,7 @@ urlpatterns = [
     # allauth's own page would let anyone take an unverified address as theirs.
     path("account/email/", no_such_page),
     path("account/", include("allauth.account.urls")),
+    path("account/2fa/", include("projects.pages.people.factor_urls")),
     path("account/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", include("config.api_urls")),
     path("", include("conversations.widget.urls")),

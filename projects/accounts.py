@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -12,19 +13,30 @@ from allauth.account.authentication import get_authentication_records
 from allauth.account.forms import SignupForm as DefaultSignupForm
 from allauth.account.internal.flows.reauthentication import suspend_request
 from allauth.account.models import EmailAddress
+from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import HttpRequest, HttpResponse
+from django.http.request import split_domain_port
 from django.urls import reverse
 
 from projects import crypto
 from projects.addresses import free_address, may_confirm, unclaimed
 from projects.api.problem import ApiError
 from projects.mail import deliver, has_server
+from projects.models import User
 
 # A person belongs to no tenant, so their secrets are bound to none.
 NO_TENANT = UUID(int=0)
+# Ways to show once more that it is you, by allauth's names for them.
+WAYS = {
+    "reauthenticate": "Use the password",
+    "mfa_reauthenticate": "Use a code",
+    "mfa_reauthenticate:webauthn": "Use a passkey",
+}
 CONFIRM_LATER = "Sign in, and open the link of the e-mail again: that shows that the account is yours. If it isn’t, set a new password."
 
 
@@ -62,6 +74,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
         return f"{settings.BASE_URL}{reverse('account_confirm_email', args=[emailconfirmation.key])}"
 
+    def get_reauthentication_methods(self, user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
+        return [{**way, "description": WAYS[way["id"]]} for way in super().get_reauthentication_methods(user)]
+
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 
@@ -78,7 +93,7 @@ class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no typ
 
 
 class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
-    """The second factor. Its secrets are encrypted at rest."""
+    """Second factors and passkeys. Secrets are encrypted at rest; of a passkey the public key is all that we have."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": AccountAdapter.error_messages["incorrect_code"],
@@ -86,6 +101,20 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no typ
 
     def get_totp_issuer(self) -> str:
         return "Makegood"
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Passkeys belong to the host that the person uses, whichever of ALLOWED_HOSTS that is."""
+        host, _ = split_domain_port(context.request.get_host())
+        return {"id": host, "name": "Makegood"}
+
+    def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
+        return {**super().get_public_key_credential_user_entity(user), "display_name": user.name}
+
+    def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:
+        """The first free one of "Passkey", "Passkey 2", "Passkey 3" and so on."""
+        taken = {str(one) for one in Authenticator.objects.filter(user=user, type=type)}
+        names = ("Passkey" if number == 1 else f"Passkey {number}" for number in count(1))
+        return next(name for name in names if name not in taken)
 
     def encrypt(self, text: str) -> str:
         return crypto.encrypt(text, organization_id=NO_TENANT, field="mfa")

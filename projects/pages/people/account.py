@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import cast
 
-from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from projects.lookups import find_organizations
 from projects.models import Member, User
+from projects.pages.people.factors import first_factors
 from projects.pages.people.forms import NameForm
 from projects.pages.people.member_list import choice_of
 from projects.tenancy import tenant_tx
@@ -31,7 +31,7 @@ def account(request: HttpRequest) -> HttpResponse:
         return redirect("account")
     context = {
         "form": form,
-        "has_second_factor": Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists(),
+        "has_second_factor": bool(first_factors(user)),
         "memberships": _memberships(user),
         "may_start": settings.SIGNUP,
     }

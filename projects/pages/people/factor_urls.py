@@ -1,0 +1,18 @@
+"""Addresses of allauth that a page of ours answers. They stand before allauth's own, under the same names."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from projects.pages.people import factors
+
+urlpatterns = [
+    path("", factors.FactorsPage.as_view(), name="mfa_index"),
+    path("authenticate/", factors.SecondFactor.as_view(), name="mfa_authenticate"),
+    path("totp/deactivate/", factors.TurnOffApp.as_view(), name="mfa_deactivate_totp"),
+    path("webauthn/", factors.passkeys, name="mfa_list_webauthn"),
+    path("webauthn/add/", factors.AddPasskey.as_view(), name="mfa_add_webauthn"),
+    path("webauthn/keys/<int:pk>/remove/", factors.RemovePasskey.as_view(), name="mfa_remove_webauthn"),
+    path("webauthn/login/", factors.SignInByPasskey.as_view(), name="mfa_login_webauthn"),
+    path("webauthn/reauthenticate/", factors.ReauthenticateByPasskey.as_view(), name="mfa_reauthenticate_webauthn"),
+]

@@ -1,0 +1,176 @@
+"""Passkeys in a real browser, whose authenticator is Chromium's own virtual one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from allauth.mfa.models import Authenticator
+from playwright.sync_api import CDPSession, Page, expect
+
+from tests.browser.axe import findings
+from tests.browser.conftest import DESK, PHONE, App, Complaints, sign_in
+from tests.conftest import PASSWORD
+
+pytestmark = pytest.mark.browser
+
+KNOWN = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+}
+FACTORS, ADD = "/account/2fa/", "/account/2fa/webauthn/add/"
+
+
+class Key:
+    """A key in the browser, whose owner touches it and gives the right finger while `is_there`."""
+
+    def __init__(self, session: CDPSession) -> None:
+        self.session = session
+        added = session.send("WebAuthn.addVirtualAuthenticator", {"options": KNOWN})
+        self.id = added["authenticatorId"]
+
+    def answers(self, *, is_there: bool) -> None:
+        """Without its owner it says so at once, as if they had closed the question."""
+        self.session.send("WebAuthn.setUserVerified", {"authenticatorId": self.id, "isUserVerified": is_there})
+
+
+@pytest.fixture
+def key(page: Page) -> Iterator[Key]:
+    session = page.context.new_cdp_session(page)
+    session.send("WebAuthn.enable")
+    yield Key(session)
+    session.send("WebAuthn.disable")
+    session.detach()
+
+
+@pytest.fixture
+def named(app: App) -> App:
+    """The product at an address with a name: a passkey belongs to no number."""
+    return App(app.base_url.replace("127.0.0.1", "localhost"), app.tenant, app.model)
+
+
+def is_inside(page: Page, app: App) -> None:
+    expect(page).to_have_url(f"{app.home}/")
+
+
+def enter_password(page: Page, app: App) -> None:
+    page.goto(f"{app.base_url}/account/login/")
+    page.get_by_label("E-mail").fill(app.tenant.owner.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def open_add(page: Page, app: App) -> None:
+    """The page where one is added, with the password written once more."""
+    sign_in(page, app)
+    page.goto(f"{app.base_url}{ADD}")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("heading", name="Add a passkey")).to_be_visible()
+
+
+def add(page: Page, app: App, name: str = "Blue key") -> None:
+    open_add(page, app)
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("button", name="Add the passkey").click()
+    expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
+
+
+def sign_out(page: Page) -> None:
+    page.context.clear_cookies()
+
+
+def test_a_passkey_is_added_used_both_ways_and_removed(page: Page, named: App, key: Key) -> None:
+    add(page, named)
+    sign_out(page)
+    enter_password(page, named)
+    page.get_by_role("button", name="Use the passkey").click()
+    is_inside(page, named)
+    sign_out(page)
+    page.goto(f"{named.base_url}/account/login/?next={FACTORS}")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    row = page.get_by_role("listitem").filter(has_text="Blue key")
+    expect(row).to_contain_text("Opens alone")
+    expect(row).to_contain_text("used just now")
+    row.get_by_role("link", name="Remove").click()
+    page.get_by_role("link", name="Use a passkey").click()
+    page.get_by_role("button", name="Use the passkey").click()
+    expect(page.get_by_text("your password alone does")).to_be_visible()
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("The passkey is removed.")).to_be_visible()
+    assert not Authenticator.objects.filter(user=named.tenant.owner).exists()
+
+
+def test_a_passkey_that_was_removed_is_refused_with_the_way_out(page: Page, named: App, key: Key) -> None:
+    add(page, named)
+    Authenticator.objects.filter(user=named.tenant.owner).delete()
+    sign_out(page)
+    page.goto(f"{named.base_url}/account/login/?next={FACTORS}")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_text("This passkey isn’t known here")).to_be_visible()
+    expect(page).to_have_url(f"{named.base_url}/account/login/?next=%2Faccount%2F2fa%2F")
+
+
+def test_a_question_that_was_closed_can_be_put_again(page: Page, named: App, key: Key) -> None:
+    """Nothing of it was kept, here or there."""
+    open_add(page, named)
+    key.answers(is_there=False)
+    page.get_by_role("button", name="Add the passkey").click()
+    expect(page.get_by_role("alert")).to_contain_text("No passkey was made")
+    key.answers(is_there=True)
+    page.get_by_role("button", name="Add the passkey").click()
+    expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
+    assert Authenticator.objects.filter(user=named.tenant.owner, type="webauthn").count() == 1
+
+
+def test_a_browser_without_one_says_what_to_do_instead(page: Page, named: App, key: Key) -> None:
+    page.goto(f"{named.base_url}/account/login/")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_role("alert")).to_contain_text("Or sign in with e-mail and password.")
+
+
+def test_a_device_that_has_one_is_not_added_twice(page: Page, named: App, key: Key) -> None:
+    add(page, named)
+    open_add(page, named)
+    page.get_by_role("button", name="Add the passkey").click()
+    expect(page.get_by_role("alert")).to_contain_text("in your list already")
+
+
+@pytest.mark.parametrize(
+    ("lack", "words"),
+    [("isSecureContext", "Open this address with https"), ("PublicKeyCredential", "This browser knows no passkeys.")],
+)
+def test_what_is_lacking_is_said(page: Page, named: App, lack: str, words: str) -> None:
+    page.goto(f"{named.base_url}/account/login/")
+    page.evaluate(f"Object.defineProperty(window, '{lack}', {{ value: false }})")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_role("alert")).to_contain_text(words)
+
+
+def test_a_number_leads_to_the_address_with_a_name(page: Page, app: App, named: App) -> None:
+    page.goto(f"{app.base_url}/account/login/?next={FACTORS}")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    page.get_by_role("link", name="Open this page at localhost").click()
+    expect(page).to_have_url(f"{named.base_url}/account/login/?next={FACTORS}")
+
+
+def test_the_pages_of_passkeys_keep_nobody_out(page: Page, named: App, key: Key, complaints: Complaints) -> None:
+    """Light and dark, at a desk and on a phone: none is wider than the phone."""
+    add(page, named, name="A key with a name that is as long as names of keys can be, and that is eighty")
+    mine = Authenticator.objects.get(user=named.tenant.owner, type="webauthn").pk
+    found, places = [], (FACTORS, ADD, f"{FACTORS}webauthn/keys/{mine}/edit/", f"{FACTORS}webauthn/keys/{mine}/remove/")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        for place in places:
+            page.goto(f"{named.base_url}{place}")
+            found += [f"{place}: {line}" for line in findings(page)]
+    page.set_viewport_size(PHONE)
+    for place in places:
+        page.goto(f"{named.base_url}{place}")
+        found += [place] * page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    page.set_viewport_size(DESK)
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    assert found == []
