@@ -8,6 +8,10 @@ from typing import Any
 from django.db.migrations import RunSQL
 
 TENANT = "nullif(current_setting('app.organization_id', true), '')::uuid"
+# What a policy compares with: a value that only the running statement knows. The bare setting would be looked up while PostgreSQL
+# plans, and a plan that a connection keeps for all tenants would be made for the first: where that one has few rows, reading all
+# of a tenant's rows looks as cheap as finding one by its key, and the next tenant may have a million.
+CURRENT_TENANT = f"(select {TENANT})"
 
 
 def tenant_table(table: str, *, parents: Mapping[str, str] | None = None, append_only: bool = False) -> RunSQL:
@@ -43,6 +47,22 @@ def borrowed_table(table: str) -> RunSQL:
     return RunSQL(lines, reverse_sql=[line.format(table) for line in (*undo, *calm)])
 
 
+def policies_for_any_tenant() -> RunSQL:
+    """The policies of tables that were made before `CURRENT_TENANT`, as they are made now."""
+    shown = CURRENT_TENANT.replace("'", "''")
+    change = f"""
+        do $$ declare made record; begin
+            for made in
+                select polrelid::regclass as name, substring(pg_get_expr(polqual, polrelid) from '^\\((\\w+) =') as owner
+                from pg_policy where polname = 'tenant'
+            loop
+                execute format('alter policy tenant on %s using (%I = {shown})', made.name, made.owner);
+            end loop;
+        end $$
+        """  # noqa: S608 - our own words
+    return RunSQL(change, reverse_sql=RunSQL.noop)
+
+
 def foreign_key(table: str, column: str, parent: str, *, goes_with_it: bool = False) -> RunSQL:
     """One composite key, for a reference that points to a table made later or by a higher floor.
 
@@ -54,11 +74,11 @@ def foreign_key(table: str, column: str, parent: str, *, goes_with_it: bool = Fa
 
 
 def _policies(table: str, *, owner_column: str) -> list[str]:
-    mine = f"{owner_column} = {TENANT}"
+    mine, shown = f"{owner_column} = {TENANT}", f"{owner_column} = {CURRENT_TENANT}"
     return [
         f"alter table {table} enable row level security",
         f"alter table {table} force row level security",
-        f"create policy tenant on {table} to mg_app, mg_owner using ({mine}) with check ({mine})",
+        f"create policy tenant on {table} to mg_app, mg_owner using ({shown}) with check ({mine})",
         f"create policy ops on {table} to mg_ops using (true) with check (true)",
     ]
 

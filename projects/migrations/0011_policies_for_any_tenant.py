@@ -1,0 +1,9 @@
+from django.db import migrations
+
+from projects.rls import policies_for_any_tenant
+
+
+class Migration(migrations.Migration):
+    dependencies = [("projects", "0010_widget")]
+
+    operations = [policies_for_any_tenant()]
