@@ -30,11 +30,14 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
     url = text(name, why=f"the PostgreSQL URL of the role {role}, postgresql://{role}:password@host:port/database.")
     if urlsplit(url).scheme not in {"postgres", "postgresql"}:
         raise ImproperlyConfigured(f"Set {name} to a postgresql:// URL; Makegood runs on PostgreSQL only.")
+    config = env.db_url_config(url)
     return {
-        **env.db_url_config(url),
+        **config,
         "ENGINE": "projects.postgresql",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
+            # What stands in the URL behind the question mark: sslmode, or the directory of a socket.
+            **config.get("OPTIONS", {}),
             # After an outage the pool tries again at once, instead of after a time that grew with the outage.
             "pool": {"min_size": 0, "max_size": pool, "timeout": 3, "reconnect_timeout": 2},
             "application_name": f"makegood {role}",

