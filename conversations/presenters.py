@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Now
 
-from conversations.models import Conversation, Directives, Message, MessageRole, Persona, Wait
+from conversations.models import Conversation, Directives, Message, MessageRole, Persona, PersonaField, Wait
+from projects.compiled import Compiled
 from projects.presenters import stamp
 
 
@@ -35,7 +38,11 @@ def directives_payload(directives: Directives) -> dict[str, Any]:
 
 def persona_payload(persona: Persona) -> dict[str, Any]:
     """The customer with every field known about them."""
-    fields = {field.key: field.value for field in persona.fields.all()}
+    return _persona(persona, persona.fields.all())
+
+
+def _persona(persona: Persona, known: Iterable[PersonaField]) -> dict[str, Any]:
+    fields = {field.key: field.value for field in known}
     return {
         "id": str(persona.pk),
         "external_id": persona.external_id,
@@ -70,12 +77,38 @@ def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 def conversation_payload(conversation: Conversation) -> dict[str, Any]:
     """A conversation of `shown`."""
-    directives, waits = conversation.directives, list(conversation.waits.all())
+    return _conversation(conversation, conversation.persona.fields.all(), conversation.waits.all())
+
+
+ONE = Compiled(
+    lambda project, conversation: Conversation.objects.select_related("persona", "directives", "operator").filter(
+        project_id=project, pk=conversation
+    ),
+    kinds=(UUID, UUID),
+)
+FIELDS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
+WAITS = Compiled(
+    lambda conversation: Wait.objects.filter(conversation_id=conversation, ended_at=None, until__gt=Now()),
+    kinds=(UUID,),
+)
+
+
+def read_conversation(project_id: UUID, conversation_id: UUID) -> dict[str, Any]:
+    """What `conversation_payload` shows, of one: found by keys. Raises Conversation.DoesNotExist."""
+    for conversation in ONE(project_id, conversation_id):
+        return _conversation(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
+    raise Conversation.DoesNotExist
+
+
+def _conversation(
+    conversation: Conversation, known: Iterable[PersonaField], open_waits: Iterable[Wait]
+) -> dict[str, Any]:
+    directives, waits = conversation.directives, list(open_waits)
     return {
         "id": str(conversation.pk),
         "channel": conversation.channel,
         "status": conversation.status,
-        "persona": persona_payload(conversation.persona),
+        "persona": _persona(conversation.persona, known),
         "metadata": conversation.metadata,
         "operator": operator_payload(conversation),
         "waiting": bool(waits),

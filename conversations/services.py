@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from conversations.log import ConversationLog, open_log
@@ -28,12 +29,18 @@ from conversations.watching import watch
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, Superseded, enqueue, supersede
 from projects.agent import NewerMessage
+from projects.compiled import Compiled
 from projects.ids import uuid7
 from projects.models import Project
+from projects.writes import insert_rows
 
 REPLY = "reply"
 # After so many turns in a row that the agent started itself, nothing more fires by itself.
 MAX_AGENT_TURNS = 3
+
+PERSONA = Compiled(
+    lambda project, external_id: Persona.objects.filter(project_id=project, external_id=external_id), kinds=(UUID, str)
+)
 
 
 @dataclass(frozen=True)
@@ -48,9 +55,24 @@ def start_conversation(
     project: Project, *, channel: Channel, external_id: str, known: Mapping[str, str], metadata: Mapping[str, Any]
 ) -> Conversation:
     """A new conversation with a customer, known or new. What the caller knows of them is kept as given."""
-    persona, _ = Persona.objects.get_or_create(project=project, external_id=external_id)
+    persona = _persona(project, external_id)
     give_fields(persona, known)
-    return Conversation.objects.create(project=project, persona=persona, channel=channel, metadata=dict(metadata))
+    conversation = Conversation(project=project, persona=persona, channel=channel, metadata=dict(metadata))
+    insert_rows([conversation])
+    return conversation
+
+
+def _persona(project: Project, external_id: str) -> Persona:
+    for persona in PERSONA(project.pk, external_id):
+        return persona
+    persona = Persona(project=project, external_id=external_id)
+    try:
+        with transaction.atomic():
+            insert_rows([persona])
+    except IntegrityError:
+        # Somebody else has just made it.
+        [persona] = PERSONA(project.pk, external_id)
+    return persona
 
 
 def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from conversations.closing import queue_decision
 from conversations.log import ConversationLog
+from projects.compiled import CompiledValues
 from todos.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
@@ -20,14 +22,22 @@ NOT_OVER = (
     TodoStatus.NEEDS_ATTENTION,
 )
 
+STANDING = CompiledValues(
+    lambda conversation: Todo.objects.filter(
+        conversation_id=conversation, source=TodoSource.PROMISE, status__in=NOT_OVER
+    ).values_list("quote"),
+    kinds=(UUID,),
+)
+
 
 def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
     """One todo for each promise. Which type it is of, and what exactly is to be done, the extraction decides soon after.
 
     The same words once more, while the todo of the first stands, make no second: its end is both promises'.
     """
-    of_promises = Todo.objects.filter(conversation_id=log.conversation.pk, source=TodoSource.PROMISE)
-    standing = set(of_promises.filter(status__in=NOT_OVER).values_list("quote", flat=True))
+    if not promises:
+        return
+    standing = {quote for (quote,) in STANDING(log.conversation.pk)}
     for promise in promises:
         if promise.quote in standing:
             continue
@@ -44,5 +54,4 @@ def make_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
             quote=promise.quote,
             source_key=f"promise:{promise.pk}",
         )
-    if promises:
-        queue_decision(log, turn_id=promises[0].turn_id)
+    queue_decision(log, turn_id=promises[0].turn_id)

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import from_json
+
 from llm.answer import Answer
 from llm.errors import BadAnswer
 from llm.sse import DataLines
@@ -63,6 +65,11 @@ async def _chunks(response: httpx2.Response) -> AsyncIterator[bytes]:
 
 
 def _json(payload: bytes, *, response: httpx2.Response | None = None) -> Any:
+    try:
+        return from_json(payload)
+    except ValueError:
+        # It takes no half of a character, which some servers send when they cut one in two.
+        pass
     try:
         return json.loads(payload)
     except (ValueError, RecursionError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncIterator
@@ -16,6 +15,8 @@ import aiohttp
 import anyio
 import httpx2
 import openai
+from openai._models import FinalRequestOptions
+from pydantic_core import to_json
 
 from llm.errors import BadAnswer, Blocked, LlmError, RateLimited, RateLimitedLong, Rejected, Unavailable
 from llm.features import Complaint
@@ -24,7 +25,7 @@ from outbound.errors import BlockedAddress, NotSent, OutboundError
 from outbound.guard import Guard, transport_for
 
 CHAT_COMPLETIONS = "/chat/completions"
-JSON: Any = {"headers": {"Content-Type": "application/json"}}
+JSON = {"Content-Type": "application/json"}
 CONNECT_TIMEOUT_S = 5.0
 LONGEST_RETRY_AFTER_S = 30.0
 MOST_CLIENTS = 256
@@ -54,7 +55,7 @@ class Sdk:
         self._guard = guard or Guard()
         self._trusted_pool = _trusted_pool()
         self._guarded_pool = _guarded_pool(self._guard)
-        self._clients: OrderedDict[Endpoint, openai.AsyncOpenAI] = OrderedDict()
+        self._clients: OrderedDict[Endpoint, _Client] = OrderedDict()
 
     @asynccontextmanager
     async def post(self, endpoint: Endpoint, body: dict[str, Any]) -> AsyncIterator[httpx2.Response]:
@@ -62,16 +63,7 @@ class Sdk:
 
         Raises Rejected for a key that can't be sent, and otherwise one of FAILURES; `failure_of` translates it.
         """
-        # The SDK's own door for a request that it needn't understand. Through `chat.completions.create` it would walk through
-        # every message and wrap the response, which takes a third of the CPU of a whole call
-        client: Any = self._client(endpoint)
-        response: httpx2.Response = await client.post(
-            CHAT_COMPLETIONS,
-            content=json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(),
-            cast_to=httpx2.Response,
-            options=JSON,
-            stream=True,
-        )
+        response = await self._client(endpoint).ask(to_json(body, inf_nan_mode="null"))
         try:
             yield response
         finally:
@@ -83,7 +75,7 @@ class Sdk:
         await self._trusted_pool.aclose()
         await self._guarded_pool.aclose()
 
-    def _client(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
+    def _client(self, endpoint: Endpoint) -> _Client:
         client = self._clients.pop(endpoint, None) or self._new_client(endpoint)
         self._clients[endpoint] = client
         if len(self._clients) > MOST_CLIENTS:
@@ -91,7 +83,7 @@ class Sdk:
             self._clients.popitem(last=False)
         return client
 
-    def _new_client(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
+    def _new_client(self, endpoint: Endpoint) -> _Client:
         if not endpoint.trusted:
             self._guard.check_url(endpoint.base_url)
         # An empty key would make the SDK look into the environment for the operator's
@@ -109,25 +101,40 @@ class Sdk:
 
 
 class _Client(openai.AsyncOpenAI):
-    """The SDK's client, which asks one address in one way: a request's address and headers are made once.
+    """The SDK's client, which asks one address in one way.
 
-    Making them anew, from options, platform and environment, took the SDK longer than sending the request.
+    The SDK makes a request's address and headers, once, and names what an endpoint answers. Its own way from a call to the
+    connection, through options, retries that are switched off and a walk through every message, took longer than sending.
     """
 
-    _prepared: httpx2.Request | None = None
+    _made: httpx2.Request | None = None
 
-    def _build_request(self, options: Any, *, retries_taken: int = 0) -> httpx2.Request:
-        if self._prepared is None:
-            self._prepared = super()._build_request(options, retries_taken=retries_taken)
-            self._fixed = [
-                (name, value) for name, value in self._prepared.headers.multi_items() if name != "content-length"
+    async def ask(self, body: bytes) -> httpx2.Response:
+        """The response to a chat completion request, not read yet. Raises the SDK's errors, and FAILURES of the guard."""
+        request = self._request(body)
+        try:
+            response = await self._client.send(request, stream=True)
+        except httpx2.TimeoutException as exc:
+            raise openai.APITimeoutError(request=request) from exc
+        except (httpx2.RequestError, ssl.SSLError, anyio.EndOfStream) as exc:
+            raise openai.APIConnectionError(request=request) from exc
+        if response.is_success:
+            return response
+        try:
+            await response.aread()
+        finally:
+            await response.aclose()
+        raise self._make_status_error_from_response(response)
+
+    def _request(self, body: bytes) -> httpx2.Request:
+        if self._made is None:
+            options = FinalRequestOptions.construct(method="post", url=CHAT_COMPLETIONS, headers=JSON, content=b"{}")
+            self._made = self._build_request(options)
+            self._headers = [
+                (name, value) for name, value in self._made.headers.multi_items() if name != "content-length"
             ]
         return httpx2.Request(
-            "POST",
-            self._prepared.url,
-            headers=self._fixed,
-            content=options.content,
-            extensions=self._prepared.extensions,
+            "POST", self._made.url, headers=self._headers, content=body, extensions=self._made.extensions
         )
 
 

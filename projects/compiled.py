@@ -28,32 +28,26 @@ _TENANT = UUID(int=0xFFFF_0000)
 class CompiledValues:
     """A read of `build(*values)`, values being UUIDs, integers, texts or moments, each used in a filter; its rows are tuples.
 
-    `build` is called once, with stand-ins; it must not look at them. Runs on the default connection.
+    `build` is called once, with stand-ins; it must not look at them. Runs on the default connection, in any thread.
     """
 
     def __init__(self, build: Callable[..., models.QuerySet[Any, Any]], *, kinds: tuple[type, ...]) -> None:
         self._build = build
         self._stand_ins = [_stand_in(kind, index) for index, kind in enumerate(kinds)]
-        self._statement: Prepared | None = None
+        self._made: _Text | None = None
 
     def __call__(self, *values: Value) -> list[tuple[Any, ...]]:
         """The rows for these values, of the running transaction's organization. Raises NoTenant outside one."""
-        given = [as_text(value) for value in (current_organization_id(), *values)]
-        statement = self._statement or self._compile()
-        rows = statement.run([text if place is None else given[place] for place, text in self._parameters])
-        return list(self._compiler.apply_converters(rows, self._converters)) if self._converters else rows
+        return self.text.rows(current_organization_id(), *values)
 
-    def _compile(self) -> Prepared:
-        with template_tenant(_TENANT):
-            query = self._build(*self._stand_ins).query
-        self._compiler: Any = query.get_compiler("default")
-        self._sql, parameters = self._compiler.as_sql()
-        places: dict[Any, int] = {value: place for place, value in enumerate((_TENANT, *self._stand_ins))}
-        # For each parameter its place among the values, or, where it is none of them, its text.
-        self._parameters = [(places.get(parameter), as_text(parameter)) for parameter in parameters]
-        self._converters = self._compiler.get_converters([column[0] for column in self._compiler.select])
-        self._statement = Prepared(self._sql)
-        return self._statement
+    @property
+    def text(self) -> _Text:
+        """The statement. Threads that ask for it at once make one each, and any of them will do."""
+        if self._made is None:
+            with template_tenant(_TENANT):
+                query = self._build(*self._stand_ins).query
+            self._made = _Text(query.get_compiler("default"), stand_ins=(_TENANT, *self._stand_ins))
+        return self._made
 
 
 class Compiled(CompiledValues, Generic[M]):
@@ -61,23 +55,51 @@ class Compiled(CompiledValues, Generic[M]):
 
     def __init__(self, build: Callable[..., models.QuerySet[M]], *, kinds: tuple[type, ...]) -> None:
         super().__init__(build, kinds=kinds)
+        self._instances: _Instances | None = None
 
     def __call__(self, *values: Value) -> list[M]:  # type: ignore[override]  # rows of another kind
-        return [self._instance(row) for row in super().__call__(*values)]
+        rows = super().__call__(*values)
+        instances = self._instances
+        if instances is None:
+            instances = self._instances = _Instances(self.text.compiler)
+        return [instances.of(row) for row in rows]
 
-    def _compile(self) -> Prepared:
-        statement = super()._compile()
-        compiler = self._compiler
+
+class _Text:
+    """One statement's text, and what its values and rows go through. Doesn't change."""
+
+    def __init__(self, compiler: Any, *, stand_ins: tuple[Value, ...]) -> None:
+        self.compiler = compiler
+        self.sql, parameters = compiler.as_sql()
+        places: dict[Any, int] = {value: place for place, value in enumerate(stand_ins)}
+        # For each parameter its place among the values, or, where it is none of them, its text.
+        self._parameters = [(places.get(parameter), as_text(parameter)) for parameter in parameters]
+        self._converters = compiler.get_converters([column[0] for column in compiler.select])
+        self._statement = Prepared(self.sql)
+
+    def values(self, *given: Value) -> list[bytes | None]:
+        """The statement's parameters for these values, the organization first."""
+        texts = [as_text(value) for value in given]
+        return [text if place is None else texts[place] for place, text in self._parameters]
+
+    def rows(self, *given: Value) -> list[tuple[Any, ...]]:
+        rows = self._statement.run(self.values(*given))
+        return list(self.compiler.apply_converters(rows, self._converters)) if self._converters else rows
+
+
+class _Instances:
+    """How rows become instances. Doesn't change."""
+
+    def __init__(self, compiler: Any) -> None:
         info = compiler.klass_info
         self._model, fields = info["model"], info["select_fields"]
         self._start, self._end = fields[0], fields[-1] + 1
         self._names = [column[0].target.attname for column in compiler.select[self._start : self._end]]
         self._related = get_related_populators(info, compiler.select, "default")  # type: ignore[call-arg]  # a later Django's
         self._annotations = compiler.annotation_col_map.items()
-        return statement
 
-    def _instance(self, row: Any) -> M:
-        instance: M = self._model.from_db("default", self._names, row[self._start : self._end])
+    def of(self, row: Any) -> Any:
+        instance = self._model.from_db("default", self._names, row[self._start : self._end])
         for populator in self._related:
             populator.populate(row, instance)
         for name, column in self._annotations:

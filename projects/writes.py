@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import models
+from pydantic_core import to_json
 
 from projects.postgresql.prepared import Prepared
 from projects.rows import TenantModel
@@ -166,9 +167,17 @@ def _column(field: Any) -> _Column:
     return _Column(
         name=field.column,
         attribute=field.attname,
-        as_text=json.dumps if isinstance(field, models.JSONField) else _text,
+        as_text=_json if isinstance(field, models.JSONField) else _text,
         automatic=field.pre_save if is_automatic else None,
     )
+
+
+def _json(value: Any) -> str:
+    try:
+        return to_json(value).decode()
+    except ValueError:
+        # Half a character, which has no UTF-8: the server says so as it does of anything else that it can't keep.
+        return json.dumps(value)
 
 
 def _text(value: Any) -> str:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from conversations import operators
 from conversations.api.serializers import MessageInput
 from conversations.api.views import ConversationView
-from conversations.presenters import conversation_payload, message_payload
+from conversations.presenters import message_payload
 from conversations.turns import turn_summary
 from jobs.errors import WrongState
 from projects.api.idempotency import idempotent
@@ -48,7 +48,7 @@ class TakeOver(OperatorView):
     def post(self, request: Request, conversation_id: UUID) -> Response:
         """Take the conversation over: from now on the agent says nothing in it, and what it was writing is not sent."""
         operators.take_over(self.bare_conversation(conversation_id).pk, by=self.operator)
-        return Response(conversation_payload(self.conversation(conversation_id)))
+        return Response(self.conversation(conversation_id))
 
 
 class OperatorMessages(OperatorView):
@@ -77,5 +77,5 @@ class HandBack(OperatorView):
         """
         own = self.bare_conversation(conversation_id).pk
         turn = operators.hand_back(own, by=self.operator, is_forced=Scope.CONFIGURE in self.caller.scopes)
-        answer = conversation_payload(self.conversation(conversation_id))
+        answer = self.conversation(conversation_id)
         return Response({**answer, "turn": turn_summary(turn) if turn else None})

@@ -17,8 +17,8 @@ from conversations.models.event import EventType
 from conversations.presenters import (
     conversation_payload,
     message_payload,
-    operator_payload,
     persona_payload,
+    read_conversation,
     shown,
 )
 from conversations.services import give_fields, post_message, start_conversation
@@ -49,15 +49,17 @@ class ConversationView(ProjectView):
             raise Http404
         return found[0]
 
-    def conversation(self, conversation_id: UUID) -> Conversation:
-        """The conversation, or Http404 for another project's as for none."""
-        found = shown(Conversation.objects.filter(project_id=self.project.pk, pk=conversation_id)).first()
-        if found is None:
-            raise Http404
-        return found
+    def conversation(self, conversation_id: UUID) -> dict[str, Any]:
+        """The conversation as the API shows it, or Http404 for another project's as for none."""
+        try:
+            return read_conversation(self.project.pk, conversation_id)
+        except Conversation.DoesNotExist as error:
+            raise Http404 from error
 
 
 class Conversations(ConversationView):
+    plans_once = frozenset({"POST"})
+
     @extend_schema(operation_id="conversations_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """The project's conversations, newest first."""
@@ -76,14 +78,14 @@ class Conversations(ConversationView):
             known=known_fields(data["persona"]),
             metadata=data["metadata"],
         )
-        return Response(conversation_payload(self.conversation(conversation.pk)), status=201)
+        return Response(self.conversation(conversation.pk), status=201)
 
 
 class ConversationDetail(ConversationView):
     @extend_schema(operation_id="conversations_read", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """One conversation."""
-        return Response(conversation_payload(self.conversation(conversation_id)))
+        return Response(self.conversation(conversation_id))
 
 
 class Messages(ConversationView):
@@ -116,7 +118,7 @@ class Messages(ConversationView):
         posted = post_message(self.bare_conversation(conversation_id), data["content"])
         message = message_payload(posted.message)
         if posted.turn is None:
-            operator = operator_payload(self.conversation(conversation_id))
+            operator = self.conversation(conversation_id)["operator"]
             return Response({"message": message, "turn": None, "operator": operator}, status=202)
         return Response({"message": message, "turn": turn_summary(posted.turn)}, status=202)
 
@@ -133,7 +135,7 @@ class TurnDetail(ConversationView):
     @extend_schema(operation_id="turns_read", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Response:
         """One turn with its jobs, verdicts, effects, directives and model calls."""
-        conversation = self.conversation(conversation_id)
+        conversation = self.bare_conversation(conversation_id)
         turns = Turn.objects.filter(conversation=conversation).select_related("reply", "directives_used")
         turn = turns.filter(pk=turn_id).first()
         if turn is None:
@@ -142,10 +144,12 @@ class TurnDetail(ConversationView):
 
 
 class Events(ConversationView):
+    plans_once = frozenset({"GET"})
+
     @extend_schema(operation_id="events_stream", responses={(200, "text/event-stream"): OpenApiTypes.STR})
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """The conversation's events as server-sent events, resumed by `Last-Event-ID`."""
-        conversation = self.conversation(conversation_id)
+        conversation = self.bare_conversation(conversation_id)
         asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
         return Response({"after": int(asked) if known else 0, "is_reset": not known})
@@ -164,7 +168,7 @@ class SystemEvents(ConversationView):
     @extend_schema(operation_id="events_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """Everything that happened in the conversation, by the sources' names."""
-        rows = Event.objects.filter(conversation=self.conversation(conversation_id))
+        rows = Event.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, _event_payload, ordering="seq")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator
@@ -16,6 +15,7 @@ from weakref import WeakKeyDictionary
 import redis.asyncio as aioredis
 from django.conf import settings
 from django.db import DatabaseError
+from pydantic_core import from_json
 from redis import RedisError
 
 from conversations.live.keys import channel_of, partial_of
@@ -99,7 +99,7 @@ class Hub:
             found = await self._redis.get(partial_of(conversation_id))
         except (RedisError, OSError):
             return None
-        return json.loads(found) if found else None
+        return from_json(found) if found else None
 
     async def _subscribe(self, name: str) -> None:
         """Subscribe and wait for the confirmation. While Redis is away the stream polls, and hears again later."""
@@ -172,7 +172,7 @@ class Hub:
         if message["type"] == "subscribe":
             self._confirmed[name].set()
         else:
-            entries = json.loads(message["data"])
+            entries = from_json(message["data"])
             for listener in self._listeners.get(name, ()):
                 listener.hear(entries)
 

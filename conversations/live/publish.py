@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 import redis
+from pydantic_core import to_json
 
 from conversations.live.keys import channel_of
 from conversations.models import Event
@@ -21,7 +21,7 @@ def publish_events(conversation_id: UUID, events: Sequence[Event]) -> None:
     """Pass stored events on, each with its number, so that a stream can tell whether one is missing."""
     if not events:
         return
-    entries = json.dumps([event_entry(event) for event in events])
+    entries = to_json([event_entry(event) for event in events])
     try:
         tell("PUBLISH", channel_of(conversation_id), entries)
     except (redis.RedisError, OSError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import AsyncIterator
@@ -10,12 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from pydantic_core import to_json
+
 from conversations.live.hub import LOOK, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
-from conversations.presenters import conversation_payload, message_payload, shown
+from conversations.presenters import message_payload, read_conversation
 from jobs.crash import crash_point
+from projects.compiled import Compiled, CompiledValues
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 
@@ -23,6 +25,16 @@ from projects.threads import in_db
 PING_SECONDS = (10, 15)
 RETRY_MS = 1000
 PAGE = 500
+
+EVENTS = Compiled(
+    lambda conversation, after: Event.objects.filter(conversation_id=conversation, seq__gt=after).order_by("seq")[
+        :PAGE
+    ],
+    kinds=(UUID, int),
+)
+REPLYING = CompiledValues(
+    lambda turn: Turn.objects.filter(pk=turn, status=TurnStatus.REPLYING).values_list("seq"), kinds=(UUID,)
+)
 
 
 @dataclass(frozen=True)
@@ -127,27 +139,26 @@ class EventStream:
 def frame(event: str, data: Any, *, event_id: int | None = None) -> bytes:
     """One server-sent event."""
     number = f"id: {event_id}\n" if event_id is not None else ""
-    return f"{number}event: {event}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+    return f"{number}event: {event}\ndata: ".encode() + to_json(data) + b"\n\n"
 
 
 def _events_after(place: Place, after: int) -> list[Entry]:
     with tenant_tx(place.organization_id):
-        events = Event.objects.filter(conversation_id=place.conversation_id, seq__gt=after).order_by("seq")[:PAGE]
-        return [event_entry(event) for event in events]
+        return [event_entry(event) for event in EVENTS(place.conversation_id, after)]
 
 
 def _is_replying(place: Place, turn_id: str) -> bool:
     with tenant_tx(place.organization_id):
-        return Turn.objects.filter(pk=turn_id, status=TurnStatus.REPLYING).exists()
+        return bool(REPLYING(UUID(turn_id)))
 
 
 def _snapshot(place: Place) -> dict[str, Any]:
     """The whole conversation, for a client whose place is not known."""
     with tenant_tx(place.organization_id):
-        conversation = shown(Conversation.objects.filter(pk=place.conversation_id)).get()
+        conversation = Conversation.objects.get(pk=place.conversation_id)
         messages = Message.objects.filter(conversation=conversation).order_by("seq")
         return {
-            "conversation": conversation_payload(conversation),
+            "conversation": read_conversation(conversation.project_id, conversation.pk),
             "messages": [message_payload(message) for message in messages],
             "last_seq": conversation.last_event,
             "writing": writing_in(conversation),

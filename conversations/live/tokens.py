@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 from functools import cache
 from uuid import UUID
 
 import redis.asyncio as aioredis
 from django.conf import settings
+from pydantic_core import to_json
 from redis import RedisError
 
 from conversations.live.keys import PARTIAL_SECONDS, channel_of, partial_of
@@ -64,11 +64,11 @@ class TokenWriter:
         if len(text) == self._sent:
             return
         place = {"turn": str(self._turn_id), "attempt": self._attempt}
-        token = json.dumps([{"type": "token", "payload": {**place, "offset": self._sent, "text": text[self._sent :]}}])
+        token = to_json([{"type": "token", "payload": {**place, "offset": self._sent, "text": text[self._sent :]}}])
         self._sent = len(text)
         try:
             async with _redis().pipeline(transaction=False) as pipe:
-                pipe.set(partial_of(self._conversation_id), json.dumps({**place, "text": text}), ex=PARTIAL_SECONDS)
+                pipe.set(partial_of(self._conversation_id), to_json({**place, "text": text}), ex=PARTIAL_SECONDS)
                 pipe.publish(channel_of(self._conversation_id), token)
                 await pipe.execute()
         except (RedisError, OSError) as error:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gc
 import inspect
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from importlib import import_module
 from pkgutil import walk_packages
+from threading import Barrier
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from conversations.models import Conversation, Persona
 from conversations.services import start_conversation
@@ -63,8 +67,8 @@ def test_the_tenant_stands_in_the_text_itself(tenant, stranger, named):
     """The first wall holds without the third: the statement names the organization, whatever row-level security does."""
     with stranger.tx():
         named(stranger.project.pk)
-    assert named._sql.count("organization_id") >= 2
-    assert (0, str(UUID(int=0xFFFF_0000)).encode()) in named._parameters
+    assert named.text.sql.count("organization_id") >= 2
+    assert (0, str(UUID(int=0xFFFF_0000)).encode()) in named.text._parameters
 
 
 def test_no_tenant_no_rows(database, named):
@@ -95,6 +99,26 @@ def test_values_are_rows_without_models(tenant):
     with tenant.tx():
         persona = Persona.objects.get(pk=spoken.persona_id)
         assert values(persona.pk) == [("guest", persona.created_at, tenant.project.name)]
+
+
+def test_threads_that_need_a_read_first_at_the_same_moment_all_get_it(tenant):
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def names(read: Compiled[Project], together: Barrier) -> list[str]:
+        together.wait()
+        with closing(connection), tenant.tx():
+            return [project.name for project in read(tenant.project.pk)]
+
+    try:
+        for _ in range(10):
+            read = Compiled(lambda key: Project.objects.select_related("agent_version").filter(pk=key), kinds=(UUID,))
+            together = Barrier(4)
+            with ThreadPoolExecutor(4) as threads:
+                found = [threads.submit(names, read, together) for _ in range(4)]
+            assert [one.result() for one in found] == [[tenant.project.name]] * 4
+    finally:
+        sys.setswitchinterval(before)
 
 
 def reads() -> list[CompiledValues]:
