@@ -7,13 +7,14 @@ model instances as ever, and the tenant is as much a part of them: each run asks
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db import models
 from django.db.models.query import get_related_populators
+from pydantic_core import from_json
 
 from projects.postgresql.prepared import Prepared, as_text
 from projects.tenancy import current_organization_id, template_tenant
@@ -74,7 +75,11 @@ class _Text:
         places: dict[Any, int] = {value: place for place, value in enumerate(stand_ins)}
         # For each parameter its place among the values, or, where it is none of them, its text.
         self._parameters = [(places.get(parameter), as_text(parameter)) for parameter in parameters]
-        self._converters = compiler.get_converters([column[0] for column in compiler.select])
+        converters = compiler.get_converters([column[0] for column in compiler.select])
+        self._readers = [
+            (place, _reader(convert, expression, compiler.connection))
+            for place, (convert, expression) in converters.items()
+        ]
         self._statement = Prepared(self.sql)
 
     def values(self, *given: Value) -> list[bytes | None]:
@@ -84,7 +89,13 @@ class _Text:
 
     def rows(self, *given: Value) -> list[tuple[Any, ...]]:
         rows = self._statement.run(self.values(*given))
-        return list(self.compiler.apply_converters(rows, self._converters)) if self._converters else rows
+        return [self._read(row) for row in rows] if self._readers else rows
+
+    def _read(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        values = list(row)
+        for place, reader in self._readers:
+            values[place] = reader(values[place])
+        return tuple(values)
 
 
 class _Instances:
@@ -105,6 +116,24 @@ class _Instances:
         for name, column in self._annotations:
             setattr(instance, name, row[column])
         return instance
+
+
+def _reader(converters: Sequence[Callable[..., Any]], expression: Any, connection: Any) -> Callable[[Any], Any]:
+    """What makes a column's value of what the server sent: what Django would do, JSON in a third of the time."""
+    field = getattr(expression, "target", None)
+    if len(converters) == 1 and isinstance(field, models.JSONField) and field.decoder is None:
+        return _json_value
+
+    def read(value: Any) -> Any:
+        for convert in converters:
+            value = convert(value, expression, connection)
+        return value
+
+    return read
+
+
+def _json_value(text: str | None) -> Any:
+    return None if text is None else from_json(text)
 
 
 def _stand_in(kind: type, index: int) -> Value:

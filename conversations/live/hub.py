@@ -32,6 +32,8 @@ RETRY_SECONDS = 0.5
 ROUND_SECONDS = 3
 # An entry that no event stands behind: look yourself.
 LOOK: Entry = {"type": "look"}
+# Nor behind this one: say that the stream is open.
+PING: Entry = {"type": "ping"}
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,15 @@ class Listener:
         self.after = after
         self._queue: asyncio.Queue[list[Entry]] = asyncio.Queue(BACKLOG)
 
-    async def next(self, *, timeout: float) -> list[Entry] | None:
-        """The next entries, or None when nothing was heard for `timeout` seconds."""
-        # Not `wait_for`: before Python 3.12 it may drop a cancellation, and the stream of a client that left would go on.
+    async def next(self) -> list[Entry]:
+        """The next entries, as soon as there are any."""
+        return await self._queue.get()
+
+    async def next_within(self, seconds: float) -> list[Entry] | None:
+        """The next entries, or None when nothing was heard for so long."""
+        # Not `wait_for`: before Python 3.12 it may drop a cancellation, and who left would be waited for.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(seconds):
                 return await self._queue.get()
         return None
 

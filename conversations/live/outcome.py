@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.live.hub import Room, hub
+from conversations.live.hub import Listener, Room, hub
 from conversations.live.stream import EventStream, Place
 from conversations.models import Turn, TurnStatus
 from conversations.presenters import message_payload
@@ -40,14 +40,14 @@ async def wait_for_outcome(
             left = ends_at - time.monotonic()
             if outcome is not None or left <= 0:
                 return outcome
-            await _something_final(listener.next, left)
+            await _something_final(listener, left)
 
 
-async def _something_final(hear: Any, left: float) -> None:
+async def _something_final(listener: Listener, left: float) -> None:
     """Return when an event may have ended a turn, or when it is time to look anyway."""
     ends_at = time.monotonic() + min(left, POLL_SECONDS)
     while (rest := ends_at - time.monotonic()) > 0:
-        entries = await hear(timeout=rest)
+        entries = await listener.next_within(rest)
         if any(entry["type"] == "done" for entry in entries or ()):
             return
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic_core import to_json
 
-from conversations.live.hub import LOOK, Entry, Listener, Room, hub
+from conversations.live.hub import LOOK, PING, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
@@ -70,12 +70,23 @@ class EventStream:
                 yield piece
 
     async def _follow(self) -> AsyncIterator[bytes]:
-        while True:
-            ping_at = time.monotonic() + random.uniform(*PING_SECONDS)  # noqa: S311  # spreads work, guards nothing
-            while (left := ping_at - time.monotonic()) > 0:
-                async for piece in self._pass_on(await self._listener.next(timeout=left) or []):
+        # One timer for many events: a timeout around each of them would cost more than passing it on.
+        pings = asyncio.get_running_loop().create_task(self._ping())
+        try:
+            while True:
+                entries = await self._listener.next()
+                if entries[0] is PING:
+                    yield b": ping\n\n"
+                    continue
+                async for piece in self._pass_on(entries):
                     yield piece
-            yield b": ping\n\n"
+        finally:
+            pings.cancel()
+
+    async def _ping(self) -> None:
+        while True:
+            await asyncio.sleep(random.uniform(*PING_SECONDS))  # noqa: S311  # spreads work, guards nothing
+            self._listener.hear([PING])
 
     async def _catch_up(self) -> AsyncIterator[bytes]:
         """Everything stored since, then the reply being written."""
