@@ -28,6 +28,8 @@ from config.runner.postgres import DATABASE, Postgres
 
 RUNS = 9
 LIMIT_MS = 200
+# No page, and no goal: it is counted beside the page.
+COUNTED = "dashboard: until its figures are there"
 NEXT = re.compile(r'href="([^"]+)" (?:rel="next"|data-further)')
 NARROWED = {
     "one channel": "channel=phone",
@@ -53,9 +55,10 @@ def main() -> None:
     with EmbeddedServices(options.data, durable=True) as services:
         prepare(services)
         slug, client = _tenant(services, messages=options.messages)
-        figures = {name: _times_ms(client, url, slug=slug) for name, url in _pages(client, slug)}
+        figures = _first_visits(client, slug)
+        figures |= {name: _times_ms(client, url, slug=slug) for name, url in _pages(client, slug)}
     for name, times in figures.items():
-        late = "" if times["median_ms"] < LIMIT_MS else "  over the limit"
+        late = "" if times["median_ms"] < LIMIT_MS or name == COUNTED else "  over the limit"
         print(f"{name:<40}{times['median_ms']:>6.0f} ms median{times['slowest_ms']:>6.0f} ms slowest{late}")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     if options.out:
@@ -101,7 +104,7 @@ def _fill(services: EmbeddedServices, made: Any, *, messages: int) -> tuple[Any,
 def _pages(client: Client, slug: str) -> Iterator[tuple[str, str]]:
     """Each page by name, with its address."""
     base = f"/p/{slug}/conversations"
-    yield "dashboard", f"/p/{slug}/"
+    yield "dashboard: later visits", f"/p/{slug}/"
     yield "conversations: first page", base
     yield "conversations: page 20", _page_after(client, base, pages=19)
     for name, query in NARROWED.items():
@@ -123,15 +126,41 @@ def _page_after(client: Client, url: str, *, pages: int) -> str:
     return url
 
 
+def _first_visits(client: Client, slug: str) -> dict[str, dict[str, float]]:
+    """The dashboard while none of its figures are counted, and how long it is until the page has them."""
+    recent, url = import_module("conversations.recent_figures"), f"/p/{slug}/"
+    # What a process loads for its first page is no matter here.
+    _read(client, f"/p/{slug}/jobs/failed", slug=slug)
+    answered, counted = [], []
+    for _ in range(RUNS):
+        recent._kept.clear()
+        began = time.perf_counter()
+        _read(client, url, slug=slug)
+        answered.append(time.perf_counter() - began)
+        for counting in list(recent._counting.values()):
+            counting.result()
+        _read(client, url, slug=slug)
+        counted.append(time.perf_counter() - began)
+    return {"dashboard: first visit": _spread(answered), COUNTED: _spread(counted)}
+
+
 def _times_ms(client: Client, url: str, *, slug: str) -> dict[str, float]:
     """The median of several visits, and the slowest."""
     seconds = []
     for _ in range(RUNS):
         began = time.perf_counter()
-        response = client.get(url, headers={"X-Project": slug})
+        _read(client, url, slug=slug)
         seconds.append(time.perf_counter() - began)
-        if response.status_code != 200:
-            raise RuntimeError(f"{url} answered {response.status_code}.")
+    return _spread(seconds)
+
+
+def _read(client: Client, url: str, *, slug: str) -> None:
+    response = client.get(url, headers={"X-Project": slug})
+    if response.status_code != 200:
+        raise RuntimeError(f"{url} answered {response.status_code}.")
+
+
+def _spread(seconds: list[float]) -> dict[str, float]:
     return {"median_ms": statistics.median(seconds) * 1000, "slowest_ms": max(seconds) * 1000}
 
 

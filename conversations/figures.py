@@ -39,6 +39,13 @@ select is_now, day, count(*), count(*) filter (where channel = any(%(calls)s)) a
 from spoken group by grouping sets ((is_now), (is_now, day))
 """
 
+# Counting goes through the organization's messages of the two weeks, whichever project they are of.
+MANY = """
+select count(*) >= %(most)s as are_many from (
+    select 1 from conversations_message where organization_id = %(organization)s and id >= %(floor)s limit %(most)s
+) them
+"""
+
 COUNTS = {
     "conversations": """
         select case when created_at >= %(since)s then true when created_at <= %(until)s then false end as is_now,
@@ -142,6 +149,11 @@ def last_days(now: datetime, *, timezone: str) -> Period:
     local = now.astimezone(ZoneInfo(timezone))
     today = local.replace(hour=0, minute=0, second=0, microsecond=0)
     return Period(now=local, since=today - timedelta(days=DAYS - 1), timezone=timezone)
+
+
+def is_busy(project: Project, period: Period, *, most: int) -> bool:
+    """Whether so many messages have to be gone through that nobody should wait for it. Reads at most `most` of them."""
+    return bool(_rows(MANY, {**_values(project, period), "most": most})[0]["are_many"])
 
 
 def project_figures(project: Project, period: Period) -> Figures:

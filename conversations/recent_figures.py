@@ -1,7 +1,8 @@
-"""Figures of busy projects, counted at most once a minute by each web process. A quiet project's are always of this moment.
+"""Figures of busy projects, counted behind the page and at most once a minute by each web process. A quiet project's are always
+of this moment.
 
-Only the first visitor waits for a busy project's: whoever comes later sees the figures as they stand, and once these are a
-minute old, they are counted anew behind the page.
+Nobody waits for a busy project's: whoever comes first is told that they are being counted. Later ones see them as they stand, and
+once these are a minute old, they are counted anew.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from uuid import UUID
 from django.db import DatabaseError, connections
 from django.utils.timezone import now
 
-from conversations.figures import Figures, Period, last_days, project_figures
+from conversations.figures import Figures, Period, is_busy, last_days, project_figures
 from projects.models import Project
 from projects.tenancy import tenant_tx
 
 log = logging.getLogger(__name__)
 
-# Counting so many messages takes 20 ms; a million in the quarter, half a second.
+# Counting so many messages takes 20 ms; a million in the quarter, half a second and more.
 BUSY = 5_000
 FRESH_SECONDS = 60.0
 # Older ones are shown to nobody.
@@ -46,42 +47,51 @@ _lock = Lock()
 _counter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="figures")
 
 
-def recent_figures(project: Project, period: Period) -> Figures:
-    """The figures as they are, or as they were a short while ago."""
-    kept = _kept.get(project.pk)
-    age = time.monotonic() - kept.at if kept else LONGEST_SECONDS
-    if kept is None or age >= LONGEST_SECONDS or kept.figures.period.since != period.since:
-        return _count(project, period)
-    if age >= FRESH_SECONDS:
+def recent_figures(project: Project, period: Period) -> Figures | None:
+    """The figures as they are, or as they were a short while ago; None while they are being counted."""
+    kept = _shown(project, period)
+    if kept is None and not is_busy(project, period, most=BUSY):
+        return project_figures(project, period)
+    if kept is None or _age_seconds(kept) >= FRESH_SECONDS:
         _count_behind(project, timezone=period.timezone)
-    return kept.figures
+    return kept.figures if kept else None
 
 
-def _count(project: Project, period: Period) -> Figures:
-    figures = project_figures(project, period)
-    with _lock:
-        _kept.pop(project.pk, None)
-        if figures.now.messages + figures.before.messages >= BUSY:
-            _kept[project.pk] = Kept(figures, at=time.monotonic())
-            if len(_kept) > MOST_KEPT:
-                _kept.popitem(last=False)
-    return figures
+def _shown(project: Project, period: Period) -> Kept | None:
+    """What may still be shown: not older than ten minutes, and of the same days."""
+    kept = _kept.get(project.pk)
+    if kept is None or _age_seconds(kept) >= LONGEST_SECONDS or kept.figures.period.since != period.since:
+        return None
+    return kept
+
+
+def _age_seconds(kept: Kept) -> float:
+    return time.monotonic() - kept.at
 
 
 def _count_behind(project: Project, *, timezone: str) -> None:
-    """Count anew in a thread, unless that is under way."""
+    """Count in a thread, unless that is under way."""
     with _lock:
         running = _counting.get(project.pk)
         if running is None or running.done():
-            _counting[project.pk] = _counter.submit(_recount, project, timezone)
+            _counting[project.pk] = _counter.submit(_count, project, timezone)
 
 
-def _recount(project: Project, timezone: str) -> None:
+def _count(project: Project, timezone: str) -> None:
     try:
         with tenant_tx(cast(UUID, project.organization_id)):
-            _count(project, last_days(now(), timezone=timezone))
+            figures = project_figures(project, last_days(now(), timezone=timezone))
+        _keep(project, figures)
     except DatabaseError as error:
-        log.warning("The figures of project %s stay as they are: %s", project.pk, error)
+        log.warning("The figures of project %s could not be counted: %s", project.pk, error)
     finally:
         connections.close_all()
         _counting.pop(project.pk, None)
+
+
+def _keep(project: Project, figures: Figures) -> None:
+    with _lock:
+        _kept.pop(project.pk, None)
+        _kept[project.pk] = Kept(figures, at=time.monotonic())
+        if len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from conversations.contacts import find_customer, flag_customer, read_contact, read_shopper
 from conversations.effects.told import read_told
 from conversations.operators import hear_of_member
+from conversations.skills.room import weigh_reply
 from conversations.todo_news import hear_of_effect, hear_of_promise, hear_of_todo, hold
+from projects.prompt_weight import weigh_prompts_by
 from projects.signals import member_changed
 from todos.customers import find_customers_by
 from todos.executor.conversation import reach_conversations_by
@@ -17,7 +19,10 @@ from tools.signals import promise_answered
 
 
 def register() -> None:
-    """Who a customer is, whose a conversation is, what was said in it, and who listens to what becomes of todos and promises."""
+    """Who a customer is, whose a conversation is, what was said in it, and who listens to what becomes of todos and promises;
+    what a reply's request weighs.
+    """
+    weigh_prompts_by(weigh_reply)
     read_contacts_by(read_contact)
     read_shoppers_by(read_shopper)
     flag_callers_by(flag_customer)

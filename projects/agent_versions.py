@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from projects.differences import differences, summary_of
 from projects.merge import merge
 from projects.model_key import has_stored_key
 from projects.models import AgentVersion, Project, User
+from projects.prompt_budget import what_is_too_large
+from projects.prompt_weight import weigh
 from projects.services import latest_agent_version, save_agent
 
 
@@ -45,7 +47,7 @@ def change_agent(project: Project, edit: Edit) -> AgentVersion:
 
     Of two people who save at once, the second's edit is joined to the first's where they changed different things.
     Where they changed the same: ChangedMeanwhile, and nothing is saved. Raises SettingsRefused with a sentence for
-    each field that can't work. Inside a transaction.
+    each field that can't work, and for one that leaves no room for the conversation. Inside a transaction.
     """
     latest = latest_agent_version(project)
     standing = _settings_of(latest)
@@ -57,6 +59,7 @@ def change_agent(project: Project, edit: Edit) -> AgentVersion:
     config = checked_config({**standing, **changes})
     if _dump(config) == standing:
         return latest
+    _check_room(project, config, standing=standing, among=edit.changes)
     note = edit.note or summary_of(differences(standing, _dump(config)))
     return save_agent(project, config=config, author=edit.author, note=note, started_from=latest.number)
 
@@ -74,6 +77,7 @@ def restore_agent_version(project: Project, number: int, *, started_from: int, a
         document["model_base_url"] = standing.get("model_base_url", "")
     config = checked_config(document)
     _check_address(config.model_base_url, standing=standing.get("model_base_url", ""))
+    _check_room(project, config, standing=standing)
     return save_agent(
         project, config=config, author=author, note=f"Restored version {number}", started_from=started_from
     )
@@ -105,6 +109,25 @@ def _check_address(url: str, *, standing: str) -> None:
     # One that stands is not checked again: a change of the operator's list must not stop a change of the style.
     if url and url != standing:
         check_address(url)
+
+
+def _check_room(
+    project: Project, config: AgentConfig, *, standing: Mapping[str, Any], among: Collection[str] = ()
+) -> None:
+    """Whether a request has room for a conversation besides these settings (T08). Raises SettingsRefused.
+
+    Settings that have none already may be changed for as long as they don't grow: each step to shorter ones is a good one.
+    """
+    weight = weigh(project, config)
+    if weight.room <= 0 and weight.total > _total_of(project, standing):
+        raise SettingsRefused(what_is_too_large(weight, among=among))
+
+
+def _total_of(project: Project, document: Mapping[str, Any]) -> int:
+    try:
+        return weigh(project, AgentConfig.model_validate(document)).total
+    except ValidationError:
+        return 0
 
 
 def _settings_of(version: AgentVersion) -> dict[str, Any]:

@@ -1,88 +1,110 @@
-"""How much of the prompt an agent's settings take, part by part."""
+"""How much of a request an agent's settings take, part by part, and what to do where too little is left."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from llm.prompts import TEMPLATES
+from projects.prompt_weight import Weight
 
-# The longest prompt that we want to send, in characters.
-LIMIT = 25_000
 NAMES = {
     "rules": "How it answers",
     "business_context": "Business context",
     "scenarios": "Scenarios",
     "procedures": "Procedures",
     "intents": "Intents, the longer variant",
+    "tools": "Tools that it may call",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that a business can make smaller: the field of the document, and what a sentence calls it."""
+
+    field: str
+    name: str
+    verb: str = "are"
+
+
+PARTS = {
+    "business_context": Part("business_context", "the business context", "is"),
+    "scenarios": Part("scenarios", "the scenarios"),
+    "procedures": Part("procedures", "the procedures"),
+    "intents": Part("intents", "the intents"),
+    "tools": Part("enabled_tools", "the tools"),
 }
 
 
 @dataclass(frozen=True)
 class Share:
-    """One part of the prompt: its characters, and where its bar begins and how wide it is, in percent of the limit."""
+    """One part of a request, and where its bar begins and how wide it is, in percent of the limit."""
 
     name: str
-    characters: int
+    size: str
     x: float
     width: float
-
-    @property
-    def text(self) -> str:
-        return f"{self.characters:,}"
 
 
 @dataclass(frozen=True)
 class PromptBudget:
-    """The stable part of the reply's prompt, which stands before every conversation."""
+    """What a request for a reply holds before anything is said. Sizes are in kB, as texts."""
 
     shares: list[Share]
-    limit: int = LIMIT
-
-    @property
-    def total(self) -> int:
-        return sum(share.characters for share in self.shares)
-
-    @property
-    def total_text(self) -> str:
-        return f"{self.total:,}"
-
-    @property
-    def limit_text(self) -> str:
-        return f"{self.limit:,}"
-
-    @property
-    def is_over(self) -> bool:
-        return self.total > self.limit
+    channel: str
+    total: str
+    limit: str
+    room: str
+    too_large: Mapping[str, str]
+    """A sentence for the field that takes most, where too little is left for the conversation."""
 
 
-def prompt_budget(document: Mapping[str, Any]) -> PromptBudget:
-    """The shares of a valid document."""
-    sizes = {
-        "rules": len((TEMPLATES / "reply" / "system.md").read_text()) + len(document.get("style", "")),
-        "business_context": len(document.get("business_context", "")),
-        "scenarios": sum(_scenario(scenario) for scenario in document.get("scenarios", [])),
-        "procedures": sum(_line(item["title"], item["text"]) for item in document.get("procedures", [])),
-        "intents": max(_variant(document, "working_hours"), _variant(document, "non_working_hours")),
-    }
+def prompt_budget(weight: Weight) -> PromptBudget:
+    """A weight, ready to be shown."""
     shares: list[Share] = []
     x = 0.0
-    for part, size in sizes.items():
-        width = min(100 * size / LIMIT, 100 - x)
-        shares.append(Share(NAMES[part], size, round(x, 2), round(width, 2)))
+    for part, size in weight.parts.items():
+        width = min(100 * size / weight.limit, 100 - x)
+        shares.append(Share(NAMES[part], _kb(size), round(x, 2), round(width, 2)))
         x += width
-    return PromptBudget(shares)
+    return PromptBudget(
+        shares=shares,
+        channel=weight.channel,
+        total=_kb(weight.total),
+        limit=_whole_kb(weight.limit),
+        room=_kb(max(0, weight.room)),
+        too_large=what_is_too_large(weight) if weight.lacking else {},
+    )
 
 
-def _scenario(scenario: Mapping[str, Any]) -> int:
-    return _line("Scenario 1", scenario["title"]) + sum(_line("1.1", step["text"]) for step in scenario["steps"])
+def what_is_too_large(weight: Weight, *, among: Collection[str] = ()) -> dict[str, str]:
+    """What is too large and what would be right, by the field that takes most: of the whole document, or of the fields `among`."""
+    parts = sorted(PARTS, key=lambda part: weight.parts[part], reverse=True)
+    place = next((at for at, part in enumerate(parts) if PARTS[part].field in among), 0)
+    return {PARTS[parts[place]].field: _sentence(weight, list(dict.fromkeys((parts[0], parts[place]))))}
 
 
-def _variant(document: Mapping[str, Any], name: str) -> int:
-    return sum(_line(intent["name"], intent[name]) for intent in document.get("intents", []))
+def _sentence(weight: Weight, parts: Sequence[str]) -> str:
+    """Names the parts, the largest first."""
+    sizes = ", ".join(f"{PARTS[part].name} {PARTS[part].verb} {_kb(weight.parts[part])} kB" for part in parts)
+    left = f"{_kb(weight.room)} kB are left" if weight.room > 0 else "nothing is left"
+    return (
+        f"Of the {_whole_kb(weight.limit)} kB that a request may weigh, {sizes}, and {left} for the conversation. "
+        f"{_advice(weight, parts)}, so that {_whole_kb(weight.least)} kB of it fit."
+    )
 
 
-def _line(title: str, text: str) -> int:
-    """A line as the prompt writes it: a dash, the title, a colon, the text."""
-    return len(title) + len(text) + 5
+def _advice(weight: Weight, parts: Sequence[str]) -> str:
+    # Rounded up, so that who does just this has done enough.
+    size = f"{math.ceil(weight.lacking / 100) / 10:.1f} kB"
+    if weight.parts[parts[0]] < 2 * weight.lacking:
+        return f"Take {size} off all that the agent reads"
+    return f"Take {size} off {' or '.join(PARTS[part].name for part in parts)}"
+
+
+def _kb(size: int) -> str:
+    return f"{size / 1000:.1f}"
+
+
+def _whole_kb(size: int) -> str:
+    return f"{size / 1000:g}"

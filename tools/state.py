@@ -91,13 +91,13 @@ FACTS = Compiled(
 )
 
 
-def read_state(project: Project, *, channel: str) -> BusinessState:
-    """The project's state as it is now, in the running transaction: two reads. It also says
+def read_state(project: Project, *, channel: str, config: AgentConfig | None = None) -> BusinessState:
+    """The project's state as it is now, or would be with other settings, in the running transaction: two reads. It also says
     whether the stored definitions of tools are still those that this process keeps (F04).
     """
     [found] = map(vars, FACTS(project.pk))
     notice_definitions(found["definitions"] or 0, found["newest_definition"])
-    config = cast(AgentVersion, project.agent_version).config
+    config = config or cast(AgentVersion, project.agent_version).config
     return state_of(config, resolved(ROWS(project.pk)), channel=channel, facts=found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from conversations.attention import Attention, Matter, what_needs_you
-from conversations.figures import Figures, Turns, last_days
+from conversations.figures import DAYS, Period, Turns, last_days
 from conversations.first_steps import Step, first_steps, hide_first_steps
 from conversations.hours import working_status
 from conversations.pages.charts import NARROW, Chart, Series, lines, stacked
@@ -30,6 +30,7 @@ from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 
 NONE = "No replies in these days."
+COUNTING = "Being counted."
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,22 @@ class Charts:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def dashboard(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The page; POST hides the first steps for good."""
+    """The page; POST hides the first steps for good.
+
+    The figures of a busy project may still be counted when it comes: static/js/dashboard.js then asks for it again.
+    """
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     now = timezone.now()
+    period = last_days(now, timezone=zone_of(entry))
     with tenant_tx(entry.project.organization.pk):
         if is_post:
             hide_first_steps(entry.project)
         else:
-            figures = recent_figures(entry.project, last_days(now, timezone=zone_of(entry)))
             attention = what_needs_you(entry.project)
             steps = first_steps(entry.project)
+            # Last: what it counts behind the page should not slow the page.
+            figures = recent_figures(entry.project, period)
     if is_post:
         return redirect("dashboard", project_slug=project_slug)
     context = {
@@ -60,21 +66,30 @@ def dashboard(request: HttpRequest, project_slug: str) -> HttpResponse:
         **_today(entry, now),
         **_steps(steps, entry),
         **_attention(attention, entry),
-        "is_empty": figures.is_empty,
+        "is_empty": figures is not None and figures.is_empty,
+        "counted": f"{figures.period.now:%H:%M}" if figures else "",
         "stats": stats_of(figures),
-        "charts": charts_of(figures),
+        "charts": charts_of(period, figures.days) if figures else awaited_charts(period),
     }
     return render(request, "dashboard/dashboard.html", context)
 
 
-def charts_of(figures: Figures) -> Charts:
+def charts_of(period: Period, days: Sequence[Turns]) -> Charts:
     """The week, day by day."""
-    labels = [f"{day:%a}" for day in figures.period.days]
+    labels = [f"{day:%a}" for day in period.days]
     return Charts(
-        turns=_turns(figures.days, labels),
-        first_token=_first_token(figures.days, labels),
-        freshness=_freshness(figures.days, labels),
+        turns=_turns(days, labels), first_token=_first_token(days, labels), freshness=_freshness(days, labels)
     )
+
+
+def awaited_charts(period: Period) -> Charts:
+    """The same week while it is being counted: nothing on axes without numbers."""
+    empty = charts_of(period, [Turns()] * DAYS)
+    return Charts(turns=_blank(empty.turns), first_token=_blank(empty.first_token), freshness=_blank(empty.freshness))
+
+
+def _blank(chart: Chart) -> Chart:
+    return replace(chart, grid=[replace(line, label="") for line in chart.grid], summary=COUNTING)
 
 
 def _turns(days: Sequence[Turns], labels: list[str]) -> Chart:

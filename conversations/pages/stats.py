@@ -22,8 +22,14 @@ class Stat:
     icon: str = ""
 
 
-def stats_of(figures: Figures) -> list[Stat]:
-    """Volume, speed, freshness, quality (failed jobs where nothing is scored), cost."""
+# Which the fourth is, is known once it is counted.
+AWAITED = [Stat(label, "") for label in ("Conversations", "First token, median", "Fresh directives", "", "Model cost")]
+
+
+def stats_of(figures: Figures | None) -> list[Stat]:
+    """Volume, speed, freshness, quality (failed jobs where nothing is scored), cost. Without values while these are being counted."""
+    if figures is None:
+        return AWAITED
     now, before = figures.now, figures.before
     scored = now.turns.scored or before.turns.scored
     return [

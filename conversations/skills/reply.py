@@ -90,7 +90,7 @@ def _request(
     scene: Scene, offer: Offer, history: Sequence[Said], latest: Sequence[Said], knowledge: list[str]
 ) -> ChatRequest:
     return reply_request(
-        _context(scene, offer, latest=latest, knowledge=knowledge),
+        context_of(scene, offer, latest=latest, knowledge=knowledge),
         history=[_as_chat(message) for message in history],
         model=model_for(scene.project, scene.config, "reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
@@ -98,7 +98,10 @@ def _request(
     )
 
 
-def _context(scene: Scene, offer: Offer, *, latest: Sequence[Said], knowledge: list[str]) -> ReplyContext:
+def context_of(
+    scene: Scene, offer: Offer, *, latest: Sequence[Said] = (), knowledge: Sequence[str] = ()
+) -> ReplyContext:
+    """What the prompt's templates are filled with, in the running transaction."""
     config, conversation = scene.config, scene.conversation
     return ReplyContext(
         agent_name=config.agent_name,
@@ -120,7 +123,7 @@ def _context(scene: Scene, offer: Offer, *, latest: Sequence[Said], knowledge: l
         customer=scene.facts,
         actions=scene.actions,
         sections=scene.prompt_sections,
-        knowledge=knowledge,
+        knowledge=list(knowledge),
         recovery=conversation.recovery,
         correction=conversation.correction,
         urgent=_urgent(scene),

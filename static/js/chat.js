@@ -3,7 +3,7 @@ import { cards } from "./blocks.js";
 import { h, icon, linked, note, state } from "./dom.js";
 import * as format from "./format.js";
 import { mark, marked, placeVerdicts } from "./marks.js";
-import { isReplying, reading } from "./turn.js";
+import { isReplying, openCall, reading } from "./turn.js";
 
 const NEAR_PX = 80;
 const CHANNELS = {
@@ -203,14 +203,14 @@ export class Chat {
     return { key: `note:${key}`, signature: message, build };
   }
 
-  /** Replies that are being written, or about to be. */
+  /** Replies that are being written or about to be, whichever turn's: one may be run again. A tool that is waited for is named. */
   writing(store) {
-    const writing = [...store.drafts]
-      .filter(([, draft]) => draft.text)
-      .map(([turnId, draft]) => this.draft(turnId, draft));
-    const newest = store.orderedTurns().at(-1);
-    if (!writing.length && newest && isReplying(newest)) writing.push(this.expected(newest));
-    return writing;
+    const drafts = [...store.drafts].filter(([, draft]) => draft.text);
+    const rows = drafts.map(([turnId, draft]) => this.draft(turnId, draft));
+    const replying = store.orderedTurns().filter(isReplying);
+    const looking = replying.find(openCall);
+    const expected = looking ?? (rows.length ? null : replying.at(-1));
+    return expected ? [...rows, this.expected(expected, looking && openCall(looking))] : rows;
   }
 
   draft(turnId, draft) {
@@ -225,15 +225,16 @@ export class Chat {
     return { key: `draft:${turnId}`, signature: "draft", build, update };
   }
 
-  expected(turn) {
+  expected(turn, call) {
+    const words = call ? ["Calling ", h("code", {}, call.tool)] : ["Writing the reply"];
     const build = () =>
       h(
         "div",
         { class: "mg-msg", "aria-busy": "true" },
         agentFace(),
-        h("p", { class: "t3 pg-expected" }, h("span", { class: "mg-live", "data-s": "act" }), "Writing the reply"),
+        h("p", { class: "t3 pg-expected" }, h("span", { class: "mg-live", "data-s": "act" }), h("span", {}, words)),
       );
-    return { key: `draft:${turn.id}`, signature: "expected", build };
+    return { key: `expected:${turn.id}`, signature: call?.id ?? "", build };
   }
 
   pending(item) {

@@ -7,6 +7,9 @@ const OPEN_EFFECT = new Set(["planned", "sending"]);
 
 export const isReplying = (turn) => turn.status === "queued" || turn.status === "replying";
 
+/** The call that the reply waits for, if it waits for one. */
+export const openCall = (turn) => turn.steps.flatMap((step) => step.calls).find((call) => !call.finished_at);
+
 export const openJobs = (turn) => turn.jobs.filter((job) => OPEN_JOB.has(job.state));
 
 export const isRunning = (turn) =>

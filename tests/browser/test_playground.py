@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from conversations.models import Conversation, PersonaField
+from conversations.models import Conversation, PersonaField, Turn, TurnStatus
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import SAID, composer, converse, send, turn_title
+from tests.callers.conftest import connect_records
+from tests.callers.lookup_server import LookupServer
 from tests.conftest import make_tenant
 from tests.processes import ScriptedModel
 
@@ -67,6 +70,41 @@ def test_newer_message_withdraws_the_reply_under_way(page: Page, app: App) -> No
     expect(page.locator("#chat")).not_to_contain_text("Half a thought")
     page.get_by_role("button", name="Turn 1").click()
     expect(page.locator("#reading s")).to_contain_text("Half a thought")
+
+
+def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_on(
+    page: Page, app: App, settings: Any
+) -> None:
+    """W09: while the model has not said a word yet, and, beside what it has said, while a tool is waited for."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    busy = page.locator("#chat [aria-busy]")
+    app.model.script("reply", fault="hang")
+    begun = app.call("/conversations", {"channel": "phone", "persona": {"external_id": "a", "phone": "+393331234567"}})
+    said = f"/conversations/{begun['id']}/messages"
+    app.call(said, {"content": "Hello?"})
+    open_page(page, app, f"playground?conversation={begun['id']}")
+    expect(busy).to_have_text("Writing the reply")
+    page.reload()
+    expect(busy).to_have_text("Writing the reply")
+    with LookupServer() as records:
+        records.script.may_answer.clear()
+        connect_records(app.tenant, records.url)
+        app.model.script("reply", text="One moment.", tool_calls=[{"name": "lookup_caller", "arguments": {}}])
+        app.model.script("reply", text="Hello Anna!")
+        app.call(said, {"content": "Do you know me?"})
+        expect(busy).to_have_text(["One moment.", "Calling lookup_caller"])
+        page.reload()
+        expect(busy).to_have_text(["One moment.", "Calling lookup_caller"])
+    expect(page.locator("#chat")).to_contain_text("Hello Anna!")
+    expect(busy).to_have_count(0)
+
+
+def test_a_reply_that_is_run_again_shows_where_it_is_not_the_newest(page: Page, app: App) -> None:
+    conversation = converse(app, "Hello", "Are you there?")
+    with app.tenant.tx():
+        Turn.objects.filter(seq=1).update(status=TurnStatus.REPLYING)
+    open_page(page, app, f"playground?conversation={conversation}")
+    expect(page.locator("#chat [aria-busy]")).to_have_text("Writing the reply")
 
 
 def test_named_test_customer_is_the_persona_of_the_next_conversation(page: Page, app: App) -> None:

@@ -10,6 +10,7 @@ from conversations.log import open_log
 from conversations.models import MessageRole, Turn
 from conversations.skills.budget import LEAST_BYTES, PROMPT_BYTES, make_room, weight_of
 from llm.types import ChatRequest, Endpoint, ModelSpec
+from projects.prompt_weight import weigh
 from tests.calls.probe import NAME, Probe
 from tests.calls.turns import Turns
 from tools.calling.messages import LEAST_RESULT, LONGEST_RESULT, MOST_RESULTS, room_for_each
@@ -73,6 +74,19 @@ def test_the_functions_count(turns: Turns) -> None:
         assert max(weights(other, turn)) <= PROMPT_BYTES
         seen.append(len(other.sent(turn)[0]))
     assert seen[0] > seen[1]
+
+
+def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
+    """T02: what the agent's page counts is what goes to the model."""
+    turns.configure(enabled_tools=None, intents=[], procedures=[{"title": "Fees", "text": "Ask for <b>5 €</b>."}])
+    project = turns.tenant.project
+    with turns.tenant.tx():
+        weight = weigh(project, project.agent_version.config)
+        functions = read_offer(Moment.TURN, project, channel=weight.channel).weight
+    other = turns.on(weight.channel)
+    other.says("Hello!")
+    sent = other.sent(other.say("Hi"))[0]
+    assert sum(map(weight_of, sent)) + functions - weight.total == len("customer: Hi\n")
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from conversations import recent_figures
 from projects.models import ApiKey, Role, User
 from projects.services import create_key
 from tests.conftest import Tenant, member_of
@@ -120,3 +122,28 @@ def test_unknown_effects_and_broken_promises_need_a_person(owner: Client, tenant
 def test_a_promise_that_broke_long_ago_is_history(owner: Client, tenant: Tenant) -> None:
     add_promise(tenant, talk(tenant, "Hi"), state=PromiseState.BROKEN, at=timezone.now() - timedelta(days=8))
     assert owner.get(url_of(tenant)).context["matters_count"] == 0
+
+
+def test_a_page_whose_figures_are_being_counted_says_so_and_shows_none(
+    owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recent_figures, "BUSY", 1)
+    talk(tenant, "Hi")
+    text = owner.get(url_of(tenant)).content.decode()
+    assert "Counting the last 7 days" in text
+    assert "No replies yet" not in text
+    for running in list(recent_figures._counting.values()):
+        running.result(timeout=60)
+    text = owner.get(url_of(tenant)).content.decode()
+    assert "No replies yet" in text
+    assert "aria-busy" not in text
+
+
+def test_figures_say_as_of_when_they_are_on_the_clock_of_the_business(
+    owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tenant, "Hi")
+    noon = datetime(2026, 11, 20, 12, 5, tzinfo=UTC)
+    monkeypatch.setattr(timezone, "now", lambda: noon)
+    zone = tenant.project.agent_version.config.timezone  # type: ignore[union-attr]
+    assert f"as of {noon.astimezone(ZoneInfo(zone)):%H:%M}" in owner.get(url_of(tenant)).content.decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -98,14 +99,15 @@ def test_another_tenants_talk_is_in_nobody_elses_figures(tenant: Tenant, strange
 
 
 @pytest.fixture
-def recent(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """How many conversations the dashboard of a project that counts as busy shows."""
+def recent(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int | None]:
+    """How many conversations the dashboard of a project that counts as busy shows; None while they are counted."""
     monkeypatch.setattr(recent_figures, "BUSY", 1)
 
-    def count() -> int:
+    def count() -> int | None:
         with tenant.tx():
             period = last_days(timezone.now(), timezone="Europe/Rome")
-            return recent_figures.recent_figures(tenant.project, period).now.conversations
+            figures = recent_figures.recent_figures(tenant.project, period)
+        return figures.now.conversations if figures else None
 
     return count
 
@@ -115,19 +117,38 @@ def wait_for_counting() -> None:
         running.result(timeout=60)
 
 
-def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, recent: Callable[[], int]) -> None:
+def test_nobody_waits_for_a_busy_projects_first_count(tenant: Tenant, recent: Callable[[], int | None]) -> None:
     talk(tenant, "Hi")
+    assert recent() is None
+    wait_for_counting()
     assert recent() == 1
+
+
+def test_a_quiet_projects_figures_are_of_this_moment(
+    tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recent_figures, "BUSY", 3)
+    for conversations in (1, 2):
+        talk(tenant, "Hi")
+        assert recent() == conversations
+    assert not recent_figures._counting
+
+
+def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, recent: Callable[[], int | None]) -> None:
+    talk(tenant, "Hi")
+    recent()
+    wait_for_counting()
     talk(tenant, "Hi")
     assert recent() == 1
     assert not recent_figures._counting
 
 
 def test_figures_of_more_than_a_minute_ago_are_counted_anew_behind_the_page(
-    tenant: Tenant, recent: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(tenant, "Hi")
-    assert recent() == 1
+    recent()
+    wait_for_counting()
     talk(tenant, "Hi")
     monkeypatch.setattr(recent_figures, "FRESH_SECONDS", 0.0)
     assert recent() == 1
@@ -136,14 +157,21 @@ def test_figures_of_more_than_a_minute_ago_are_counted_anew_behind_the_page(
     wait_for_counting()
 
 
-def test_figures_of_ten_minutes_ago_are_shown_to_nobody(
-    tenant: Tenant, recent: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("older", ["by ten minutes", "by a day"])
+def test_figures_of_ten_minutes_ago_or_of_other_days_are_shown_to_nobody(
+    older: str, tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(tenant, "Hi")
-    assert recent() == 1
-    talk(tenant, "Hi")
-    monkeypatch.setattr(recent_figures, "LONGEST_SECONDS", 0.0)
-    assert recent() == 2
+    recent()
+    wait_for_counting()
+    if older == "by a day":
+        yesterday = last_days(timezone.now() - timedelta(days=1), timezone="Europe/Rome")
+        kept = recent_figures._kept[tenant.project.pk]
+        recent_figures._kept[tenant.project.pk] = replace(kept, figures=replace(kept.figures, period=yesterday))
+    else:
+        monkeypatch.setattr(recent_figures, "LONGEST_SECONDS", 0.0)
+    assert recent() is None
+    wait_for_counting()
 
 
 # Charts

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from pydantic_core import to_json
+
+from projects.agent import AgentConfig
 from projects.models import Project
 from tools.builtin import builtin_tools
 from tools.calling.gemini import gemini_parameters
@@ -16,7 +18,7 @@ from tools.custom.standing import StandingTool, standing_tools
 from tools.definition import Moment
 from tools.execution.schemas import NOTHING
 from tools.platform import StoredDefinition, stored_definitions
-from tools.state import BusinessState, read_state
+from tools.state import BusinessState, normalise_channel, read_state
 
 HEADING = "## Available Tools"
 
@@ -62,7 +64,7 @@ class Offer:
     @cached_property
     def weight(self) -> int:
         """The bytes of the functions in a request."""
-        return len(json.dumps(self.functions, ensure_ascii=False).encode()) if self.tools else 0
+        return len(to_json(self.functions)) if self.tools else 0
 
     @cached_property
     def declarations(self) -> list[dict[str, Any]]:
@@ -91,6 +93,15 @@ def read_offer(moment: Moment, project: Project, *, channel: str) -> Offer:
     return offer_at(moment, state, stored_definitions(), own)
 
 
+def read_offers(moment: Moment, project: Project, config: AgentConfig, *, channels: Iterable[str]) -> dict[str, Offer]:
+    """What would be offered on each channel with these settings, as the business stands otherwise, in the running transaction."""
+    state = read_state(project, channel="", config=config)
+    own = standing_tools(project.pk) if state.has_own_moments else ()
+    stored = stored_definitions()
+    states = {channel: replace(state, channel=normalise_channel(channel)) for channel in channels}
+    return {channel: offer_at(moment, there, stored, own) for channel, there in states.items()}
+
+
 def offer_at(
     moment: Moment,
     state: BusinessState,
@@ -102,7 +113,10 @@ def offer_at(
     An own tool is switched by itself: neither a capability nor the list of the agent's built-in tools narrows it.
     """
     tools = {
-        name: compile_builtin(tool, state, stored) for name, tool in builtin_tools().items() if moment in tool.moments
+        name: compile_builtin(tool, state, stored)
+        for name, tool in builtin_tools().items()
+        # What its own gate closes no stored definition opens, and needn't be put into words.
+        if moment in tool.moments and not tool.gate(state)
     }
     named = [tool for tool in own if tool.is_enabled and moment in tool.definition.runs_in]
     tools |= {tool.name: compile_custom(tool) for tool in named}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 
+from projects.agent_sentences import SettingsRefused, checked_config
 from projects.agent_versions import ChangedMeanwhile
 from projects.attributes import is_on, resolve_attributes
 from projects.differences import differences
@@ -22,7 +24,8 @@ from projects.pages.agent.boxes import Boxes
 from projects.pages.agent.sections import OTHER_TABS, SECTIONS, Section, complete
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
-from projects.prompt_budget import prompt_budget
+from projects.prompt_budget import PromptBudget, prompt_budget
+from projects.prompt_weight import weigh
 from projects.tenancy import tenant_tx
 
 
@@ -58,7 +61,8 @@ def form_context(
     context["section"] = section
     context["homeless"] = boxes.homeless()
     context["conflict"] = _conflict(conflict) if conflict else None
-    context["budget"] = prompt_budget(context["document"]) if section.has_budget else None
+    if section.has_budget:
+        context["budget"] = _budget(entry, context["document"])
     if section.slug == "scenarios":
         context.update(_tools(entry.project))
     if section.slug == "abilities":
@@ -94,6 +98,13 @@ def _age(moment: datetime) -> str:
 def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
     standing = {name: complete(conflict.latest.document)[name] for name in conflict.values}
     return {**version_facts(conflict.latest), "changes": differences(standing, conflict.values)}
+
+
+def _budget(entry: Entry, document: Mapping[str, Any]) -> PromptBudget | None:
+    """Of the settings as saved; None where they have become invalid."""
+    with tenant_tx(entry.project.organization.pk), suppress(SettingsRefused):
+        return prompt_budget(weigh(entry.project, checked_config(document)))
+    return None
 
 
 def _tools(project: Project) -> dict[str, Any]:

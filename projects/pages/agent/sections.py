@@ -99,6 +99,7 @@ SECTIONS = (
         "What the agent may do itself while it answers, and when it brings people in.",
         abilities.read,
         abilities.show,
+        has_budget=True,
     ),
     MODELS,
     Section(
