@@ -51,6 +51,18 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
     }
 
 
+def connections() -> tuple[int, int]:
+    """Connections of a process as mg_app, and how many threads that serve its event loop keep one of them each."""
+    pool = env.int("MAKEGOOD_DB_POOL", default=16)
+    threads = env.int("MAKEGOOD_DB_THREADS", default=max(1, min(8, pool // 2)))
+    if not 0 < threads < pool:
+        raise ImproperlyConfigured(
+            f"Set MAKEGOOD_DB_POOL to more than MAKEGOOD_DB_THREADS, which is at least 1: {threads} threads keep a connection"
+            f" each, and of {pool} none would be left for pages."
+        )
+    return pool, threads
+
+
 def lease_seconds() -> float:
     """How long a worker may be silent before another takes over: the operator's for all lanes, or that of replies."""
     return float(env.float("MAKEGOOD_LEASE_SECONDS", default=10.0))

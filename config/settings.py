@@ -78,14 +78,14 @@ TEMPLATES: list[dict[str, Any]] = [
     },
 ]
 
+DB_POOL, DB_THREADS = environment.connections()
+
 # Three roles, none of them a superuser: mg_app runs, mg_ops looks up and claims across tenants, mg_owner migrates.
 DATABASES = {
-    "default": environment.database("DATABASE_URL", role="mg_app", pool=env.int("MAKEGOOD_DB_POOL", default=16)),
+    "default": environment.database("DATABASE_URL", role="mg_app", pool=DB_POOL),
     "ops": environment.database("OPS_DATABASE_URL", role="mg_ops", pool=4),
     "owner": environment.database("MIGRATE_DATABASE_URL", role="mg_owner", pool=2),
 }
-# Threads of a process that serve its event loop with database work.
-DB_THREADS = env.int("MAKEGOOD_DB_THREADS", default=8)
 DATABASE_ROUTERS = ["projects.tenancy.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

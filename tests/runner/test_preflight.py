@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
+from config import environment
 from config.runner.embedded import EmbeddedServices
 from config.runner.errors import StartError
 from config.runner.postgres import Postgres
@@ -75,3 +77,18 @@ def test_a_superuser_is_refused(services: EmbeddedServices) -> None:
     assert isinstance(server, Postgres)
     with pytest.raises(StartError, match="Set DATABASE_URL to the URL of the plain role mg_app"):
         check_servers({**services.env, "DATABASE_URL": server.admin_url(database="makegood")})
+
+
+@pytest.mark.parametrize(("pool", "threads"), [("8", "8"), ("1", "1"), ("4", "0")])
+def test_threads_that_would_take_every_connection_are_refused(
+    monkeypatch: pytest.MonkeyPatch, pool: str, threads: str
+) -> None:
+    monkeypatch.setenv("MAKEGOOD_DB_POOL", pool)
+    monkeypatch.setenv("MAKEGOOD_DB_THREADS", threads)
+    with pytest.raises(ImproperlyConfigured, match="Set MAKEGOOD_DB_POOL to more than MAKEGOOD_DB_THREADS"):
+        environment.connections()
+
+
+def test_a_small_pool_has_few_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAKEGOOD_DB_POOL", "4")
+    assert environment.connections() == (4, 2)
