@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from bench.floor import long_stream_cpu_ms
-from bench.levels import LEVELS, measure_level
+from bench.levels import LEVELS, measure_level, settle
 from bench.product import running_product, script
 from bench.report import table, write
 
@@ -17,6 +17,7 @@ def main() -> None:
     options = _options()
     levels = []
     with running_product(ttft_ms=options.ttft_ms) as product:
+        settle(product)
         for conversations, turns in LEVELS[: 2 if options.quick else None]:
             script(product, ttft_ms=options.ttft_ms)
             level = measure_level(product, conversations=conversations, turns=turns, ttft_ms=options.ttft_ms)
