@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,16 @@ from config.memory import settle
 from projects.agent import AgentConfig
 from projects.attributes import start_attributes
 from projects.management.commands.demo import OUTSIDE_CONFIG
-from projects.models import Member, Organization, Project, Role, User
+from projects.models import Member, Role, User
 from projects.models.key import Scope
 from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
+from tests.authorities import share_authorities
+from tests.copies import Made, Mold
 from tests.emptying import empty_tenants
 from tests.handlers import share_middleware
+from tests.leases import end_leases
 from tests.processes import ScriptedModel, Zygote, offline_model
 from tests.services import services
 
@@ -35,14 +39,26 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 hypothesis_settings.register_profile("makegood", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("makegood")
 share_middleware()
+share_authorities()
 
 RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "restaurant.json"
 PASSWORD = "correct horse battery"
 
 
+# Files of more tests than this begin first, so that none of them is what the other processes wait for in the end.
+MANY = 300
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The largest files first, and the rest in the order of their names."""
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: -tests[item.path] if tests[item.path] > MANY else 0)
+
+
 def pytest_collection_finish() -> None:
     """Everything is loaded: a collector that looks through it again and again costs a tenth of the suite."""
     settle()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -67,14 +83,8 @@ def empty_database() -> None:
     empty_tenants()
 
 
-@dataclass(frozen=True)
-class Tenant:
+class Tenant(Made):
     """An organization with one project and a key of every scope."""
-
-    organization: Organization
-    project: Project
-    owner: User
-    key: str
 
     def tx(self):
         return tenant_tx(self.organization.pk)
@@ -85,16 +95,30 @@ class Tenant:
 
 
 def make_tenant(name: str) -> Tenant:
+    """A new tenant: this process's first is made by the services, the others are copies of it."""
+    email = f"owner@{name.lower()}.example"
+    if _molds:
+        made = _molds[0].cast(name, email=email)
+    else:
+        made = _make(name, email=email)
+        _molds.append(Mold(made))
+    return Tenant(**vars(made))
+
+
+_molds: list[Mold] = []
+
+
+def _make(name: str, *, email: str) -> Made:
     business = json.loads(RESTAURANT.read_text())
     config = {key: value for key, value in business.items() if key not in OUTSIDE_CONFIG}
-    owner = User.objects.create_user(f"owner@{name.lower()}.example", PASSWORD)
+    owner = User.objects.create_user(email, PASSWORD)
     organization = create_organization(name, owner=owner)
     with tenant_tx(organization.pk):
         project = create_project(name, config=AgentConfig.model_validate(config), author=owner)
         start_attributes(project, business["attributes"])
         plant_seeds(project, {name: seed for name, seed in business["seeds"].items() if name != "articles"})
         key = create_key(project, name="test", scopes=list(Scope), throttled=False)
-    return Tenant(organization=organization, project=project, owner=owner, key=key.secret)
+    return Made(organization=organization, project=project, owner=owner, key=key.secret)
 
 
 @pytest.fixture
@@ -149,11 +173,10 @@ def _model_process() -> Iterator[ScriptedModel]:
 
 
 @pytest.fixture
-def model(_model_process: ScriptedModel) -> Iterator[ScriptedModel]:
+def model(_model_process: ScriptedModel) -> ScriptedModel:
     """The offline model, unscripted at the start of each test."""
     _model_process.reset()
-    yield _model_process
-    _model_process.reset()
+    return _model_process
 
 
 @pytest.fixture(scope="session")
@@ -164,7 +187,7 @@ def _zygote(_schema: None, _model_process: ScriptedModel, tmp_path_factory: pyte
         "MAKEGOOD_DB_THREADS": "4",
         "MAKEGOOD_OUTBOUND_ALLOW": "127.0.0.1",
     }
-    zygote = Zygote(tmp_path_factory.mktemp("processes"), env=env)
+    zygote = Zygote(tmp_path_factory.mktemp("processes"), env=env, end_leases=end_leases)
     yield zygote
     zygote.stop()
 
@@ -175,8 +198,8 @@ def processes(
 ) -> Iterator[Zygote]:
     """Real workers and web processes. All are gone after the test.
 
-    A test marked `short_leases` waits for a dead worker's lease to run out, so it gets leases of two seconds; any other keeps
-    the real ones, in which a loaded machine's pauses are no deaths.
+    A test marked `short_leases` has work taken over from dead workers, so it gets leases of two seconds; any other keeps the
+    real ones, in which a loaded machine's pauses are no deaths.
     """
     _zygote.lease_seconds = 2 if request.node.get_closest_marker("short_leases") else None
     yield _zygote

@@ -54,8 +54,8 @@ class ScriptedModel:
         self._post("/latency", {"ttft_ms": ttft_ms, "gap_ms": gap_ms})
 
     def reset(self) -> None:
+        """Forget the script, the log and the latency."""
         self._post("/reset", {})
-        self.latency()
 
     def log(self) -> dict[str, Any]:
         with urllib.request.urlopen(f"{self.url}/log", timeout=10) as answer:
@@ -128,10 +128,12 @@ class Child:
 class Zygote:
     """Forks workers, web processes and posters from one process that has everything loaded."""
 
-    def __init__(self, directory: Path, *, env: dict[str, str]) -> None:
+    def __init__(self, directory: Path, *, env: dict[str, str], end_leases: Callable[[], None]) -> None:
         self.lease_seconds: float | None = None
+        self._end_leases = end_leases
         self._directory = directory
         self._children: list[Child] = []
+        self._workers: list[Child] = []
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.zygote"],
             cwd=ROOT,
@@ -162,7 +164,12 @@ class Zygote:
         return child
 
     def worker(self, *, queues: str = "replies,work", crash_at: str = "") -> Child:
-        return self.start("worker", crash_at=crash_at, queues=queues)
+        """One more worker. In a test with short leases, those of its predecessors are over where all of them are dead."""
+        if self.lease_seconds and self._workers and not any(worker.is_alive for worker in self._workers):
+            self._end_leases()
+        worker = self.start("worker", crash_at=crash_at, queues=queues)
+        self._workers.append(worker)
+        return worker
 
     def web(self, *, crash_at: str = "") -> tuple[Child, str]:
         port = free_port()
@@ -174,6 +181,7 @@ class Zygote:
         for child in self._children:
             child.kill()
         self._children.clear()
+        self._workers.clear()
 
     def stop(self) -> None:
         self.kill_children()

@@ -26,6 +26,7 @@ from config.runner import forkserver  # noqa: E402
 from conversations.models import Conversation  # noqa: E402
 from conversations.services import post_message  # noqa: E402
 from projects.tenancy import tenant_tx  # noqa: E402
+from tests.authorities import share_authorities  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
 from tools.builtin import builtin_tools  # noqa: E402
 
@@ -89,6 +90,7 @@ def load() -> None:
     """Everything that a process would load before or with its first work. Django's checks have their own test."""
     forkserver.load()
     builtin_tools()
+    share_authorities()
     os.environ["CELERY_SKIP_CHECKS"] = "1"
     gc.freeze()
 

@@ -70,7 +70,7 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("given", "passed"),
     [
-        ([], ["-m", "not slow", "-n", "3", "--dist", "loadfile"]),
+        ([], ["-m", "not slow", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]),
         (["tests/one.py", "-k", "a b"], ["-m", "not slow", "tests/one.py", "-k", "a b"]),
         (["--slow", "-q"], ["-q"]),
         (["-m", "browser"], ["-m", "browser"]),

@@ -70,7 +70,7 @@ def test_row_level_security_is_on_and_forced(table: str) -> None:
 @by_table
 def test_each_table_has_these_two_policies(table: str) -> None:
     owner = "id" if table == "projects_organization" else "organization_id"
-    shown, written = f"({owner} = ( SELECT {TENANT} AS \"nullif\"))", f"({owner} = {TENANT})"
+    shown, written = f'({owner} = ( SELECT {TENANT} AS "nullif"))', f"({owner} = {TENANT})"
     found = rows_of(
         "select policyname, permissive, array(select unnest(roles) order by 1)::text[], cmd, qual, with_check"
         " from pg_policies where schemaname = 'public' and tablename = %s order by policyname",

@@ -1,0 +1,13 @@
+"""Which characters the texts of an agent may hold."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from projects.agent import CONTROL
+
+
+def test_a_text_holds_line_breaks_and_tabs_and_no_other_control_character() -> None:
+    characters = list(map(chr, range(0xE000)))
+    control = [one for one in characters if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t"]
+    assert [one for one in characters if CONTROL.search(one)] == control
