@@ -41,8 +41,6 @@ SETTINGS = {
     # Statements and key values hold customers' words: the log names the error only.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
-    # A new installation's tables grow from nothing: plans made for empty ones are made anew soon.
-    "autovacuum_naptime": "15s",
     # A process's title for each statement costs as much as reading a row.
     "update_process_title": "off",
     # Parallel queries need more shared memory than containers give.
