@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -20,6 +20,8 @@ from pydantic_core import to_json
 from projects.postgresql.prepared import Prepared
 from projects.rows import TenantModel
 from projects.tenancy import current_organization_id
+
+R = TypeVar("R", bound=TenantModel)
 
 
 class LostRow(RuntimeError):
@@ -112,11 +114,12 @@ class Writes:
         return self._updates.setdefault((model, key), {})
 
 
-def insert_rows(rows: Iterable[TenantModel]) -> None:
-    """Write new rows of one model, in one statement."""
-    writes = Writes()
-    writes.insert(rows)
+def insert_rows(rows: Iterable[R]) -> list[R]:
+    """Write new rows of one model, in one statement; none for none. Returns them."""
+    new, writes = list(rows), Writes()
+    writes.insert(new)
     writes.send()
+    return new
 
 
 def update_row(row: TenantModel, fields: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ from jobs.errors import WrongState
 from projects.compiled import Compiled
 from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id
+from projects.writes import insert_rows
 from tools.execution.outcome import Outcome
 from tools.judge import Judgement
 from tools.models import Effect, EffectState, Verdict
@@ -60,7 +61,7 @@ returning {", ".join(_STORED)}
 
 def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, turn_id: UUID) -> list[Verdict]:
     """Keep every verdict of a reply, in the running transaction."""
-    return Verdict.objects.bulk_create(
+    return insert_rows(
         Verdict(
             conversation_id=conversation_id,
             turn_id=turn_id,
@@ -79,7 +80,7 @@ def plan_effects(
     judgements: Iterable[Judgement], *, project_id: UUID, conversation_id: UUID, turn_id: UUID
 ) -> list[Effect]:
     """One planned effect per fired tool, with the tool as it is now. The caller queues `job_for` each."""
-    return Effect.objects.bulk_create(
+    return insert_rows(
         Effect(
             project_id=project_id,
             conversation_id=conversation_id,

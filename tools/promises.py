@@ -14,6 +14,7 @@ from django.db.models.functions import Concat, Left, Now
 
 from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id, tenant_tx
+from projects.writes import insert_rows
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ class Source:
 
 def open_promises(effects: Iterable[Effect], *, source: Source) -> list[Promise]:
     """One open promise for each planned effect, in the transaction that plans it."""
-    return Promise.objects.bulk_create(
+    return insert_rows(
         _promise(
             source,
             effect.quote,
@@ -67,15 +68,13 @@ def open_promises(effects: Iterable[Effect], *, source: Source) -> list[Promise]
 
 def open_unserved(quotes: Sequence[str], *, source: Source) -> list[Promise]:
     """What the agent promised though no tool can do it: kept too, and shown."""
-    return Promise.objects.bulk_create(
-        _promise(source, quote, due_at=source.at + UNSERVED_WITHIN, reason=NO_TOOL) for quote in quotes
-    )
+    return insert_rows(_promise(source, quote, due_at=source.at + UNSERVED_WITHIN, reason=NO_TOOL) for quote in quotes)
 
 
 def add_broken(quotes: Sequence[str], *, reason: str, source: Source) -> list[Promise]:
     """Promises for which nothing was run, with the reason."""
     broken = {"state": PromiseState.BROKEN, "reason": reason[:300], "closed_at": source.at}
-    return Promise.objects.bulk_create(_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
+    return insert_rows(_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
 
 
 def give_time(effect: Effect) -> None:

@@ -22,6 +22,7 @@ from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, Route, expect, sync_playwright
 
 from tests.conftest import Tenant, empty_database, make_tenant
+from tests.past_walls import past_walls
 from tests.processes import ScriptedModel, Zygote, until
 
 # Playwright's synchronous API runs a loop in this thread, which Django would take for an async view.
@@ -45,6 +46,13 @@ FLAGS = (
 )
 # Work that is due: what a turn, an effect or a timer still does.
 DUE = "select count(*) from jobs_job where state = 'running' or (state = 'queued' and run_after <= now())"
+
+# Work that would be due while a later test runs.
+NO_TIMERS = """
+update conversations_conversation set follow_up_at = null where follow_up_at is not null;
+update conversations_wait set ended_at = now() where ended_at is null;
+delete from jobs_job where state = 'queued'
+"""
 
 Until = Literal["commit", "load"]
 _numbers = count(1)
@@ -97,8 +105,9 @@ class App:
 @pytest.fixture
 def app(product: str, tenant: Tenant, model: ScriptedModel) -> Iterator[App]:
     yield App(product, tenant, model)
-    # What is scripted for the next test is not for the work of this one.
+    # What is scripted for the next test is not for the work of this one, nor for what its timers would begin later.
     settle()
+    past_walls(NO_TIMERS)
 
 
 def settle() -> None:
