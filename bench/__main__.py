@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 from pathlib import Path
+
+import uvloop
 
 from bench.floor import long_stream_cpu_ms
 from bench.levels import LEVELS, measure_level, settle
@@ -25,7 +26,7 @@ def main() -> None:
             print(
                 f"{conversations} conversations: {level.turns_per_s:.1f} turns/s, {level.cpu_ms:.1f} ms CPU", flush=True
             )
-        stream_ms = asyncio.run(long_stream_cpu_ms(product, times=20))
+        stream_ms = uvloop.run(long_stream_cpu_ms(product, times=20))
     print(f"\n{table(levels)}\n\n200-token stream: {stream_ms:.1f} ms CPU, load average {os.getloadavg()[0]:.1f}")
     write(options.out, levels=levels, extra={"ttft_ms": options.ttft_ms, "stream_200_tokens_cpu_ms": stream_ms})
 

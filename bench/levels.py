@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import statistics
 import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import psycopg
+import uvloop
 
 from bench.floor import Floor, measure_floor
 from bench.load import TurnTimes, run_guests
@@ -45,17 +45,17 @@ def settle(product: Product) -> None:
     """Some turns before all figures, of which PostgreSQL then takes stock, as it does by itself within a minute, and some more,
     for which each connection plans anew.
     """
-    asyncio.run(run_guests(product, guests=16, turns=3))
+    uvloop.run(run_guests(product, guests=16, turns=3))
     with psycopg.connect(product.env["MIGRATE_DATABASE_URL"], autocommit=True) as connection:
         connection.execute("analyze")
-    asyncio.run(run_guests(product, guests=16, turns=3))
+    uvloop.run(run_guests(product, guests=16, turns=3))
 
 
 def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: float) -> Level:
     """Run the product, then the floor, at the same load against the same model."""
-    asyncio.run(run_guests(product, guests=min(conversations, 8), turns=1))
+    uvloop.run(run_guests(product, guests=min(conversations, 8), turns=1))
     before, began = product.cpu_s(), time.perf_counter()
-    times = asyncio.run(run_guests(product, guests=conversations, turns=turns))
+    times = uvloop.run(run_guests(product, guests=conversations, turns=turns))
     seconds, after = time.perf_counter() - began, product.cpu_s()
     spent = {name: (after[name] - before[name]) * 1000 / len(times) for name in after}
     memory = product.memory()
@@ -71,7 +71,7 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
         redis_cpu_ms=spent["redis"],
         memory_mb=sum(memory[name].pss for name in OURS if name in memory) / 1e6,
         prompt_bytes=_prompt_bytes(product),
-        floor=asyncio.run(measure_floor(product, guests=conversations, turns=turns)),
+        floor=uvloop.run(measure_floor(product, guests=conversations, turns=turns)),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
 
@@ -41,24 +41,25 @@ class Guest:
         async with self._session.post(f"{self._api}/conversations", json=body) as answer:
             conversation = (await answer.json())["id"]
         url = f"{self._api}/conversations/{conversation}"
-        async with self._session.get(f"{url}/events") as stream:
-            return [await self._turn(url, stream.content) for _ in range(turns)]
+        async with self._session.get(f"{url}/events") as answer:
+            stream = Events(answer.content)
+            return [await self._turn(url, stream) for _ in range(turns)]
 
-    async def _turn(self, url: str, stream: aiohttp.StreamReader) -> TurnTimes:
+    async def _turn(self, url: str, stream: Events) -> TurnTimes:
         started = time.perf_counter()
         posting = asyncio.ensure_future(self._post(f"{url}/messages"))
         first = replied = 0.0
         waiting = set(LANES)
         async with asyncio.timeout(TURN_SECONDS):
             while waiting or not replied:
-                event, data = await _next_event(stream)
+                event, data = await stream.next()
                 now = (time.perf_counter() - started) * 1000
                 if event == "token" and not first:
                     first = now
                 elif event == "done":
                     replied = now
-                elif event == "turn" and data.get("lane") in waiting:
-                    waiting.discard(data["lane"])
+                elif event == "turn":
+                    waiting.discard(json.loads(data).get("lane"))
             await posting
         return TurnTimes(first_token_ms=first, replied_ms=replied, analysed_ms=now)
 
@@ -68,16 +69,27 @@ class Guest:
             await answer.read()
 
 
-async def _next_event(stream: aiohttp.StreamReader) -> tuple[str, dict[str, Any]]:
-    event = ""
-    while True:
-        line = await stream.readline()
-        if not line:
-            raise ConnectionError("The event stream ended.")
-        if line.startswith(b"event: "):
-            event = line[7:].decode().strip()
-        elif line.startswith(b"data: "):
-            return event, json.loads(line[6:])
+class Events:
+    """The events of a stream. They share the machine with the product, so only what is asked for is looked at."""
+
+    def __init__(self, stream: aiohttp.StreamReader) -> None:
+        self._stream = stream
+        self._rest = b""
+        self._frames: deque[bytes] = deque()
+
+    async def next(self) -> tuple[str, bytes]:
+        """The next event's type and its data, which is JSON. Raises ConnectionError at the stream's end."""
+        while True:
+            while not self._frames:
+                chunk = await self._stream.readany()
+                if not chunk:
+                    raise ConnectionError("The event stream ended.")
+                *frames, self._rest = (self._rest + chunk).split(b"\n\n")
+                self._frames.extend(frames)
+            _, named, rest = self._frames.popleft().partition(b"event: ")
+            if named:
+                event, _, data = rest.partition(b"\ndata: ")
+                return event.decode(), data
 
 
 async def run_guests(product: Product, *, guests: int, turns: int) -> list[TurnTimes]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from functools import cache
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import redis.asyncio as aioredis
 from django.conf import settings
@@ -75,6 +75,15 @@ class TokenWriter:
             log.warning("Tokens were not passed on (%s); the finished reply will be.", type(error).__name__)
 
 
-@cache
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, aioredis.Redis] = WeakKeyDictionary()
+
+
 def _redis() -> aioredis.Redis:
-    return aioredis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1)
+    """The client of the running loop, to which its connections belong."""
+    loop = asyncio.get_running_loop()
+    client = _clients.get(loop)
+    if client is None:
+        client = _clients[loop] = aioredis.Redis.from_url(
+            settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1
+        )
+    return client

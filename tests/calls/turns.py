@@ -109,8 +109,6 @@ class Turns:
 
 async def _run(lane_name: str) -> None:
     lane = lane_of(lane_name)
-    # One that an earlier test has used belongs to a loop that is gone.
-    tokens._redis.cache_clear()
     try:
         while jobs := await in_db(claims.claim, [lane], limit=32):
             await asyncio.gather(*(attempt(job, lane) for job in jobs))
@@ -118,4 +116,3 @@ async def _run(lane_name: str) -> None:
         # Their connections belong to this loop, which ends here.
         await model_client().aclose()
         await tokens._redis().aclose()
-        tokens._redis.cache_clear()
