@@ -119,7 +119,7 @@ class _Instances:
 
 
 def _reader(converters: Sequence[Callable[..., Any]], expression: Any, connection: Any) -> Callable[[Any], Any]:
-    """What makes a column's value of what the server sent: what Django would do, JSON in a third of the time."""
+    """What makes a column's value of what the server sent: what Django would do, with a faster reader of JSON."""
     field = getattr(expression, "target", None)
     if len(converters) == 1 and isinstance(field, models.JSONField) and field.decoder is None:
         return _json_value

