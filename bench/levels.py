@@ -18,6 +18,8 @@ from bench.product import Product
 OURS = ("forks", "web", "replies", "work")
 # Conversations at once, and turns of each.
 LEVELS = ((1, 15), (16, 10), (64, 10), (256, 4))
+# About what a turn takes: so that the conversations which begin within it come evenly.
+APART_S = 0.56
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,13 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
         prompt_bytes=_prompt_bytes(product),
         floor=uvloop.run(measure_floor(product, guests=conversations, turns=turns)),
     )
+
+
+def first_token_apart_ms(product: Product, *, ttft_ms: float) -> tuple[float, float]:
+    """The first token beyond the model's own, p50 and p95, of 16 conversations that began apart, as customers do."""
+    times = uvloop.run(run_guests(product, guests=16, turns=15, within_s=APART_S))
+    first = [turn.first_token_ms - ttft_ms for turn in times]
+    return _quantile(first, 0.5), _quantile(first, 0.95)
 
 
 def _analysis_ms(turn: TurnTimes) -> float:

@@ -46,7 +46,7 @@ def make_tenant() -> Made:
         conversation = start_conversation(
             project, channel=Channel.CHAT, external_id="sample", known={}, metadata={"sample": True}
         )
-        posted = post_message(conversation, "Hello")
+        posted = post_message(conversation.pk, "Hello")
         assert posted.turn is not None
         call = ModelCall.objects.create(
             project=project, skill="reply", model="bench", messages=[], started_at=timezone.now(), total_ms=900

@@ -35,8 +35,9 @@ class Guest:
         self._api = f"{base_url}/api/v1"
         self._number = number
 
-    async def talk(self, *, turns: int) -> list[TurnTimes]:
+    async def talk(self, *, turns: int, after_s: float) -> list[TurnTimes]:
         """Open a conversation, and take its turns one after the other."""
+        await asyncio.sleep(after_s)
         body = {"channel": "chat", "persona": {"external_id": f"bench {self._number} {time.time()}"}}
         async with self._session.post(f"{self._api}/conversations", json=body) as answer:
             conversation = (await answer.json())["id"]
@@ -92,13 +93,19 @@ class Events:
                 return event.decode(), data
 
 
-async def run_guests(product: Product, *, guests: int, turns: int) -> list[TurnTimes]:
-    """All guests at once; the turns of all of them."""
+async def run_guests(product: Product, *, guests: int, turns: int, within_s: float = 0.0) -> list[TurnTimes]:
+    """All guests side by side; the turns of all of them.
+
+    They begin in the same moment, or spread over `within_s`. Those that begin together stay in step, because the model takes
+    the same time for each: all their messages come at once, turn after turn.
+    """
     headers = {"Authorization": f"Bearer {product.api_key}"}
     # Shorter than the server's: a message must not go out on a connection that is just being closed.
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=3)
     timeout = aiohttp.ClientTimeout(total=None, sock_read=60)
     async with aiohttp.ClientSession(headers=headers, connector=connector, timeout=timeout) as session:
         people = [Guest(session, base_url=product.base_url, number=number) for number in range(guests)]
-        talked = await asyncio.gather(*(guest.talk(turns=turns) for guest in people))
+        starts = [within_s * number / guests for number in range(guests)]
+        talks = [guest.talk(turns=turns, after_s=start) for guest, start in zip(people, starts, strict=True)]
+        talked = await asyncio.gather(*talks)
     return [turn for turns_of_one in talked for turn in turns_of_one]

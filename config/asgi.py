@@ -7,6 +7,7 @@ import os
 import warnings
 from contextlib import closing, suppress
 from inspect import iscoroutinefunction
+from io import BytesIO
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -54,24 +55,40 @@ class ApiHandler(ASGIHandler):
 
         return answer
 
+    async def read_body(self, receive: Any) -> BytesIO:
+        """The body in memory, as much as `BodyLimit` lets through. Nobody has to close it, so a view may read it though its client
+        left. Raises RequestAborted.
+        """
+        parts: list[bytes] = []
+        is_more = True
+        while is_more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise RequestAborted
+            parts.append(message.get("body", b""))
+            is_more = message.get("more_body", False)
+        return BytesIO(b"".join(parts))
+
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        """As Django's, without its signals: what listens to them looks after connections, which `in_db` gives back anyway."""
+        """As Django's, without its signals: what listens to them looks after connections, which `in_db` gives back anyway.
+
+        When the client leaves, nothing more begins, and a view that is in its thread comes to its end.
+        """
         try:
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        with closing(body):
-            set_script_prefix(get_script_prefix(scope))
-            request, refusal = self.create_request(scope, body)
-            answering = asyncio.ensure_future(self._answer(request, refusal, send))
-            leaving = asyncio.ensure_future(self.listen_for_disconnect(receive))
-            try:
-                await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (leaving, answering):
-                    task.cancel()
-                    with suppress(asyncio.CancelledError, RequestAborted):
-                        await task
+        set_script_prefix(get_script_prefix(scope))
+        request, refusal = self.create_request(scope, body)
+        answering = asyncio.ensure_future(self._answer(request, refusal, send))
+        leaving = asyncio.ensure_future(self.listen_for_disconnect(receive))
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (leaving, answering):
+                task.cancel()
+                with suppress(asyncio.CancelledError, RequestAborted):
+                    await task
 
     async def _answer(self, request: HttpRequest | None, refusal: Any, send: Any) -> None:
         response = refusal if request is None else await self.run_get_response(request)

@@ -122,7 +122,8 @@ ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
     "login_failed": "10/m/ip,5/300s/key",
     "invite": "30/h/user",
-    "passkey_question": "60/m/ip",
+    "passkey_question": "300/m/ip",
+    "passkey_copied": "1/h/key",
 }
 MFA_ADAPTER = "projects.accounts.MfaAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]

@@ -153,13 +153,14 @@ LOCKED = Compiled(
 
 
 @contextmanager
-def open_log(conversation_id: UUID) -> Iterator[ConversationLog]:
-    """Lock the conversation for the rest of the transaction and write to it. Raises Conversation.DoesNotExist.
+def open_log(conversation_id: UUID, *, project_id: UUID | None = None) -> Iterator[ConversationLog]:
+    """Lock the conversation for the rest of the transaction and write to it. With `project_id` another project's is none.
 
-    To be opened before any job of the conversation is locked: whoever holds the conversation may supersede its jobs.
+    Raises Conversation.DoesNotExist. To be opened before any job of the conversation is locked: whoever holds the conversation
+    may supersede its jobs.
     """
     found = LOCKED(conversation_id)
-    if not found:
+    if not found or project_id not in (None, found[0].project_id):
         raise Conversation.DoesNotExist
     log = ConversationLog(found[0], now=vars(found[0])["now"])
     yield log

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
-from django.db.models.functions import Now
 
 from conversations.models import Conversation, Directives, Message, MessageRole, Persona, PersonaField, Wait
+from conversations.reads import FIELDS, WAITS, open_waits
 from projects.compiled import Compiled
 from projects.presenters import stamp
 
@@ -71,7 +71,7 @@ def wait_payload(wait: Wait) -> dict[str, Any]:
 
 def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """The conversations with everything that `conversation_payload` shows, in a fixed number of queries."""
-    waits = Prefetch("waits", Wait.objects.filter(ended_at=None, until__gt=Now()))
+    waits = Prefetch("waits", open_waits())
     return rows.select_related("persona", "directives", "operator").prefetch_related("persona__fields", waits)
 
 
@@ -86,11 +86,6 @@ ONE = Compiled(
     ),
     kinds=(UUID, UUID),
 )
-FIELDS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
-WAITS = Compiled(
-    lambda conversation: Wait.objects.filter(conversation_id=conversation, ended_at=None, until__gt=Now()),
-    kinds=(UUID,),
-)
 
 
 def read_conversation(project_id: UUID, conversation_id: UUID) -> dict[str, Any]:
@@ -100,10 +95,8 @@ def read_conversation(project_id: UUID, conversation_id: UUID) -> dict[str, Any]
     raise Conversation.DoesNotExist
 
 
-def _conversation(
-    conversation: Conversation, known: Iterable[PersonaField], open_waits: Iterable[Wait]
-) -> dict[str, Any]:
-    directives, waits = conversation.directives, list(open_waits)
+def _conversation(conversation: Conversation, known: Iterable[PersonaField], awaited: Iterable[Wait]) -> dict[str, Any]:
+    directives, waits = conversation.directives, list(awaited)
     return {
         "id": str(conversation.pk),
         "channel": conversation.channel,

@@ -8,18 +8,20 @@ from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Subquery
 from django.utils import timezone
 
 from conversations.hours import WorkingStatus, working_status
 from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from conversations.reads import FIELDS, WAITS, open_waits_of
 from conversations.skills.context import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.summaries import summary_before
 from conversations.transcript import Said, as_line, read_transcript
-from conversations.waits import open_waits
 from jobs.claimed import ClaimedJob
-from projects.agent import AgentConfig
+from llm.types import Endpoint, ModelSpec
+from projects.agent import AgentConfig, Skill
 from projects.compiled import Compiled
+from projects.model_choice import endpoint_of, model_at
 from projects.models import Project
 from todos.models import Todo, TodoStatus
 from tools.ledger import needs_approval
@@ -37,27 +39,32 @@ ALLOWED = "allowed already and being done, but not done yet"
 AWAITED = "being looked at by a colleague, who has to approve it first"
 
 
-# Waits and sections are rare: whether there are any is asked along with the turn, and they are read only then.
+# What many conversations never have: whether there is any is asked along with the turn, and it is read only then.
 TURN = Compiled(
     lambda conversation, seq: (
         Turn.objects.select_related(
             "conversation__project__agent_version",
             "conversation__directives",
-            "conversation__summary",
             "reply",
             "message",
         )
+        # It never changes, and is parsed already (projects.agent).
+        .defer("conversation__project__agent_version__document")
         .annotate(
-            is_waiting=Exists(open_waits(conversation)),
+            is_waiting=Exists(open_waits_of(conversation)),
             has_sections=Exists(PromptSection.objects.filter(conversation_id=conversation)),
+            has_effects=Exists(Effect.objects.filter(conversation_id=conversation)),
+            replied=Subquery(
+                Turn.objects.filter(conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq)
+                .order_by("-seq")
+                .values("seq")[:1]
+            ),
         )
         .filter(conversation_id=conversation, seq=seq)
     ),
     kinds=(UUID, int),
 )
-WAITS = Compiled(lambda conversation: open_waits(conversation).order_by("opened_at"), kinds=(UUID,))
 SECTIONS = Compiled(lambda conversation: PromptSection.objects.filter(conversation_id=conversation), kinds=(UUID,))
-FIELDS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
 EFFECTS = Compiled(
     lambda conversation: (
         # Of one that needs a yes: whether that was given, by a person or a rule.
@@ -67,19 +74,15 @@ EFFECTS = Compiled(
     ),
     kinds=(UUID,),
 )
-REPLIED = Compiled(
-    lambda conversation, seq: Turn.objects.filter(
-        conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq
-    ).order_by("-seq")[:1],
-    kinds=(UUID, int),
-)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One turn's surroundings at one moment. `messages` follow on `summary`; `replied` is the last turn that was answered.
+    """One turn's surroundings at one moment. `messages` follow on `summary`; `replied` is the number of the last turn
+    before that was answered.
 
-    `waits` are the results that are awaited, `sections` what tools put into the prompts (N48).
+    `endpoint` is where the project's models answer, `waits` are the results that are awaited, `sections` what tools put into the
+    prompts (N48).
     """
 
     conversation: Conversation
@@ -91,9 +94,14 @@ class Scene:
     messages: Sequence[Said]
     fields: Sequence[PersonaField]
     effects: Sequence[Effect]
+    endpoint: Endpoint
     waits: Sequence[Wait] = ()
     sections: Sequence[PromptSection] = ()
-    replied: Turn | None = None
+    replied: int | None = None
+
+    def model(self, skill: Skill) -> ModelSpec:
+        """The model that answers a skill."""
+        return model_at(self.endpoint, self.config, skill)
 
     @property
     def lines(self) -> list[Line]:
@@ -163,21 +171,23 @@ def scene_after(job: ClaimedJob) -> Scene:
 
 def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> Scene:
     [turn] = TURN(conversation_id, seq)
-    conversation = turn.conversation
+    conversation, project = turn.conversation, turn.conversation.project
+    config = project.agent_version.config
     summary = summary_before(turn)
     return Scene(
         conversation=conversation,
         turn=turn,
-        project=conversation.project,
-        config=conversation.project.agent_version.config,
+        project=project,
+        config=config,
         at=timezone.now(),
         summary=summary.as_text if summary else "",
         messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
         fields=FIELDS(conversation.persona_id),
-        effects=EFFECTS(conversation.pk)[::-1],
+        effects=EFFECTS(conversation.pk)[::-1] if vars(turn)["has_effects"] else (),
+        endpoint=endpoint_of(project, config),
         waits=WAITS(conversation.pk) if vars(turn)["is_waiting"] else (),
         sections=SECTIONS(conversation.pk) if vars(turn)["has_sections"] else (),
-        replied=None if is_replied else next(iter(REPLIED(conversation.pk, turn.seq)), None),
+        replied=vars(turn)["replied"],
     )
 
 

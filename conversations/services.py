@@ -27,7 +27,8 @@ from conversations.outcomes import take_up_again
 from conversations.policy import policy_for, refuse_while_answering
 from conversations.watching import watch
 from jobs.crash import crash_point
-from jobs.enqueue import JobRequest, Superseded, enqueue, supersede
+from jobs.enqueue import JobRequest, Superseded, enqueue
+from jobs.lanes import Mode
 from projects.agent import NewerMessage
 from projects.compiled import Compiled
 from projects.ids import uuid7
@@ -85,19 +86,20 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
     )
 
 
-def post_message(conversation: Conversation, content: str) -> Posted:
+def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:
     """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
 
     While a colleague has the conversation it is stored and read by the observer, and nothing more. Two posts at once are
-    answered in the order of their `seq`. Raises ReplyInProgress, ConversationOver.
+    answered in the order of their `seq`. With `project_id` another project's conversation is none. Raises
+    Conversation.DoesNotExist, ReplyInProgress, ConversationOver.
     """
-    with open_log(conversation.pk) as log:
+    with open_log(conversation_id, project_id=project_id) as log:
         take_up_again(log)
         policy = policy_for(log)
         if policy == "reject":
             refuse_while_answering(log)
         if log.conversation.last_turn == 0 and log.conversation.last_event == 0:
-            log.add_event("conversation_started", payload={"channel": conversation.channel})
+            log.add_event("conversation_started", payload={"channel": log.conversation.channel})
         if log.conversation.operator_id is not None:
             message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
             watch(log, message)
@@ -112,9 +114,7 @@ def post_message(conversation: Conversation, content: str) -> Posted:
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
     """Queue a turn's reply: after those not sent yet, or in place of them, whose turns it then takes over."""
     transaction.on_commit(partial(crash_point, "msg.post_commit_pre_wake"))
-    given_up = Superseded() if policy == "queue" else _supersede_replies(log, turn)
-    log.add_turn_event(turn)
-    enqueue(
+    [made] = enqueue(
         [
             JobRequest(
                 lane=REPLY,
@@ -122,10 +122,13 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
                 subject_id=log.conversation.pk,
                 ordinal=turn.seq,
                 key=f"reply:{turn.pk}",
-                in_place_of=given_up,
+                mode=Mode.QUEUE if policy == "queue" else Mode.INTERRUPT,
             )
         ]
     )
+    if made.in_place_of.ordinals:
+        _take_over(log, turn, made.in_place_of)
+    log.add_turn_event(turn)
 
 
 def has_talked_enough(log: ConversationLog) -> bool:
@@ -133,15 +136,6 @@ def has_talked_enough(log: ConversationLog) -> bool:
     newest = Turn.objects.filter(conversation=log.conversation).order_by("-seq")[:MAX_AGENT_TURNS]
     own = [turn.message_id is None for turn in newest]
     return len(own) == MAX_AGENT_TURNS and all(own)
-
-
-def _supersede_replies(log: ConversationLog, turn: Turn) -> Superseded:
-    given_up = supersede(
-        lane=REPLY, subject_id=log.conversation.pk, before=turn.seq, reason="Superseded by a newer message."
-    )
-    if given_up.ordinals:
-        _take_over(log, turn, given_up)
-    return given_up
 
 
 def _take_over(log: ConversationLog, turn: Turn, given_up: Superseded) -> None:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from conversations.scene import Scene, scene_after
 from jobs.claimed import ClaimedJob
+from jobs.fence import reading
 
 SHARED_SECONDS = 1.0
 KEPT = 512
@@ -35,12 +36,13 @@ _guard = threading.Lock()
 
 
 def shared_scene_after(job: ClaimedJob) -> Scene:
-    """The surroundings of the turn that was replied to, read by whichever of its flows comes first. Inside its job_tx."""
-    reading = _reading_of((job.organization_id, job.subject_id, job.ordinal))
-    with reading.lock:
-        if reading.scene is None:
-            reading.scene = scene_after(job)
-        return reading.scene
+    """The surroundings of the turn that was replied to, read by whichever of its flows comes first, in a transaction of its own."""
+    kept = _reading_of((job.organization_id, job.subject_id, job.ordinal))
+    with kept.lock:
+        if kept.scene is None:
+            with reading(job):
+                kept.scene = scene_after(job)
+        return kept.scene
 
 
 def _reading_of(key: Key) -> _Reading:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from conversations.models import Conversation, MessageRole, Summary, Turn
 from conversations.transcript import Said, clip, size_of
+from projects.compiled import Compiled
 
 # A transcript of more bytes is due to be summarised; so many of its newest stay as they were said.
 DUE_BYTES = 8_000
@@ -16,6 +18,9 @@ FOLDED_BYTES = 14_000
 LONGEST_TEXT = 2_000
 LONGEST_FACT = 200
 MOST_FACTS_BYTES = 2_500
+
+# Few conversations are so long that they have one.
+NEWEST = Compiled(lambda summary: Summary.objects.filter(pk=summary), kinds=(UUID,))
 
 
 def is_due(messages: Sequence[Said]) -> bool:
@@ -41,7 +46,7 @@ def to_fold(messages: Sequence[Said]) -> list[Said]:
 
 def summary_before(turn: Turn) -> Summary | None:
     """The newest summary that leaves the turn's own messages as they were said."""
-    newest: Summary | None = turn.conversation.summary
+    newest = next(iter(NEWEST(turn.conversation.summary_id)), None) if turn.conversation.summary_id else None
     first = turn.message or turn.reply
     if newest is None or first is None or newest.until_seq < first.seq:
         return newest

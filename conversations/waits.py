@@ -14,13 +14,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import QuerySet
-from django.db.models.functions import Now
 
 from conversations.log import ConversationLog, open_log
 from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
 from conversations.models.event import EventType
 from conversations.presenters import wait_payload
+from conversations.reads import open_waits_of
 from conversations.urgent import speak_up
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue, supersede
@@ -43,17 +42,12 @@ where ended_at is null and until <= clock_timestamp() limit 100
 """
 
 
-def open_waits(conversation_id: UUID) -> QuerySet[Wait]:
-    """What a conversation waits for now, by the database's clock."""
-    return Wait.objects.filter(conversation_id=conversation_id, ended_at=None, until__gt=Now())
-
-
 def is_waiting(conversation_id: UUID) -> bool:
     """Whether a result is awaited now."""
     return bool(OPEN(conversation_id))
 
 
-OPEN = Compiled(lambda conversation: open_waits(conversation)[:1], kinds=(UUID,))
+OPEN = Compiled(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
 
 
 def open_wait(
@@ -97,7 +91,7 @@ def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, tol
 def activate(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
     """Waiting mode by an event, `{"seconds"?, "reason"?}`; a second one prolongs the first. Raises ApiError."""
     seconds = _seconds(payload.get("seconds", DEFAULT_SECONDS))
-    standing = open_waits(log.conversation.pk).filter(effect_id=None).first()
+    standing = open_waits_of(log.conversation.pk).filter(effect_id=None).first()
     if standing is None:
         return open_wait(log, reason=_reason(payload), seconds=seconds)
     standing.until = max(standing.until, log.now + timedelta(seconds=seconds))

@@ -9,6 +9,7 @@ from django.utils import timezone
 from conversations.models import Message, PersonaField, Turn
 from conversations.scene import Scene
 from conversations.transcript import read_unsummarised
+from projects.model_choice import endpoint_of
 
 
 def scene_at(message_id: UUID) -> Scene | None:
@@ -20,14 +21,16 @@ def scene_at(message_id: UUID) -> Scene | None:
     if message.turn_id is not None:
         return None
     conversation = message.conversation
+    config = conversation.project.agent_version.config
     return Scene(
         conversation=conversation,
         turn=Turn(id=None, conversation=conversation, seq=conversation.last_turn, message=message),
         project=conversation.project,
-        config=conversation.project.agent_version.config,
+        config=config,
         at=timezone.now(),
         summary=conversation.summary.as_text if conversation.summary else "",
         messages=[said for said in read_unsummarised(conversation.pk) if said.seq <= message.seq],
         fields=list(PersonaField.objects.filter(persona_id=conversation.persona_id)),
         effects=(),
+        endpoint=endpoint_of(conversation.project, config),
     )

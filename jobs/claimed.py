@@ -21,5 +21,10 @@ class ClaimedJob:
     max_attempts: int
 
     @property
+    def ran_before(self) -> bool:
+        """Whether a worker had it in its hands before, so that something of it may be stored."""
+        return self.token > 1
+
+    @property
     def is_last_attempt(self) -> bool:
         return self.attempt >= self.max_attempts

@@ -26,19 +26,23 @@ PATIENCE = 3
 NO_PATIENCE = 32_000
 
 _INSERT = """
-insert into jobs_job (id, organization_id, project_id, lane, subject_id, ordinal, key, state, fair_at, run_after, token, attempts,
-                      interruptions, error, created_at)
+insert into jobs_job as j (id, organization_id, project_id, lane, subject_id, ordinal, key, state, fair_at, run_after, token,
+                           attempts, interruptions, error, created_at)
 select r.id, %s::uuid, r.project_id, r.lane, r.subject_id, r.ordinal, r.key, 'queued',
-       coalesce(r.fair_at, clock_timestamp() + {step} * interval '1 second' * (
+       clock_timestamp() + {step} * interval '1 second' * (
            select count(*) from (select 1 from jobs_job q where q.organization_id = %s::uuid and q.lane = r.lane
-                                 and q.state = 'queued' limit {cap}) flood)),
-       coalesce(r.run_after, clock_timestamp()), 0, 0, r.interruptions, '', clock_timestamp()
-from (values {rows}) as r(id, project_id, lane, subject_id, ordinal, key, fair_at, run_after, interruptions)
+                                 and q.state = 'queued' limit {cap}) flood),
+       coalesce(r.run_after, clock_timestamp()), 0, 0, 0, '', clock_timestamp()
+from (values {rows}) as r(id, project_id, lane, subject_id, ordinal, key, run_after)
 on conflict (organization_id, key) do nothing
-returning id
+returning j.id, exists (select 1 from jobs_job o where o.lane = j.lane and o.subject_id = j.subject_id
+                        and o.ordinal < j.ordinal and o.state in ('queued', 'running'))
 """
 
-_ROW = "(%s::uuid, %s::uuid, %s::text, %s::uuid, %s::int, %s::text, %s::timestamptz, %s::timestamptz, %s::int)"
+_ROW = "(%s::uuid, %s::uuid, %s::text, %s::uuid, %s::int, %s::text, %s::timestamptz)"
+
+# The place in the queue, and the patience that it has been shown, go on to the newer one.
+_INHERIT = Prepared("update jobs_job set fair_at = %s, interruptions = %s where id = %s")
 
 _SUPERSEDE = Prepared("""
 with old as (
@@ -61,9 +65,15 @@ class Superseded:
     interruptions: int = 0
 
 
+NOTHING = Superseded()
+
+
 @dataclass(frozen=True)
 class JobRequest:
-    """A job to be. `key` is unique in the organization: asking twice makes one job. It may take the place of others."""
+    """A job to be. `key` is unique in the organization: asking twice makes one job.
+
+    `mode` is what it does to older jobs of its subject, where it isn't what its lane does.
+    """
 
     lane: str
     project_id: UUID
@@ -71,21 +81,32 @@ class JobRequest:
     ordinal: int
     key: str
     run_after: datetime | None = None
-    in_place_of: Superseded | None = None
+    mode: Mode | None = None
     id: UUID = field(default_factory=uuid7)
 
+    @property
+    def interrupts(self) -> bool:
+        return (self.mode or lane_of(self.lane).mode) is Mode.INTERRUPT
 
-def enqueue(requests: Sequence[JobRequest]) -> list[UUID]:
+
+@dataclass(frozen=True)
+class Made:
+    """A job that was queued, and the older ones whose place it takes."""
+
+    id: UUID
+    in_place_of: Superseded = NOTHING
+
+
+def enqueue(requests: Sequence[JobRequest]) -> list[Made]:
     """Queue jobs in the running transaction; workers are hinted at when it commits.
 
-    A job of an interrupt lane supersedes older ones of its subject first, and cancels their model calls.
-    Returns the ids of the jobs made; those whose key exists already are left out.
+    One that interrupts supersedes the older ones of its subject, and cancels their model calls.
+    Returns the jobs made; those whose key exists already are left out.
     """
-    places = [_place_of(request) for request in requests]
     organization = current_organization_id()
     rows = [
         value
-        for request, place in zip(requests, places, strict=True)
+        for request in requests
         for value in (
             request.id,
             request.project_id,
@@ -93,14 +114,27 @@ def enqueue(requests: Sequence[JobRequest]) -> list[UUID]:
             request.subject_id,
             request.ordinal,
             request.key,
-            place.fair_at,
             request.run_after,
-            place.interruptions,
         )
     ]
-    made = [job_id for (job_id,) in _insert_statement(len(requests))(organization, organization, *rows)]
+    # Most follow on nothing: whether anything older is alive comes with their own insertion, and is rarely looked into.
+    follows = dict(_insert_statement(len(requests))(organization, organization, *rows))
     transaction.on_commit(partial(hints.hint, sorted({request.lane for request in requests})))
-    return made
+    return [_made(request, follows_on_another=follows[request.id]) for request in requests if request.id in follows]
+
+
+def _made(request: JobRequest, *, follows_on_another: bool) -> Made:
+    if not (follows_on_another and request.interrupts):
+        return Made(request.id)
+    older = supersede(
+        lane=request.lane,
+        subject_id=request.subject_id,
+        before=request.ordinal,
+        reason="Superseded by a newer turn.",
+    )
+    if older.ordinals:
+        _INHERIT(older.fair_at, older.interruptions, request.id)
+    return Made(request.id, older)
 
 
 @cache
@@ -123,17 +157,4 @@ def supersede(*, lane: str, subject_id: UUID, before: int, reason: str, spares_p
         ordinals=tuple(ordinal for _, ordinal, *_ in ended),
         fair_at=min((fair_at for *_, fair_at in ended), default=None),
         interruptions=max((count + was_running for _, _, was_running, count, _ in ended), default=0),
-    )
-
-
-def _place_of(request: JobRequest) -> Superseded:
-    if request.in_place_of is not None:
-        return request.in_place_of
-    if lane_of(request.lane).mode is Mode.QUEUE:
-        return Superseded()
-    return supersede(
-        lane=request.lane,
-        subject_id=request.subject_id,
-        before=request.ordinal,
-        reason="Superseded by a newer turn.",
     )

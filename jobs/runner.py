@@ -19,7 +19,7 @@ from jobs.claimed import ClaimedJob
 from jobs.claims import Held
 from jobs.lanes import Lane, lanes
 from jobs.sweep import sweep
-from projects.threads import in_db
+from projects.threads import in_db, in_ops
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class Runner:
     async def _claim_all(self) -> None:
         lanes_here = list(self._lanes.values())
         while len(self._tasks) < SIDE_BY_SIDE:
-            jobs = await in_db(claims.claim, lanes_here, limit=CLAIM_AT_ONCE)
+            jobs = await in_ops(claims.claim, lanes_here, limit=CLAIM_AT_ONCE)
             for job in jobs:
                 self._begin(job, self._lanes[job.lane])
             if len(jobs) < CLAIM_AT_ONCE:

@@ -12,6 +12,7 @@ from jobs.claimed import ClaimedJob
 from jobs.fence import Zombie
 from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
+from projects.old_sessions import delete_old_sessions
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ def on_sweep(hook: Callable[[], None]) -> None:
 
 
 def sweep() -> set[str]:
-    """Queue again what dead workers held, hint at what waits, fail what is used up, fire timers, forget old answers.
+    """Queue again what dead workers held, hint at what waits, fail what is used up, fire timers, forget old answers and sessions.
 
     Returns the lanes that wait. The jobs come first: what goes wrong with the rest keeps none of them waiting.
     """
@@ -42,6 +43,7 @@ def sweep() -> set[str]:
     for hook in _hooks:
         hook()
     delete_old_answers()
+    delete_old_sessions()
     return waiting
 
 

@@ -19,6 +19,8 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.urls import reverse
@@ -55,6 +57,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         """Whether anyone may sign up, or people come by invitation only."""
         return bool(settings.SIGNUP)
 
+    def clean_email(self, email: str) -> str:
+        """An address as it will be stored: allauth would cut a longer one, and make an account of what is left."""
+        longest = User._meta.get_field("email").max_length or 0
+        if len(email) > longest:
+            raise ValidationError(f"An e-mail address has at most {longest} characters; this has {len(email)}.")
+        return email
+
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
         """Confirm an address for whoever knows the account's password; others are told to sign in first."""
         if not may_confirm(request, email_address.user):
@@ -64,7 +73,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """A mail server that is away changes no answer: it would tell which addresses have accounts."""
-        deliver(self.render_mail(template_prefix, email, {"email": email, "base_url": settings.BASE_URL, **context}))
+        message = self.render_mail(template_prefix, email, {"email": email, "base_url": settings.BASE_URL, **context})
+        transaction.on_commit(lambda: deliver(message))
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """At this server's own address, whatever host the request named."""

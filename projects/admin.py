@@ -17,6 +17,7 @@ from projects.admin_forms import ApiKeyForm, AttributeForm, MemberForm, NewMembe
 from projects.agent import AgentConfig
 from projects.attributes import fill
 from projects.audit import Actor, key_facts, note_key
+from projects.factor_trail import note_factor
 from projects.members import MemberRefused, add_member, remove_member, set_role
 from projects.models import (
     AgentVersion,
@@ -108,6 +109,16 @@ class AuthenticatorAdmin(PlatformAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return is_platform()
+
+    def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
+        """Taken from its owner by somebody else, which their organizations get to see."""
+        lost = {"factor": f"{obj.get_type_display()}: {obj}" if obj.type == obj.Type.WEBAUTHN else str(obj)}
+        super().delete_model(request, obj)
+        note_factor(AuditAction.FACTOR_TAKEN, user=obj.user, by=cast(User, request.user), before=lost)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
+        for one in queryset:
+            self.delete_model(request, one)
 
 
 @admin.register(Organization)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zoneinfo
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from functools import cache
 from itertools import pairwise
@@ -195,11 +195,14 @@ _parsed: OrderedDict[UUID, AgentConfig] = OrderedDict()
 _KEPT = 512
 
 
-def parse_config(version_id: UUID, document: dict[str, Any]) -> AgentConfig:
-    """The config of one version, from a small cache: a version never changes. Raises pydantic.ValidationError."""
+def parse_config(version_id: UUID, read_document: Callable[[], dict[str, Any]]) -> AgentConfig:
+    """The config of one version, from a small cache: a version never changes. Its document is read where it isn't known yet.
+
+    Raises pydantic.ValidationError.
+    """
     config = _parsed.get(version_id)
     if config is None:
-        config = _parsed[version_id] = AgentConfig.model_validate(document)
+        config = _parsed[version_id] = AgentConfig.model_validate(read_document())
         if len(_parsed) > _KEPT:
             _parsed.popitem(last=False)
     return config

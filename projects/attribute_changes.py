@@ -17,6 +17,7 @@ from projects.models import Project
 from projects.models.attribute import AttributeType
 
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,159}")
+KEY_RULE = "A letter, then letters, digits, _, - or a full stop; at most 160."
 LONGEST_VALUE = 10_000
 
 
@@ -51,7 +52,7 @@ def change_attributes(project: Project, edits: Iterable[AttributeEdit]) -> list[
 def check_new_key(project: Project, key: str) -> None:
     """Whether an attribute of this name can be added. Raises SettingsRefused."""
     if not KEY.fullmatch(key):
-        raise SettingsRefused({"new.key": "A letter, then letters, digits, _, - or a full stop; at most 160."})
+        raise SettingsRefused({"new.key": KEY_RULE})
     if key == KEY_ATTRIBUTE:
         raise SettingsRefused({"new.key": "This is the model’s key; write it under Models."})
     if key in every_attribute(project):

@@ -15,7 +15,12 @@ KEY_ATTRIBUTE = "model_api_key"
 
 def model_for(project: Project, config: AgentConfig, skill: Skill) -> ModelSpec:
     """The project's own model for the skill, else the operator's. Inside a transaction: it may read a secret."""
-    return ModelSpec(endpoint=_endpoint(project, config), model=config.models.get(skill, default_model(skill)))
+    return model_at(endpoint_of(project, config), config, skill)
+
+
+def model_at(endpoint: Endpoint, config: AgentConfig, skill: Skill) -> ModelSpec:
+    """The skill's model, where the project's models answer."""
+    return ModelSpec(endpoint=endpoint, model=config.models.get(skill, default_model(skill)))
 
 
 def default_model(skill: Skill) -> str:
@@ -33,7 +38,8 @@ def own_endpoint(base_url: str, *, key: str) -> Endpoint:
     return Endpoint(base_url=base_url, api_key=key, trusted=False)
 
 
-def _endpoint(project: Project, config: AgentConfig) -> Endpoint:
+def endpoint_of(project: Project, config: AgentConfig) -> Endpoint:
+    """Where the project's models answer. Inside a transaction: it may read a secret."""
     if config.model_base_url:
         return own_endpoint(config.model_base_url, key=read_secret(project, KEY_ATTRIBUTE) or "")
     return operator_endpoint()

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -15,6 +16,7 @@ from django.db import connections
 from django.test import AsyncClient, Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from xdist.scheduler import LoadFileScheduling
 
 from config.memory import settle
 from projects.agent import AgentConfig
@@ -45,14 +47,29 @@ RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "res
 PASSWORD = "correct horse battery"
 
 
-# Files of more tests than this begin first, so that none of them is what the other processes wait for in the end.
+# What takes long begins first, so that none of it is what the other processes wait for in the end: the browser tests, and files
+# of more tests than this.
+BROWSER = "tests/browser/"
 MANY = 300
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The largest files first, and the rest in the order of their names."""
+    """The browser tests and the largest files first, and the rest in the order of their names."""
     tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: -tests[item.path] if tests[item.path] > MANY else 0)
+    many = {path: number for path, number in tests.items() if number > MANY}
+    items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), -many.get(item.path, 0)))
+
+
+class FilesAndBrowser(LoadFileScheduling):
+    """A file is one process's, and the browser tests are all of one: they share a Chromium and the product that it looks at."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return BROWSER if nodeid.startswith(BROWSER) else str(super()._split_scope(nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    return FilesAndBrowser(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:

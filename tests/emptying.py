@@ -18,11 +18,11 @@ select oid::regclass::text from reached
 
 
 def empty_tenants() -> None:
-    """Remove every row of every tenant, all at once."""
+    """Remove every row of every tenant, all at once: one statement, whose plan the connection keeps."""
     past_walls(_emptying())
 
 
 @cache
 def _emptying() -> str:
-    tables = [name for (name,) in past_walls(REACHED)]
-    return "; ".join(f"delete from {table}" for table in tables)
+    deletions = [f"{table}_gone as (delete from {table})" for (table,) in past_walls(REACHED)]
+    return f"with {', '.join(deletions)} select"

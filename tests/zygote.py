@@ -23,7 +23,6 @@ from django.db import connections  # noqa: E402
 
 from config.celery import app  # noqa: E402
 from config.runner import forkserver  # noqa: E402
-from conversations.models import Conversation  # noqa: E402
 from conversations.services import post_message  # noqa: E402
 from projects.tenancy import tenant_tx  # noqa: E402
 from tests.authorities import share_authorities  # noqa: E402
@@ -55,7 +54,7 @@ def post(organization: str, conversation: str, contents: list[str]) -> None:
     """Post messages as the web process does, one transaction each."""
     for content in contents:
         with tenant_tx(UUID(organization)):
-            post_message(Conversation.objects.get(pk=conversation), content)
+            post_message(UUID(conversation), content)
 
 
 KINDS = {"worker": worker, "web": web, "post": post}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, get_args
 from uuid import UUID
 
 from django.http import Http404
@@ -13,6 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.agent import ChannelName
 from projects.api.doors import ProjectView
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer
@@ -21,6 +22,8 @@ from tools.catalogue import compile_tools
 from tools.models import Effect, EffectState, Promise, PromiseState
 from tools.presenters import effect_detail, effect_payload, promise_payload, tool_payload
 from tools.promise_answers import ANSWERS
+
+CHANNELS: tuple[str, ...] = get_args(ChannelName)
 
 
 class PromiseAnswer(StrictSerializer):
@@ -34,12 +37,15 @@ class Tools(ProjectView):
         operation_id="tools_list",
         responses=OpenApiTypes.OBJECT,
         parameters=[
-            OpenApiParameter("channel", OpenApiTypes.STR, description="the channel to compile for; default chat")
+            OpenApiParameter(
+                "channel", OpenApiTypes.STR, enum=CHANNELS, description="the channel to compile for; default chat"
+            )
         ],
     )
     def get(self, request: Request) -> Response:
         """The compiled catalogue: every tool, offered or not and why."""
-        compiled = compile_tools(self.project, channel=request.query_params.get("channel", "chat"))
+        channel = _one_of(request.query_params.get("channel", "chat"), CHANNELS, field="channel")
+        compiled = compile_tools(self.project, channel=channel)
         return Response({"results": [tool_payload(tool) for tool in compiled], "next": None})
 
 

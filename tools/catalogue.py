@@ -15,6 +15,7 @@ from tools.builtin.gates import needs_calendar
 from tools.custom.standing import StandingTool, standing_tools
 from tools.definition import CALLED, ActionType, Delivery, Moment, ToolDefinition
 from tools.execution.schemas import NOTHING, MalformedTool, called_schema
+from tools.kept import Kept
 from tools.platform import StoredDefinition, interpolate, stored_definitions
 from tools.state import BusinessState, read_state
 
@@ -61,7 +62,15 @@ def compile_tools(
     With `moment` those that may run then, with `names` those of these names; for no other anything is worked out.
     """
     state = read_state(project, channel=channel)
-    return merge_tools(state, standing_tools(project.pk), stored_definitions(), moment=moment, names=names)
+    own, stored = tuple(standing_tools(project.pk)) if state.has_own_tools else (), stored_definitions()
+    if names is not None:
+        return merge_tools(state, own, stored, moment=moment, names=names)
+    place, ground = (project.pk, moment, state.channel), (state, own, stored)
+    return list(_kept.of(place, ground, lambda: merge_tools(state, own, stored, moment=moment)))
+
+
+# As the offers (tools.calling.offer): most turns find their business as the one before found it.
+_kept: Kept[list[CompiledTool]] = Kept(most=200)
 
 
 def at_moment(tools: Iterable[CompiledTool], moment: Moment) -> list[CompiledTool]:

@@ -12,7 +12,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery, Value
 
 from projects.agent import AgentConfig, CallerVerification, EscalationRule
-from projects.attributes import ROWS, Resolved, resolved
+from projects.attributes import Resolved, attributes_column, read_column
 from projects.compiled import Compiled
 from projects.models import AgentVersion, Article, Project, Source
 from projects.verticals import VERTICALS, Capability
@@ -32,7 +32,7 @@ class BusinessState:
 
     `enabled_tools` is the allowlist of W02, None for none; `connected` the kinds of its sources that work at the moment;
     `escalations` the actions of its escalation `rules` (F09). `channel` is normalised: a webcall is a phone call (N14).
-    `has_own_moments`: a tool of its own says itself when it runs.
+    `has_own_tools`: it has defined tools of its own; `has_own_moments`: one of them says itself when it runs.
     """
 
     channel: str
@@ -46,6 +46,7 @@ class BusinessState:
     verification: CallerVerification = "none"
     has_book: bool = False
     has_articles: bool = False
+    has_own_tools: bool = False
     has_own_moments: bool = False
     business_name: str = ""
     agent_name: str = ""
@@ -76,11 +77,13 @@ def _of_definitions(what: Count | Max) -> Subquery:
 
 FACTS = Compiled(
     lambda project: Project.objects.annotate(
+        attributes_text=attributes_column(),
         connected=ArraySubquery(
             Source.objects.filter(project_id=OuterRef("pk"), is_enabled=True, needs_reauth=False).values("kind")
         ),
         has_book=Exists(Resource.objects.filter(project_id=OuterRef("pk"), is_active=True)),
         has_articles=Exists(Article.objects.filter(project_id=OuterRef("pk"), published_at__isnull=False)),
+        has_own_tools=Exists(CustomTool.objects.filter(project_id=OuterRef("pk"), is_removed=False)),
         has_own_moments=Exists(
             CustomTool.objects.filter(project_id=OuterRef("pk"), is_enabled=True, definition__has_key="moments")
         ),
@@ -92,13 +95,13 @@ FACTS = Compiled(
 
 
 def read_state(project: Project, *, channel: str, config: AgentConfig | None = None) -> BusinessState:
-    """The project's state as it is now, or would be with other settings, in the running transaction: two reads. It also says
+    """The project's state as it is now, or would be with other settings, in the running transaction: one read. It also says
     whether the stored definitions of tools are still those that this process keeps (F04).
     """
     [found] = map(vars, FACTS(project.pk))
     notice_definitions(found["definitions"] or 0, found["newest_definition"])
     config = config or cast(AgentVersion, project.agent_version).config
-    return state_of(config, resolved(ROWS(project.pk)), channel=channel, facts=found)
+    return state_of(config, read_column(found["attributes_text"]), channel=channel, facts=found)
 
 
 def state_of(
@@ -117,6 +120,7 @@ def state_of(
         verification=config.caller_verification,
         has_book=bool(facts.get("has_book")),
         has_articles=bool(facts.get("has_articles")),
+        has_own_tools=bool(facts.get("has_own_tools")),
         has_own_moments=bool(facts.get("has_own_moments")),
         business_name=config.business_name,
         agent_name=config.agent_name,

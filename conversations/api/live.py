@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any, cast
 from uuid import UUID
 
@@ -51,7 +52,7 @@ async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBas
         after=response.data["after"],
         is_reset=response.data["is_reset"],
     )
-    return _stream(EventStream(place).lines())
+    return _stream(EventStream(place).frames())
 
 
 async def _with_reply(response: Response, conversation_id: UUID, *, seconds: float) -> HttpResponseBase:
@@ -96,9 +97,15 @@ def _wait_seconds(request: HttpRequest) -> float:
     return min(seconds, MAX_WAIT_SECONDS) if seconds > 0 else 0.0
 
 
-def _stream(lines: AsyncIterator[bytes]) -> StreamingHttpResponse:
+def _stream(frames: AsyncGenerator[list[bytes], None]) -> StreamingHttpResponse:
     return StreamingHttpResponse(
-        lines,
+        _joined(frames),
         content_type="text/event-stream",
         headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
     )
+
+
+async def _joined(stream: AsyncGenerator[list[bytes], None]) -> AsyncIterator[bytes]:
+    async with aclosing(stream):
+        async for frames in stream:
+            yield b"".join(frames)

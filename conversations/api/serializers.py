@@ -39,7 +39,11 @@ class MessageInput(StrictSerializer):
 
 
 class EventInput(StrictSerializer):
-    idn = serializers.RegexField(r"^[a-z][a-z0-9_]{0,79}$", max_length=80)
+    idn = serializers.RegexField(
+        r"^[a-z][a-z0-9_]{0,79}$",
+        max_length=80,
+        error_messages={"invalid": "must be a small letter, then small letters, digits or _; at most 80."},
+    )
     payload = serializers.DictField(required=False, default=dict)
 
 

@@ -115,7 +115,10 @@ class Messages(ConversationView):
         null, the turn `superseded`, and the `operator`, whose words come as messages of the conversation.
         """
         data = self.valid(MessageInput)
-        posted = post_message(self.bare_conversation(conversation_id), data["content"])
+        try:
+            posted = post_message(conversation_id, data["content"], project_id=self.project.pk)
+        except Conversation.DoesNotExist as error:
+            raise Http404 from error
         message = message_payload(posted.message)
         if posted.turn is None:
             operator = self.conversation(conversation_id)["operator"]

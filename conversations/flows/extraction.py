@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.closing import is_of_the_end
-from conversations.flows.calls import as_failure
+from conversations.flows.once import Calls, ask_once, skip
 from conversations.log import job_log
 from conversations.models import Turn
 from conversations.scene import Scene, scene_of
-from jobs.calls import call_rows
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.fence import job_tx, reading
-from jobs.model_client import model_client
-from jobs.models import ModelCall, State
-from llm.errors import LlmError
-from llm.types import CallRecord, ChatRequest
-from projects.model_choice import model_for
+from jobs.fence import reading
+from jobs.models import State
+from llm.types import ChatRequest
 from projects.threads import in_db
 from todos.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
 from todos.models import TodoType
@@ -40,16 +36,11 @@ async def run_extraction(job: ClaimedJob) -> None:
     """Ask once, and keep what holds of the answer, in one commit."""
     begun = await in_db(_begin, job)
     if begun is None:
-        await in_db(_skip, job)
+        await in_db(skip, job, "There is nothing to look for.")
         return
-    records: list[CallRecord] = []
-    try:
-        found = await model_client().structured(begun.request, output=Findings, record=records.append)
-    except LlmError as error:
-        await in_db(_keep_calls, job, begun, records)
-        raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
-    await in_db(_commit, job, begun, found, records)
+    calls = Calls(job, begun.source.project.pk)
+    found = await ask_once(begun.request, output=Findings, calls=calls)
+    await in_db(_commit, job, begun, found, calls)
     crash_point("lane.committed")
 
 
@@ -74,7 +65,7 @@ def _begin(job: ClaimedJob) -> Begun | None:
             summary=scene.summary,
             messages=[TranscriptLine(role=line.role, content=line.content) for line in scene.lines],
         )
-        request = build_request(context, model=model_for(scene.project, scene.config, SKILL))
+        request = build_request(context, model=scene.model(SKILL))
         return Begun(source=_source(scene), types=types, request=request)
 
 
@@ -86,25 +77,8 @@ def _source(scene: Scene) -> Source:
     )
 
 
-def _skip(job: ClaimedJob) -> None:
-    with job_tx(job, finish=State.SKIPPED, error="There is nothing to look for."):
-        pass
-
-
-def _keep_calls(job: ClaimedJob, begun: Begun, records: Sequence[CallRecord]) -> None:
-    with job_tx(job):
-        _add_calls(job, begun, records)
-
-
-def _add_calls(job: ClaimedJob, begun: Begun, records: Sequence[CallRecord]) -> None:
-    rows = call_rows(
-        records, project_id=begun.source.project.pk, job_id=job.id, subject_id=job.subject_id, turn_id=None
-    )
-    ModelCall.objects.bulk_create(rows)
-
-
-def _commit(job: ClaimedJob, begun: Begun, found: Findings, records: Sequence[CallRecord]) -> None:
+def _commit(job: ClaimedJob, begun: Begun, found: Findings, calls: Calls) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
-        _add_calls(job, begun, records)
+        log.writes.insert(calls.rows())
         kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=is_of_the_end(job.key))
         log.add_event("todos_extracted", payload={"todos": [str(todo.pk) for todo in kept]})

@@ -42,10 +42,17 @@ async def run_observer(job: ClaimedJob) -> None:
 
 
 def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest] | None:
+    scene = _scene_of(job)
+    return (scene, build_request(scene)) if scene else None
+
+
+def _scene_of(job: ClaimedJob) -> Scene | None:
+    """The turn's, or that of a message which no turn answers."""
+    message_id = watched_message(job.key)
+    if message_id is None:
+        return shared_scene_after(job)
     with reading(job):
-        message_id = watched_message(job.key)
-        scene = scene_at(message_id) if message_id else shared_scene_after(job)
-        return (scene, build_request(scene)) if scene else None
+        return scene_at(message_id)
 
 
 def _skip(job: ClaimedJob) -> None:

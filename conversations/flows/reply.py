@@ -103,8 +103,7 @@ def _freshness(scene: Scene) -> Freshness:
         return Freshness.WAITING
     if conversation.directives is None:
         return Freshness.NONE
-    last = scene.replied
-    return Freshness.FRESH if last is None or conversation.directives_turn >= last.seq else Freshness.STALE
+    return Freshness.FRESH if conversation.directives_turn >= (scene.replied or 0) else Freshness.STALE
 
 
 async def _write(job: ClaimedJob, begun: Begun, records: list[CallRecord]) -> Written:

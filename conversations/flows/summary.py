@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.flows.calls import add_calls, as_failure, keep_calls
+from conversations.flows.once import Calls, ask_once, skip
 from conversations.log import job_log
 from conversations.models import Summary
 from conversations.scene import Scene, scene_after
@@ -15,10 +15,8 @@ from conversations.transcript import Said, read_since
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import job_tx
-from jobs.model_client import model_client
 from jobs.models import State
-from llm.errors import LlmError
-from llm.types import CallRecord, ChatRequest
+from llm.types import ChatRequest
 from projects.threads import in_db
 
 
@@ -36,16 +34,11 @@ async def run_summary(job: ClaimedJob) -> None:
     """Write the next summary, unless an earlier turn's has covered enough by now."""
     begun = await in_db(_begin, job)
     if begun is None:
-        await in_db(_skip, job)
+        await in_db(skip, job, "The summary covers enough already.")
         return
-    records: list[CallRecord] = []
-    try:
-        written = await model_client().structured(begun.request, output=ConversationSummary, record=records.append)
-    except LlmError as error:
-        await in_db(keep_calls, job, begun.scene.turn, records)
-        raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
-    await in_db(_commit, job, begun, written, records)
+    calls = Calls(job, begun.scene.project.pk, begun.scene.turn.pk)
+    written = await ask_once(begun.request, output=ConversationSummary, calls=calls)
+    await in_db(_commit, job, begun, written, calls)
     crash_point("lane.committed")
 
 
@@ -61,15 +54,10 @@ def _begin(job: ClaimedJob) -> Begun | None:
         return Begun(scene=scene, previous=previous, folded=folded, request=request)
 
 
-def _skip(job: ClaimedJob) -> None:
-    with job_tx(job, finish=State.SKIPPED, error="The summary covers enough already."):
-        pass
-
-
-def _commit(job: ClaimedJob, begun: Begun, written: ConversationSummary, records: list[CallRecord]) -> None:
+def _commit(job: ClaimedJob, begun: Begun, written: ConversationSummary, calls: Calls) -> None:
     """The lane runs one job of a conversation at a time: the standing summary is still the one this builds on."""
     with job_log(job, job.subject_id, finish=State.DONE) as log:
-        add_calls(log.writes, job, begun.scene.turn, records)
+        log.writes.insert(calls.rows())
         kept = keep_summary(
             log.conversation,
             until_seq=max(message.seq for message in begun.folded),

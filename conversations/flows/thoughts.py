@@ -8,7 +8,7 @@ from uuid import UUID
 from conversations.flows.calls import add_calls, as_failure, keep_calls
 from conversations.flows.commits import commit_in
 from conversations.log import ConversationLog, job_log
-from conversations.models import Directives, Turn
+from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.presenters import directives_payload
 from conversations.scene import Scene
@@ -17,7 +17,7 @@ from conversations.skills.thoughts import KeyDirectives, build_request
 from conversations.waits import SKIPPED_WAITING, is_waiting
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.fence import job_tx, reading
+from jobs.fence import job_tx
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
@@ -63,11 +63,10 @@ async def _think(job: ClaimedJob) -> None:
 
 
 def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
-    with reading(job):
-        if is_waiting(job.subject_id):
-            raise Waiting
-        scene = shared_scene_after(job)
-        return scene, build_request(scene)
+    scene = shared_scene_after(job)
+    if scene.waits:
+        raise Waiting
+    return scene, build_request(scene)
 
 
 def _commit(job: ClaimedJob, scene: Scene, written: KeyDirectives, records: list[CallRecord]) -> None:
@@ -76,7 +75,7 @@ def _commit(job: ClaimedJob, scene: Scene, written: KeyDirectives, records: list
             raise Waiting
         add_calls(log.writes, job, scene.turn, records)
         if log.conversation.directives_turn < scene.turn.seq:
-            _replace_directives(log, scene.turn, written)
+            _replace_directives(log, scene, written)
         log.add_turn_event(scene.turn, lane="thoughts", state="done")
 
 
@@ -85,16 +84,23 @@ def _skip(job: ClaimedJob) -> None:
         pass
 
 
-def _replace_directives(log: ConversationLog, turn: Turn, written: KeyDirectives) -> None:
+def _replace_directives(log: ConversationLog, scene: Scene, written: KeyDirectives) -> None:
     """The next version, for a turn that is newer than the standing one's (M7): the log's lock keeps it so."""
     conversation = log.conversation
-    newest = NEWEST(conversation.pk)
     directives = Directives(
         conversation=conversation,
-        turn=turn,
-        version=newest[0].version + 1 if newest else 1,
+        turn=scene.turn,
+        version=_newest_version(conversation, scene) + 1,
         document=written.model_dump(mode="json"),
     )
     log.writes.insert([directives])
-    conversation.directives, conversation.directives_turn = directives, turn.seq
+    conversation.directives, conversation.directives_turn = directives, scene.turn.seq
     log.add_event("directives_written", payload=directives_payload(directives), type=EventType.DIRECTIVES)
+
+
+def _newest_version(conversation: Conversation, scene: Scene) -> int:
+    """Of the locked conversation's directives; those that the scene was read with mostly stand still."""
+    standing: Directives | None = scene.conversation.directives
+    if standing is None or standing.pk != conversation.directives_id:
+        standing = next(iter(NEWEST(conversation.pk)), None)
+    return standing.version if standing else 0

@@ -24,7 +24,6 @@ from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
 from projects.compiled import Compiled
-from projects.model_choice import model_for
 from projects.threads import in_db
 from tools.analysis import steps
 from tools.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
@@ -49,10 +48,13 @@ class Begun:
     """A reply about to be analysed. `standing` is what an earlier attempt has stored already."""
 
     scene: Scene
-    model: ModelSpec
     channel: str
     compiled: Sequence[CompiledTool]
     standing: Analysis | None
+
+    @property
+    def model(self) -> ModelSpec:
+        return self.scene.model("detect")
 
     @property
     def offered(self) -> list[CompiledTool]:
@@ -92,15 +94,14 @@ async def run_tool_caller(job: ClaimedJob) -> None:
 
 
 def _begin(job: ClaimedJob) -> Begun:
+    scene = shared_scene_after(job)
+    channel = normalise_channel(scene.conversation.channel)
     with reading(job):
-        scene = shared_scene_after(job)
-        channel = normalise_channel(scene.conversation.channel)
         begun = Begun(
             scene=scene,
-            model=model_for(scene.project, scene.config, "detect"),
             channel=channel,
             compiled=compile_tools(scene.project, channel=channel, moment=Moment.COMMITMENT),
-            standing=next(iter(STANDING(scene.turn.pk)), None),
+            standing=next(iter(STANDING(scene.turn.pk)), None) if job.ran_before else None,
         )
     if begun.standing is not None and begun.standing.finished_at is not None:
         with job_tx(job, finish=State.SKIPPED, error="The reply was analysed already."):

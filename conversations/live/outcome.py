@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -63,10 +64,11 @@ def outcome_of(organization_id: UUID, turn_id: UUID) -> Outcome | None:
         return Outcome(turn=turn_summary(turn), reply=message_payload(turn.reply) if turn.reply else None)
 
 
-async def turn_stream(place: Place, turn_id: UUID) -> AsyncIterator[bytes]:
-    """The conversation's events from the message on, until its turn's reply is complete."""
-    async for piece in EventStream(place).lines():
-        yield piece
-        is_done = piece.startswith(b"id:") and b"\nevent: done\n" in piece
-        if is_done and await in_db(outcome_of, place.organization_id, turn_id) is not None:
-            return
+async def turn_stream(place: Place, turn_id: UUID) -> AsyncGenerator[list[bytes], None]:
+    """The frames of the conversation's events from the message on, until its turn's reply is complete."""
+    async with aclosing(EventStream(place).frames()) as stream:
+        async for frames in stream:
+            yield frames
+            is_done = any(one.startswith(b"id:") and b"\nevent: done\n" in one for one in frames)
+            if is_done and await in_db(outcome_of, place.organization_id, turn_id) is not None:
+                return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -55,31 +55,31 @@ class EventStream:
         self._listener = Listener()
         self._shown: tuple[str, int, int] | None = None  # turn, attempt, characters
 
-    async def lines(self) -> AsyncIterator[bytes]:
-        """Frames until the client leaves."""
+    async def frames(self) -> AsyncGenerator[list[bytes], None]:
+        """Frames until the client leaves. Those that were told together come together: each sending costs more than what it sends."""
         room = Room(self._place.organization_id, self._place.conversation_id)
         async with hub().listen(room, after=self._place.after) as self._listener:
-            yield b"retry: %d\n\n" % RETRY_MS
+            yield [b"retry: %d\n\n" % RETRY_MS]
             if self._place.is_reset:
                 snapshot = await in_db(_snapshot, self._place)
                 self._listener.after = snapshot["last_seq"]
-                yield frame("reset", snapshot, event_id=snapshot["last_seq"])
+                yield [frame("reset", snapshot, event_id=snapshot["last_seq"])]
             async for piece in self._catch_up():
-                yield piece
-            async for piece in self._follow():
-                yield piece
+                yield [piece]
+            async for pieces in self._follow():
+                yield pieces
 
-    async def _follow(self) -> AsyncIterator[bytes]:
+    async def _follow(self) -> AsyncIterator[list[bytes]]:
         # One timer for many events: a timeout around each of them would cost more than passing it on.
         pings = asyncio.get_running_loop().create_task(self._ping())
         try:
             while True:
                 entries = await self._listener.next()
                 if entries[0] is PING:
-                    yield b": ping\n\n"
+                    yield [b": ping\n\n"]
                     continue
-                async for piece in self._pass_on(entries):
-                    yield piece
+                if pieces := [piece async for piece in self._pass_on(entries)]:
+                    yield pieces
         finally:
             pings.cancel()
 

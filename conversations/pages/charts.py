@@ -11,7 +11,7 @@ LEFT = 34.0
 TOP = 10.0
 BAR_SHARE = 0.62
 GAP = 1.0
-STEPS = (1, 2, 2.5, 5, 10)
+STEPS = (1, 2, 2.5, 4, 5, 6, 10)
 
 
 @dataclass(frozen=True)
@@ -124,11 +124,13 @@ def lines(series: Sequence[Series], *, labels: Sequence[str], height: float, uni
 
 
 def nice_top(value: float) -> float:
-    """The next round number at which an axis may end; its half is round too."""
+    """The next round number at which an axis may end; its half is a whole number, as counts are."""
+    # Shares that make up a whole may add up to a little more than that.
+    value = round(value, 6)
     if value <= 2:
         return 2
     power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in STEPS if step * power >= value)
+    return next(top for step in STEPS if (top := step * power) >= value and top % 2 == 0)
 
 
 def _stack(series: Sequence[Series], column: int, label: str, scale: Scale, unit: str) -> list[Bar]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -45,7 +45,10 @@ def portal(request: HttpRequest, token: str) -> HttpResponse:
     """The customer's page; a POST says something. 404 for a link that we never signed, or that is over."""
     if wait := seconds_to_wait(f"portal:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
         return _slow_down(request, wait)
-    place = place_of(token)
+    try:
+        place = place_of(token)
+    except Http404:
+        return _answer(request, "over.html", {}, status=404)
     if request.method == "POST":
         return _say(request, token)
     with tenant_tx(place.organization_id):
@@ -77,7 +80,7 @@ async def events(request: HttpRequest, token: str) -> HttpResponseBase:
     place = await in_db(_place, token, request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
     if place is None:
         return HttpResponse(status=204)
-    stream = for_customer(cast("AsyncGenerator[bytes, None]", EventStream(place).lines()))
+    stream = for_customer(EventStream(place).frames())
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 

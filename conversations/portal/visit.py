@@ -182,9 +182,9 @@ def say(visit: Visit, content: str) -> Posted:
     conversation = visit.chat() or _begin(visit)
     try:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
-            return post_message(conversation, content)
+            return post_message(conversation.pk, content)
     except ConversationOver:
-        return post_message(_begin(visit, after=conversation), content)
+        return post_message(_begin(visit, after=conversation).pk, content)
 
 
 def ask_for_person(visit: Visit, escalation: str) -> Escalation:

@@ -13,7 +13,6 @@ from conversations.scene import Scene
 from conversations.skills.context import ExtraField, Fact, Line
 from llm.requests import structured_request
 from llm.types import ChatRequest
-from projects.model_choice import model_for
 
 # The latest exchange: the customer's last messages and the reply.
 LATEST = 4
@@ -100,7 +99,7 @@ def build_request(scene: Scene) -> ChatRequest:
         messages=lines[:-LATEST] if is_rated else lines[-LATEST - BEFORE : -LATEST],
         latest=lines[-LATEST:],
     )
-    model = model_for(scene.project, scene.config, "observer")
+    model = scene.model("observer")
     return structured_request(
         "observer",
         context,

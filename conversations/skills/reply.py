@@ -19,7 +19,6 @@ from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.compiled import Compiled
 from projects.knowledge.answers import prompt_passages
-from projects.model_choice import model_for
 from tools.calling.offer import Offer
 
 # The longest reply; longer than any channel bears.
@@ -92,7 +91,7 @@ def _request(
     return reply_request(
         context_of(scene, offer, latest=latest, knowledge=knowledge),
         history=[_as_chat(message) for message in history],
-        model=model_for(scene.project, scene.config, "reply"),
+        model=scene.model("reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
         stable=(scene.project.agent_version_id, scene.conversation.channel, scene.status.variant, offer.addendum),
     )
@@ -153,6 +152,7 @@ def _earlier(scene: Scene) -> list[Said]:
     return [message for message in scene.messages if message.turn < scene.turn.seq]
 
 
+# Read when the turn is marked as begun already: whoever tells it more meanwhile has waited for that, or was waited for.
 TOLD = Compiled(
     lambda conversation: Event.objects.filter(conversation_id=conversation, idn=URGENT).order_by("-seq")[:MOST_URGENT],
     kinds=(UUID,),
@@ -161,7 +161,7 @@ TOLD = Compiled(
 
 def _urgent(scene: Scene) -> list[str]:
     """Urgent messages that no reply has told yet: those of this turn, and of turns that it took over."""
-    told = scene.replied.seq if scene.replied else 0
+    told = scene.replied or 0
     payloads = [event.payload for event in reversed(TOLD(scene.conversation.pk))]
     return [_line_of(payload) for payload in payloads if payload.get("text") and payload.get("told_by", 0) > told]
 

@@ -15,6 +15,7 @@ from conversations.skills.context import Intent
 from conversations.skills.reply import ReplyContext, context_of
 from llm.prompts import render
 from projects.agent import AgentConfig
+from projects.model_choice import operator_endpoint
 from projects.models import Project
 from projects.prompt_weight import Weight
 from tools.calling.offer import Offer, read_offers
@@ -55,6 +56,7 @@ def _context(project: Project, config: AgentConfig, *, channel: str, offer: Offe
         messages=(),
         fields=(),
         effects=(),
+        endpoint=operator_endpoint(),
     )
     variants = [
         [Intent(one.name, text) for one, text in zip(config.intents, texts, strict=True)] for texts in _texts(config)

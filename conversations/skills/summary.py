@@ -13,7 +13,6 @@ from conversations.skills.context import Line
 from conversations.transcript import Said, as_line
 from llm.requests import structured_request
 from llm.types import ChatRequest
-from projects.model_choice import model_for
 
 MAX_OUTPUT_TOKENS = 1200
 
@@ -55,5 +54,5 @@ def build_request(scene: Scene, *, messages: Sequence[Said], previous: Summary |
         earlier=previous.as_text if previous else "",
         messages=[as_line(message) for message in messages],
     )
-    model = model_for(scene.project, scene.config, "summary")
+    model = scene.model("summary")
     return structured_request("summary", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)

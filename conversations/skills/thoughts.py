@@ -14,7 +14,6 @@ from conversations.skills.reply import view_of
 from conversations.transcript import Said, as_line
 from llm.requests import structured_request
 from llm.types import ChatRequest
-from projects.model_choice import model_for
 
 MAX_OUTPUT_TOKENS = 1500
 
@@ -100,7 +99,7 @@ def _request(scene: Scene, messages: Sequence[Said]) -> ChatRequest:
         summary=scene.summary,
         messages=[as_line(message) for message in messages],
     )
-    model = model_for(scene.project, config, "thoughts")
+    model = scene.model("thoughts")
     return structured_request(
         "thoughts",
         context,

@@ -14,12 +14,12 @@ from conversations.live.stream import frame
 LONGEST_SECONDS = 15 * 60
 
 
-async def for_customer(frames: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
-    """The frames of a conversation's stream, without what is none of the customer's."""
+async def for_customer(stream: AsyncGenerator[list[bytes], None]) -> AsyncIterator[bytes]:
+    """A conversation's stream, without those of its frames that are none of the customer's."""
     ends_at = time.monotonic() + LONGEST_SECONDS
-    async with aclosing(frames):
-        async for piece in frames:
-            if shown := _shown(piece):
+    async with aclosing(stream):
+        async for frames in stream:
+            if shown := b"".join(filter(None, map(_shown, frames))):
                 yield shown
             if time.monotonic() > ends_at:
                 return

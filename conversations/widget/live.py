@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from typing import cast
 
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
@@ -31,7 +30,7 @@ async def events(request: HttpRequest, key: str) -> HttpResponseBase:
     )
     kept = {name: value for name, value in response.headers.items() if name.startswith(("Access-Control", "Vary"))}
     return StreamingHttpResponse(
-        for_customer(cast("AsyncGenerator[bytes, None]", EventStream(place).lines())),
+        for_customer(EventStream(place).frames()),
         content_type="text/event-stream",
         headers={**kept, "Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

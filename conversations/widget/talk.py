@@ -36,11 +36,11 @@ def say(project: Project, visitor: Visitor, content: str) -> Posted:
     take_shopper_in(conversation, visitor)
     try:
         with tenant_tx(current_organization_id()):
-            return post_message(conversation, content)
+            return post_message(conversation.pk, content)
     except ConversationOver:
         if conversation.operator_id is not None:
             raise
-        return post_message(_begin(project, visitor, after=conversation), content)
+        return post_message(_begin(project, visitor, after=conversation).pk, content)
 
 
 def _begin(project: Project, visitor: Visitor, *, after: Conversation | None = None) -> Conversation:

@@ -23,8 +23,8 @@ ITEM = re.compile(
     rf"(?:^|(?<=[.;]\s))\s*[-*•]?\s*(?P<name>[^:.;\n€$£]{{3,90}}?)\s*(?::|–|—|\.\.+|-)\s*(?P<price>{PRICE})\s*(?:\((?P<notes>[^)]*)\))?",
     re.MULTILINE,
 )
-# A dot within a number or an address ends nothing.
-SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]+)*[.!?]?")
+# A dot within a number or an address ends nothing, nor does that of a title.
+SENTENCE = re.compile(r"(?=[^.!?\n])(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|\.(?=\w)|[^.!?\n])+[.!?]?")
 STOP = words(
     """
     the a an is are was do does did you your i my me we our it its this that there have has had can could would

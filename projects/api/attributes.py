@@ -12,7 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
+from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer
+from projects.attribute_changes import KEY, KEY_RULE
 from projects.attributes import Resolved, every_attribute, set_attribute, unset_attribute
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
@@ -48,6 +50,8 @@ class AttributeDetail(ProjectView):
     def put(self, request: Request, key: str) -> Response:
         """Set the project's own value."""
         data = self.valid(AttributeInput)
+        if not KEY.fullmatch(key):
+            raise ApiError("invalid", f"key: {KEY_RULE}", field="key")
         kind = AttributeType(data["type"]) if "type" in data else None
         return Response(attribute_payload(set_attribute(self.project, key, data["value"], type=kind)))
 

@@ -8,7 +8,9 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
 
-from projects.api.problem import ApiError
+from django.template.loader import render_to_string
+
+from projects.api.problem import NOTHING_HERE, ApiError
 from projects.api.request_id import HEADER, make_request_id
 
 Scope = MutableMapping[str, Any]
@@ -31,7 +33,8 @@ class ClientLeft(Exception):
 
 
 class BodyLimit:
-    """An ASGI application before another: refuses what is too big, compressed or unreadable with a JSON error.
+    """An ASGI application before another: refuses what is too big, compressed or unreadable, with a JSON error, or with a page
+    where a browser asked for one.
 
     What passes has been received whole, within a minute, and its Content-Length is true.
     """
@@ -48,7 +51,7 @@ class BodyLimit:
         except ClientLeft:
             return None
         except ApiError as problem:
-            return await _refuse(problem, receive, send)
+            return await _refuse(problem, scope, receive, send)
         return await self._app(scope, receive, send)
 
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
@@ -72,6 +75,9 @@ def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:
     query = scope.get("query_string", b"")
     if not query.isascii() or b"%00" in query:
         raise ApiError("bad_query", "The query must be URL-encoded UTF-8 without NUL characters.")
+    # No row has such a name, and PostgreSQL takes none in a question.
+    if "\0" in scope["path"]:
+        raise ApiError("not_found", NOTHING_HERE, status=404)
 
 
 def _declared_length(headers: dict[bytes, bytes]) -> int | None:
@@ -115,11 +121,12 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-async def _refuse(problem: ApiError, receive: Receive, send: Send) -> None:
+async def _refuse(problem: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
     request_id = make_request_id()
-    body = json.dumps(problem.body(request_id=request_id)).encode()
+    is_page = _wants_page(scope)
+    body = _page(problem) if is_page else json.dumps(problem.body(request_id=request_id)).encode()
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", b"text/html; charset=utf-8" if is_page else b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
         (HEADER.lower().encode(), request_id.encode()),
@@ -130,6 +137,16 @@ async def _refuse(problem: ApiError, receive: Receive, send: Send) -> None:
         async with asyncio.timeout(LINGER_SECONDS):
             await _drain(receive)
     await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _wants_page(scope: Scope) -> bool:
+    """Whether a person's browser asked, and not for an address that programs use."""
+    accepted = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    return b"text/html" in accepted and not scope["path"].startswith(FOR_PROGRAMS)
+
+
+def _page(problem: ApiError) -> bytes:
+    return render_to_string("404.html" if problem.status_code == 404 else "400.html").encode()
 
 
 async def _drain(receive: Receive) -> None:

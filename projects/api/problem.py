@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 LONGEST_MESSAGE = 1_000
+# One sentence for every 404: what is not yours answers as what never was.
+NOTHING_HERE = "There is nothing at this address."
 
 
 class ApiError(Exception):

@@ -13,12 +13,30 @@ from projects.api.fields import TextField
 
 __all__ = ["StrictSerializer", "TextField"]
 
+# What DRF says of the wrong type, in our words: what would be right, and no names of Python's.
+OURS: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], str, str], ...] = (
+    (serializers.Serializer, "invalid", "must be a JSON object."),
+    (serializers.DictField, "not_a_dict", "must be a JSON object."),
+    (serializers.ListField, "not_a_list", "must be a list."),
+    (serializers.BooleanField, "invalid", "must be true or false."),
+    (serializers.UUIDField, "invalid", "must be an id, as the API gives it."),
+    (serializers.IntegerField, "invalid", "must be a whole number."),
+    (serializers.ChoiceField, "invalid_choice", "must be one of: {choices}."),
+    (serializers.CharField, "invalid", "must be text."),
+)
+
 # Set by the server alone, whatever a client sends (API3).
 FORBIDDEN = frozenset({"id", "organization", "project", "tenant"})
 
 
 class StrictSerializer(serializers.Serializer[Any]):
     """Refuses fields that it doesn't take, each with a sentence."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        fields = super().get_fields()
+        for field in fields.values():
+            _say_what_would_be_right(field)
+        return fields
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
@@ -27,6 +45,14 @@ class StrictSerializer(serializers.Serializer[Any]):
                 if name not in writable:
                     raise ValidationError({name: _refusal(str(name), known=self.fields, writable=writable)})
         return super().to_internal_value(data)
+
+
+def _say_what_would_be_right(field: serializers.Field[Any, Any, Any, Any]) -> None:
+    """Words that a field was given for itself stay."""
+    for kind, code, words in OURS:
+        if isinstance(field, kind) and field.error_messages.get(code) == kind.default_error_messages.get(code):
+            choices = ", ".join(map(str, field.choices)) if isinstance(field, serializers.ChoiceField) else ""
+            field.error_messages[code] = words.format(choices=choices)
 
 
 def _refusal(name: str, *, known: Iterable[str], writable: list[str]) -> ErrorDetail:

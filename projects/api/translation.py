@@ -11,11 +11,10 @@ from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions as drf
 
-from projects.api.problem import ApiError
+from projects.api.problem import NOTHING_HERE, ApiError
 from projects.api.validation import first_problem
 from projects.attributes import WrongValue
 
-NOT_FOUND = "There is nothing at this address."
 FORBIDDEN = "You may not do this."
 OUR_FAULT = "Something went wrong on our side. Try again; if it stays, tell us the request_id."
 AWAY = "The database can't be reached right now. Try again in a moment."
@@ -36,8 +35,7 @@ def _unavailable(error: Any) -> ApiError:
 
 
 def _not_found(error: Any) -> ApiError:
-    # One sentence for every 404: what is not yours answers as what never was.
-    return ApiError("not_found", NOT_FOUND, status=404)
+    return ApiError("not_found", NOTHING_HERE, status=404)
 
 
 def _forbidden(error: Any) -> ApiError:

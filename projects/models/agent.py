@@ -28,5 +28,5 @@ class AgentVersion(TenantModel):
 
     @property
     def config(self) -> AgentConfig:
-        """The document, validated; parsed once per process, because the row never changes."""
-        return parse_config(self.pk, self.document)
+        """The document, validated; read and parsed once per process, because the row never changes."""
+        return parse_config(self.pk, lambda: self.document)

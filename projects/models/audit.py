@@ -1,4 +1,4 @@
-"""Who changed an organization's people, keys, connections and articles."""
+"""Who changed an organization's people, keys, connections and articles, and how its people sign in."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ class AuditAction(models.TextChoices):
     ROLE_CHANGED = "member.role", "gave another role to"
     REMOVED = "member.removed", "removed"
     LEFT = "member.left", "left"
+    PASSKEY_ADDED = "factor.passkey_added", "added the passkey"
+    PASSKEY_RENAMED = "factor.passkey_renamed", "renamed the passkey"
+    PASSKEY_REMOVED = "factor.passkey_removed", "removed the passkey"
+    PASSKEY_COPIED = "factor.passkey_copied", "was refused with what may be a copy of the passkey"
+    APP_ON = "factor.app_on", "turned on the codes of an app"
+    APP_OFF = "factor.app_off", "turned off the codes of an app"
+    RECOVERY_CODES = "factor.recovery_codes", "made new recovery codes"
+    FACTOR_TAKEN = "factor.taken", "took a way of signing in from"
     KEY_MADE = "key.made", "made the key"
     KEY_CHANGED = "key.changed", "changed the key"
     KEY_REVOKED = "key.revoked", "revoked the key"

@@ -76,13 +76,22 @@ class _Session:
 
     pgconn: Any
     names: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
+    # Which loader reads which type is looked up once for a connection.
+    reader: Any = field(default_factory=lambda: Transformer(_Reader()))
 
     def run(self, name: bytes, text: bytes, values: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
         if name not in self.names:
             self._prepare(name, text)
         self.names.move_to_end(name)
         self._demand_open()
-        return _rows_of(self._checked(self.pgconn.exec_prepared(name, values)))
+        return self._rows_of(self._checked(self.pgconn.exec_prepared(name, values)))
+
+    def _rows_of(self, result: Any) -> list[tuple[Any, ...]]:
+        if not result.ntuples:
+            return []
+        self.reader.set_pgresult(result)
+        rows: list[tuple[Any, ...]] = self.reader.load_rows(0, result.ntuples, tuple)
+        return rows
 
     def command(self, text: bytes) -> None:
         self._demand_open()
@@ -126,15 +135,6 @@ def _session_of(connection: psycopg.Connection[Any]) -> _Session:
     if session is None:
         session = _sessions[connection] = _Session(connection.pgconn)
     return session
-
-
-def _rows_of(result: Any) -> list[tuple[Any, ...]]:
-    if not result.ntuples:
-        return []
-    reader: Any = Transformer(_Reader())
-    reader.set_pgresult(result)
-    rows: list[tuple[Any, ...]] = reader.load_rows(0, result.ntuples, tuple)
-    return rows
 
 
 def _numbered(text: str) -> str:

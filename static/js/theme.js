@@ -14,6 +14,9 @@
     root.dataset.bsTheme = chosen ?? (system.matches ? "dark" : "light");
     for (const name of document.querySelectorAll("[data-theme-name]"))
       name.textContent = root.dataset.bsTheme === "dark" ? "Light theme" : "Dark theme";
+    // The sign of the theme that the button brings.
+    for (const sign of document.querySelectorAll("[data-theme-toggle] use"))
+      sign.setAttribute("href", sign.getAttribute("href").replace(/#(moon|sun)$/, root.dataset.bsTheme === "dark" ? "#sun" : "#moon"));
   }
 
   function toggle() {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -17,6 +18,13 @@ def test_the_history_says_who_changed_what(owner: Settings) -> None:
     assert owner.tenant.owner.name in page
     assert "Agent’s name" in page
     assert "<del>Nello</del><ins>Bruno</ins>" in page
+
+
+def test_times_are_those_of_the_business(owner: Settings) -> None:
+    owner.change("hours", timezone="Pacific/Kiritimati")
+    page = owner.page("history")
+    for version in owner.versions:
+        assert f"{version.created_at.astimezone(ZoneInfo('Pacific/Kiritimati')):%H:%M}</time>" in page
 
 
 def test_any_two_versions_can_be_compared(owner: Settings) -> None:

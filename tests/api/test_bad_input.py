@@ -186,6 +186,21 @@ def test_an_id_that_cannot_be_is_404(chat: Chat, identifier: str) -> None:
     assert (reply.status, reply.error["code"]) == (404, "not_found")
 
 
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_a_name_with_a_nul_names_nothing(chat: Chat, method: str) -> None:
+    """Row 9."""
+    reply = chat.caller.send(method, "/custom-tools/send%00quote", b"{}" if method == "PUT" else None)
+    assert (reply.status, reply.error["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("key", ["k" * 161, "%E2%80%AE", "two%20words"])
+def test_an_attribute_needs_a_name_that_can_be_written_again(chat: Chat, key: str) -> None:
+    """Row 3."""
+    reply = chat.caller.send("PUT", f"/attributes/{key}", b'{"value": 1}')
+    assert (reply.status, reply.error["field"]) == (400, "key")
+    assert reply.error["message"] == "key: A letter, then letters, digits, _, - or a full stop; at most 160."
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

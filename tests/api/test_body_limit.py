@@ -172,6 +172,16 @@ def test_pages_have_a_limit_too(server: Address) -> None:
     assert answer.error["message"] == "Body is 3.0 MB; the limit is 2.5 MB."
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "title"),
+    [("/p/x/conversations?q=%00", 400, "can’t be read"), ("/p/x/tools/a%00b", 404, "nothing at this address")],
+)
+def test_a_browser_gets_a_page(server: Address, path: str, status: int, title: str) -> None:
+    answer = ask(server, "Accept: text/html,*/*;q=0.8\r\n", path=path)
+    assert (answer.status, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert title in answer.body.decode()
+
+
 def test_headers_beyond_32_kb_are_431(server: Address) -> None:
     assert ask(server, f"X-Long: {'a' * 33 * KB}\r\n").error["code"] == "headers_too_large"
 

@@ -5,11 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from projects.api.problem import ApiError
+from projects.api.serializers import StrictSerializer
 from projects.api.validation import first_problem
 from tests.api.edge import NoteInput
+
+
+class MoodInput(StrictSerializer):
+    """A field of each kind whose words are ours."""
+
+    mood = serializers.ChoiceField(choices=["happy", "sad"], required=False)
+    loud = serializers.BooleanField(required=False)
+    count = serializers.IntegerField(required=False)
+    who = serializers.UUIDField(required=False)
+    about = serializers.DictField(required=False)
+    songs = serializers.ListField(required=False)
+    note = NoteInput(required=False)
 
 
 def refusal(data: dict[str, Any]) -> ApiError:
@@ -78,6 +92,24 @@ def test_a_nested_error_has_a_dotted_path() -> None:
     problem = refusal({"content": "a", "persona": {"external_id": "x" * 21}})
     assert problem.field == "persona.external_id"
     assert problem.message == "persona.external_id: Ensure this field has no more than 20 characters."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"mood": "blue"}, "mood must be one of: happy, sad."),
+        ({"loud": "maybe"}, "loud must be true or false."),
+        ({"count": "two"}, "count must be a whole number."),
+        ({"who": "Ada"}, "who must be an id, as the API gives it."),
+        ({"about": []}, "about must be a JSON object."),
+        ({"songs": "all"}, "songs must be a list."),
+        ({"note": "Ada"}, "note must be a JSON object."),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_told_what_would_be_right(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        MoodInput(data=wrong).is_valid(raise_exception=True)
+    assert first_problem(raised.value).message == message
 
 
 def test_a_nested_forbidden_field_has_a_dotted_path() -> None:

@@ -72,15 +72,31 @@ def test_a_check_of_a_taken_time_is_done_and_says_no(desk: Desk) -> None:
         ({}, "The day isn't known, so nothing was looked up. Ask for which day it should be."),
         ({"date": "next Friday"}, "“next Friday” is no date; a date is written like 2026-11-27."),
         ({"date": "2026-11-27", "time": "evening"}, "“evening” is no time; a time is written like 19:00."),
-        ({"date": "2026-11-20"}, "Friday 20 November is past, today is Saturday 21 November. The next that are free"),
-        ({"date": "2026-11-23", "time": "19:00"}, "Monday 23 November is a day on which it is closed. The next"),
-        ({"date": "2026-11-27", "party_size": 40}, "40 people can't be booked together: the largest"),
         ({"date": "2026-11-27", "party_size": 0}, "The arguments don't fit: party_size: Input should be greater"),
     ],
     ids=lambda value: "" if isinstance(value, str) else str(value),
 )
 def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any], sentence: str) -> None:
     assert failed(desk.run("check_availability_tool", **arguments)).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"date": "2026-11-20"}, "Friday 20 November is past, today is Saturday 21 November. The next that are free"),
+        ({"date": "2026-11-23", "time": "19:00"}, "Monday 23 November is a day on which it is closed. The next"),
+        ({"date": "2036-11-27"}, "Thursday 27 November 2036 is too far ahead: bookings are taken until"),
+        ({"date": "2026-11-27", "party_size": 40}, "40 people can't be booked together: the largest"),
+    ],
+    ids=["past", "closed", "too far", "too many"],
+)
+def test_a_check_of_what_cant_be_booked_is_done_and_says_so(
+    desk: Desk, arguments: dict[str, Any], sentence: str
+) -> None:
+    """F07: whoever promised to look it up has kept their word."""
+    outcome = desk.run("check_availability_tool", **arguments)
+    assert (outcome.ending, outcome.result["free"]) == (Ending.DONE, False)
+    assert outcome.told.startswith(sentence)
 
 
 def test_an_iso_moment_is_read_for_its_day_and_time(desk: Desk) -> None:

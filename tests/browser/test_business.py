@@ -202,6 +202,20 @@ def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, a
     assert now(app.tenant, booking).state == BookingState.CANCELLED
 
 
+def test_what_was_typed_beside_a_saved_resource_still_stands(page: Page, app: App) -> None:
+    """F17: each row is saved by itself; the page that comes back loses nothing of the others, nor of one that was refused."""
+    open_page(page, app, "resources")
+    page.get_by_label("Name of Table 1", exact=True).fill("Veranda")
+    page.get_by_label("Minutes of Table 2", exact=True).fill("75")
+    page.get_by_role("button", name="Save Table 2", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("Table 2 is saved.")
+    expect(page.get_by_label("Name of Table 1", exact=True)).to_have_value("Veranda")
+    page.get_by_label("Name of Table 1", exact=True).fill("Table 2")
+    page.get_by_role("button", name="Save Table 1", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("a resource of this name already")
+    expect(page.get_by_label("Name of Table 1", exact=True)).to_have_value("Table 2")
+
+
 def book_table(tenant: Tenant) -> Booking:
     """For four, at the first free time of the first open day after tomorrow."""
     at = timezone.now()

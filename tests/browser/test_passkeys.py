@@ -9,7 +9,7 @@ from allauth.mfa.models import Authenticator
 from playwright.sync_api import CDPSession, Page, expect
 
 from tests.browser.axe import findings
-from tests.browser.conftest import DESK, PHONE, App, Complaints, sign_in
+from tests.browser.conftest import DESK, PHONE, App, Complaints, hold_back, sign_in
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.browser
@@ -21,6 +21,8 @@ KNOWN = {
     "hasUserVerification": True,
     "isUserVerified": True,
 }
+# As a browser whose fields offer none. Else the virtual key answers the field at once, without anybody's choosing.
+NO_OFFER = "PublicKeyCredential.isConditionalMediationAvailable = async () => false"
 FACTORS, ADD = "/account/2fa/", "/account/2fa/webauthn/add/"
 
 
@@ -36,9 +38,29 @@ class Key:
         """Without its owner it says so at once, as if they had closed the question."""
         self.session.send("WebAuthn.setUserVerified", {"authenticatorId": self.id, "isUserVerified": is_there})
 
+    def is_touched(self, *, at_once: bool = True) -> None:
+        """From now on each question is answered at once, or else never."""
+        presence = {"authenticatorId": self.id, "enabled": at_once}
+        self.session.send("WebAuthn.setAutomaticPresenceSimulation", presence)
+
+    def counts_from(self, count: int) -> None:
+        """As a copy does that was made when it had been used so often."""
+        [credential] = self.session.send("WebAuthn.getCredentials", {"authenticatorId": self.id})["credentials"]
+        self.session.send("WebAuthn.clearCredentials", {"authenticatorId": self.id})
+        copy = {"authenticatorId": self.id, "credential": {**credential, "signCount": count}}
+        self.session.send("WebAuthn.addCredential", copy)
+
 
 @pytest.fixture
-def key(page: Page) -> Iterator[Key]:
+def key(offered_key: Key) -> Key:
+    """One that is asked by buttons only."""
+    offered_key.session.send("Page.enable")
+    offered_key.session.send("Page.addScriptToEvaluateOnNewDocument", {"source": NO_OFFER})
+    return offered_key
+
+
+@pytest.fixture
+def offered_key(page: Page) -> Iterator[Key]:
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     yield Key(session)
@@ -104,6 +126,31 @@ def test_a_passkey_is_added_used_both_ways_and_removed(page: Page, named: App, k
     assert not Authenticator.objects.filter(user=named.tenant.owner).exists()
 
 
+def test_the_field_of_the_e_mail_offers_the_passkey(page: Page, named: App, offered_key: Key) -> None:
+    """Nothing is pressed on the page. Where the person was going is kept."""
+    add(page, named)
+    sign_out(page)
+    page.goto(f"{named.base_url}/account/login/?next={FACTORS}")
+    expect(page.get_by_role("listitem").filter(has_text="Blue key")).to_contain_text("used just now")
+
+
+def test_the_button_takes_the_place_of_what_the_field_offers(page: Page, named: App, offered_key: Key) -> None:
+    add(page, named)
+    sign_out(page)
+    offered_key.is_touched(at_once=False)
+    with page.expect_response("**/webauthn/login/"):
+        page.goto(f"{named.base_url}/account/login/")
+    expect(page.get_by_label("E-mail")).to_have_attribute("autocomplete", "username webauthn")
+    release = hold_back(page, "**/webauthn/login/")
+    button = page.get_by_role("button", name="Sign in with a passkey")
+    button.click()
+    # What the field asked has come to its end, and the button's own question isn't put yet.
+    expect(button).to_be_disabled()
+    offered_key.is_touched()
+    release()
+    is_inside(page, named)
+
+
 def test_a_passkey_that_was_removed_is_refused_with_the_way_out(page: Page, named: App, key: Key) -> None:
     add(page, named)
     Authenticator.objects.filter(user=named.tenant.owner).delete()
@@ -112,6 +159,21 @@ def test_a_passkey_that_was_removed_is_refused_with_the_way_out(page: Page, name
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_text("This passkey isn’t known here")).to_be_visible()
     expect(page).to_have_url(f"{named.base_url}/account/login/?next=%2Faccount%2F2fa%2F")
+
+
+def test_a_copy_of_a_passkey_is_refused_with_the_way_out(page: Page, named: App, key: Key) -> None:
+    """WebAuthn, section 6.1.1: what a copy counts from is behind what the key itself has said since."""
+    add(page, named)
+    for _ in range(2):
+        sign_out(page)
+        page.goto(f"{named.base_url}/account/login/")
+        page.get_by_role("button", name="Sign in with a passkey").click()
+        is_inside(page, named)
+    sign_out(page)
+    key.counts_from(1)
+    page.goto(f"{named.base_url}/account/login/")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_text("This passkey may have been copied")).to_be_visible()
 
 
 def test_a_question_that_was_closed_can_be_put_again(page: Page, named: App, key: Key) -> None:

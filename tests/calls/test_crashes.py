@@ -62,7 +62,7 @@ def texting(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: A
             conversation = start_conversation(
                 tenant.project, channel="chat", external_id="guest", known=KNOWN, metadata={}
             )
-            post_message(conversation, "Text me the address, and nothing else.")
+            post_message(conversation.pk, "Text me the address, and nothing else.")
         model.script("reply", times=0, match=UNKNOWN[:30], text="I don't know whether the text has come through.")
         model.script("reply", times=0, match="was sent. It says", text="There it is.")
         model.script("reply", times=0, tool_calls=[{"name": "send_sms", "arguments": {"text": "Via dei Serpenti 14"}}])
@@ -79,7 +79,7 @@ def own(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: Any) 
             conversation = start_conversation(
                 tenant.project, channel="chat", external_id="guest", known={}, metadata={}
             )
-            post_message(conversation, "Are there any amphoras left?")
+            post_message(conversation.pk, "Are there any amphoras left?")
         model.script("reply", times=0, match=UNKNOWN[:30], text="I don't know whether the stock has heard me.")
         model.script("reply", times=0, match='{"ok": true}', text="There are two.")
         model.script("reply", times=0, tool_calls=[{"name": STOCK, "arguments": CALLED}])

@@ -22,12 +22,12 @@ def overtaken(turns: Turns, bell: Probe) -> tuple[Turn, Turn]:
     turns.calls_tool(NAME)
     turns.says("You wrote again; the bell was rung.")
     with turns.tenant.tx():
-        first = post_message(turns.conversation, "Ring the bell").turn
+        first = post_message(turns.conversation.pk, "Ring the bell").turn
     worker = threading.Thread(target=turns.run)
     worker.start()
     until(lambda: bell.done, what="the call of the tool")
     with turns.tenant.tx():
-        second = post_message(turns.conversation, "Are you there?").turn
+        second = post_message(turns.conversation.pk, "Are you there?").turn
     bell.until.set()
     worker.join()
     return turns.now(first), turns.now(second)

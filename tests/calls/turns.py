@@ -58,7 +58,7 @@ class Turns:
     def say(self, words: str = "Please help me.") -> Turn:
         """Post a message, run the reply's job to its end, and give back the turn as it stands."""
         with self.tenant.tx():
-            turn = post_message(self.conversation, words).turn
+            turn = post_message(self.conversation.pk, words).turn
         self.run()
         return self.now(turn)
 

@@ -24,7 +24,7 @@ class Talk:
     def say(self, words: str) -> Turn:
         """Post a message without waiting."""
         with self.tenant.tx():
-            return post_message(self.conversation, words).turn
+            return post_message(self.conversation.pk, words).turn
 
     def turn(self, turn: Turn) -> dict[str, Any]:
         with self.tenant.tx():

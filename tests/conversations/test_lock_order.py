@@ -35,7 +35,7 @@ def test_a_newer_message_and_the_end_of_the_reply_it_supersedes_do_not_deadlock(
 
     def post() -> None:
         with talk.tenant.tx():
-            post_message(talk.conversation, "Hello?")
+            post_message(talk.conversation.pk, "Hello?")
 
     with ThreadPoolExecutor(2) as pool:
         with talk.tenant.tx():

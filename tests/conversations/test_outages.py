@@ -96,7 +96,7 @@ def test_a_worker_stopped_for_longer_than_its_lease_is_a_zombie(tenant, processe
 
 def test_no_connection_is_held_while_models_are_waited_for(tenant, processes, model):
     """Forty calls in flight, and not one transaction open, nor more connections than database threads."""
-    model.script("reply", times=0, ttft_ms=4000)
+    model.script("reply", times=0, ttft_ms=30_000)
     processes.worker()
     talks = [begin(tenant, external_id=f"guest {number}") for number in range(40)]
     for talk in talks:

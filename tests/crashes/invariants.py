@@ -16,9 +16,9 @@ def settle(tenant: Tenant, *, seconds: float = 90) -> None:
 
     def settled() -> bool:
         with tenant.tx():
-            live = Job.objects.filter(state__in=LIVE).exists()
-            open_turns = Turn.objects.filter(status__in=(TurnStatus.QUEUED, TurnStatus.REPLYING)).exists()
-            return not live and not open_turns
+            if Job.objects.filter(state__in=LIVE).exists():
+                return False
+            return not Turn.objects.filter(status__in=(TurnStatus.QUEUED, TurnStatus.REPLYING)).exists()
 
     until(settled, seconds=seconds, what="the end of all work")
 

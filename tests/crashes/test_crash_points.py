@@ -34,7 +34,7 @@ def begin(tenant: Tenant) -> Conversation:
 
 def say(tenant: Tenant, conversation: Conversation, words: str) -> None:
     with tenant.tx():
-        post_message(conversation, words)
+        post_message(conversation.pk, words)
 
 
 def kill_at(label: str, n: int, *, tenant: Tenant, processes: Zygote) -> None:

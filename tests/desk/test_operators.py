@@ -107,7 +107,7 @@ def test_what_the_customer_tells_a_colleague_is_learnt(turns: Turns, lucia: User
     take(turns, lucia)
     with turns.tenant.tx():
         operators.answer(turns.conversation.pk, "Hello, I am Lucia. Your number, please?", by=lucia)
-        message = post_message(turns.conversation, "It is +39 347 555 0142.").message
+        message = post_message(turns.conversation.pk, "It is +39 347 555 0142.").message
         assert set(Job.objects.values_list("lane", flat=True)) == {"observer"}
     turns.run("observer")
     with turns.tenant.tx():
@@ -121,7 +121,7 @@ def test_what_was_handed_back_is_observed_with_its_turn(turns: Turns, lucia: Use
     """T10: once."""
     take(turns, lucia)
     with turns.tenant.tx():
-        post_message(turns.conversation, "My number is +39 347 555 0142.")
+        post_message(turns.conversation.pk, "My number is +39 347 555 0142.")
     back(turns, lucia)
     turns.run("observer")
     with turns.tenant.tx():
@@ -157,7 +157,7 @@ def test_no_timer_fires_while_an_operator_has_the_conversation(turns: Turns, luc
 def test_a_reply_that_was_patient_enough_to_finish_is_given_up_too(turns: Turns, lucia: User) -> None:
     """M9: the fourth interruption in a row is refused to a newer message, not to a colleague."""
     with turns.tenant.tx():
-        post_message(turns.conversation, "Hello")
+        post_message(turns.conversation.pk, "Hello")
         Job.objects.filter(lane="reply").update(state=State.RUNNING, interruptions=3)
     take(turns, lucia)
     with turns.tenant.tx():
@@ -168,7 +168,7 @@ def test_a_reply_that_was_patient_enough_to_finish_is_given_up_too(turns: Turns,
 def test_a_failed_reply_is_not_run_again_meanwhile(turns: Turns, lucia: User) -> None:
     """M9."""
     with turns.tenant.tx():
-        post_message(turns.conversation, "Hello")
+        post_message(turns.conversation.pk, "Hello")
         Job.objects.filter(lane="reply").update(state=State.FAILED)
         Turn.objects.update(status=TurnStatus.FAILED)
     take(turns, lucia)
@@ -189,8 +189,8 @@ def test_handed_back_the_agent_answers_what_nobody_answered(turns: Turns, lucia:
     with turns.tenant.tx():
         operators.answer(turns.conversation.pk, "I'm Lucia, one moment.", by=lucia)
     with turns.tenant.tx():
-        post_message(turns.conversation, "Is there parking?")
-        post_message(turns.conversation, "And a garden?")
+        post_message(turns.conversation.pk, "Is there parking?")
+        post_message(turns.conversation.pk, "And a garden?")
     turn = back(turns, lucia)
     turns.says("Both.")
     turns.run()
@@ -203,7 +203,7 @@ def test_handed_back_the_agent_answers_what_nobody_answered(turns: Turns, lucia:
 def test_a_reply_that_was_given_up_goes_on_as_the_one_after_the_hand_back(turns: Turns, lucia: User) -> None:
     """M9: whoever waits for the first turn reads the second."""
     with turns.tenant.tx():
-        first = post_message(turns.conversation, "Is there parking?").turn
+        first = post_message(turns.conversation.pk, "Is there parking?").turn
     take(turns, lucia)
     turn = back(turns, lucia)
     turns.says("There is.")
@@ -245,7 +245,7 @@ def test_an_operator_who_leaves_frees_the_conversation(turns: Turns, lucia: User
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     take(turns, lucia)
     with turns.tenant.tx():
-        post_message(turns.conversation, "Hello?")
+        post_message(turns.conversation.pk, "Hello?")
     with turns.tenant.tx():
         member, by = Member.objects.get(user=lucia), Actor(turns.tenant.owner, Role.OWNER)
         if role is None:

@@ -59,7 +59,7 @@ def test_the_operator_s_bar_without_a_script(turns: Turns, lucia: User) -> None:
     assert "You are speaking with" in page.get(one).content.decode()
     assert "is speaking with" in browser(turns.tenant.owner).get(one).content.decode()
     with turns.tenant.tx():
-        post_message(turns.conversation, "Hello?")
+        post_message(turns.conversation.pk, "Hello?")
     page.post(one, {"do": "hand-back"})
     with turns.tenant.tx():
         assert Conversation.objects.get(pk=turns.conversation.pk).operator_id is None
@@ -133,7 +133,7 @@ def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) ->
         ({"subject": "x" * 121}, "Subject has 121 characters; the limit is 120."),
         ({"subject": "  "}, "Subject is empty."),
         ({"body": ""}, "Text is empty."),
-        ({"priority": "now"}, "Priority &quot;now&quot; is not a valid choice."),
+        ({"priority": "now"}, "Priority must be one of: low, normal, high, urgent."),
     ],
 )
 def test_what_no_ticket_can_be_is_said_beside_its_field(

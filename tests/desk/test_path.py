@@ -26,7 +26,7 @@ def test_a_customer_reaches_a_person_and_comes_back(turns: Turns, lucia: User) -
         operators.claim_request(conversation.pk, by=lucia)
         assert counts_of(tenant.project)["conversations"] == 0
     with tenant.tx():
-        assert post_message(conversation, "Is the 12th of June free?").turn is None
+        assert post_message(conversation.pk, "Is the 12th of June free?").turn is None
     with tenant.tx():
         operators.answer(conversation.pk, SECRET, by=lucia)
     with tenant.tx():

@@ -41,7 +41,7 @@ def add(tenant: Tenant, lane: Lane, *, subject: UUID | None = None, ordinal: int
     request = JobRequest(lane.name, tenant.project.pk, subject, ordinal, f"{lane.name}:{subject}:{ordinal}")
     with tenant.tx():
         made = enqueue([replace(request, **changes)])
-    return made[0] if made else request.id
+    return made[0].id if made else request.id
 
 
 def take(lane: Lane, limit: int = 1) -> list[ClaimedJob]:

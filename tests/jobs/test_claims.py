@@ -54,7 +54,9 @@ def test_two_claims_at_once_never_take_the_same_job(tenant, queue_lane):
         add(tenant, queue_lane)
     with ThreadPoolExecutor(8) as pool:
         taken = [
-            job.id for jobs in pool.map(lambda _: _in_thread(lambda: take(queue_lane, 5)), range(16)) for job in jobs
+            job.id
+            for jobs in pool.map(lambda _: _in_thread("default", lambda: take(queue_lane, 5)), range(16))
+            for job in jobs
         ]
     assert len(taken) == len(set(taken)) == 40
 

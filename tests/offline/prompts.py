@@ -27,6 +27,7 @@ CLINIC = """Lakeside Dental Clinic, 12 Harbour Road, Bristol.
 We are open Monday to Friday 8am - 6pm, Saturday 9am - 1pm.
 A check-up costs £55. Cleaning: £70. Whitening: £240 (two visits).
 New patients fill in a form before the first visit.
+Our doctors: Dr. Anna Weber, Dr. Paul Stein.
 Parking is free behind the building."""
 
 

@@ -146,6 +146,7 @@ def test_questions_are_answered_from_the_business_context(question: str, words: 
         ("How much is a check-up?", "£55"),
         ("How much does whitening cost?", "£240"),
         ("Where can I park?", "behind the building"),
+        ("Can I see a doctor on Monday?", "Dr. Anna Weber, Dr. Paul Stein."),
     ],
 )
 def test_another_business_is_answered_for_from_its_own_context(question: str, words: str) -> None:

@@ -17,6 +17,8 @@ ASK_TEXT = "May I text you the details?"
     [
         ("Hi, I'm Giulia Ferri", "", "Giulia Ferri"),
         ("My name is Paolo Conti and I'd like a table", "", "Paolo Conti"),
+        ("Hi, this is Jane. Can you transfer me?", "", "Jane"),
+        ("I am Dr. J. Weber. Hello", "", "Dr. J. Weber"),
         ("This is Ole Hansen speaking", "", "Ole Hansen"),
         ("Ferri", ASK_NAME, "Ferri"),
         ("it's under Jean-Luc Moreau", ASK_NAME, "Jean-Luc Moreau"),

@@ -177,7 +177,10 @@ def test_figures_of_ten_minutes_ago_or_of_other_days_are_shown_to_nobody(
 # Charts
 
 
-@pytest.mark.parametrize(("value", "top"), [(0, 2), (3, 5), (10, 10), (11, 20), (96, 100), (210, 250), (1410, 2000)])
+@pytest.mark.parametrize(
+    ("value", "top"),
+    [(0, 2), (3, 4), (5, 6), (10, 10), (11, 20), (22, 40), (96, 100), (100 + 1e-13, 100), (210, 250), (1410, 2000)],
+)
 def test_an_axis_ends_at_a_round_number(value: float, top: float) -> None:
     assert nice_top(value) == top
 

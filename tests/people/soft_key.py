@@ -30,6 +30,8 @@ class SoftKey:
     origin: str = "http://localhost:8000"
     # Whether it asked its owner for a PIN.
     is_sure: bool = True
+    # How often it was used, as it says.
+    count: int = 0
     id: bytes = b"soft-key-of-a-test"
     owner: str = ""
     secret: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
@@ -40,7 +42,9 @@ class SoftKey:
         self.owner = asked["user"]["id"]
         public = ES256.from_cryptography_key(self.secret.public_key())
         credential = AttestedCredentialData.create(Aaguid.NONE, self.id, public)
-        data = AuthenticatorData.create(sha256(asked["rp"]["id"].encode()), self._flags | FLAG.AT, 0, credential)
+        data = AuthenticatorData.create(
+            sha256(asked["rp"]["id"].encode()), self._flags | FLAG.AT, self.count, credential
+        )
         said = CollectedClientData.create("webauthn.create", asked["challenge"], self.origin)
         made = AttestationObject.create("none", data, {})
         return self._sent({"clientDataJSON": said, "attestationObject": made})
@@ -49,7 +53,8 @@ class SoftKey:
         """To the question of a page that asks for one."""
         asked = options["publicKey"]
         said = CollectedClientData.create("webauthn.get", asked["challenge"], self.origin)
-        data = AuthenticatorData.create(sha256(asked["rpId"].encode()), self._flags, 1)
+        self.count += 1
+        data = AuthenticatorData.create(sha256(asked["rpId"].encode()), self._flags, self.count)
         signature = self.secret.sign(data + said.hash, ec.ECDSA(hashes.SHA256()))
         handle = websafe_decode(self.owner)
         return self._sent(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.contrib.sessions.models import Session
+from django.core import signing
 from django.test import Client
 from django.urls import reverse
 from fido2.cose import UnsupportedKey
 from fido2.utils import websafe_encode
 
-from projects.models import User
+from projects.models import AuditAction, AuditEntry, User
 from tests.conftest import PASSWORD, Tenant
 from tests.people.conftest import Mailbox, is_signed_in
 from tests.people.soft_key import SoftKey, sent
@@ -42,9 +45,10 @@ def sure(user: User, host: str = HERE) -> Client:
 
 
 def question(client: Client, url: str) -> dict[str, Any]:
-    """What the page asks the browser."""
+    """What the page asks the browser; of the page of signing in with the question that goes back with the answer."""
     if url == ALONE:
-        return dict(client.get(url, headers=QUESTION).json()["request_options"])
+        asked = client.get(url, headers=QUESTION).json()
+        return {**asked["request_options"], "question": asked["question"]}
     found = re.search(r'<script id="(?:making|asking)" type="application/json">(.*?)</script>', page(client, url))
     assert found
     return dict(json.loads(found[1]))
@@ -61,7 +65,11 @@ def add(client: Client, key: SoftKey, **fields: str) -> str:
 
 
 def use(client: Client, url: str, key: SoftKey) -> str:
-    return client.post(url, sent(key.use(question(client, url))), follow=True).content.decode()
+    return client.post(url, answered(key, question(client, url)), follow=True).content.decode()
+
+
+def answered(key: SoftKey, asked: dict[str, Any]) -> dict[str, str]:
+    return sent(key.use(asked), question=asked.get("question", ""))
 
 
 def passkeys(user: User) -> list[Authenticator]:
@@ -95,7 +103,7 @@ def test_a_key_that_asked_for_no_pin_opens_after_the_password_only(tenant: Tenan
 
 
 def test_a_question_that_asks_for_less_opens_no_account_alone(tenant: Tenant, stranger: Tenant, key: SoftKey) -> None:
-    """A stolen key without its PIN, answering what the thief's own account was asked."""
+    """A stolen key, answering what the thief's own account was asked after its password."""
     thief = visitor()
     add(sure(stranger.owner), SoftKey(id=b"the-thief's"), name="Mine")
     thief.post(reverse("account_login"), {"login": stranger.owner.email, "password": PASSWORD})
@@ -106,10 +114,56 @@ def test_a_question_that_asks_for_less_opens_no_account_alone(tenant: Tenant, st
     assert not is_signed_in(thief)
 
 
+@pytest.mark.parametrize(
+    ("known", "said", "opens"), [(0, 0, True), (0, 1, True), (7, 8, True), (7, 7, False), (7, 3, False), (7, 0, False)]
+)
+def test_a_count_that_does_not_grow_is_a_copy_of_the_key(tenant: Tenant, known: int, said: int, opens: bool) -> None:
+    """WebAuthn, section 6.1.1. A key that never counts is trusted as it is. What was refused is not kept."""
+    key = SoftKey(count=known)
+    add(sure(tenant.owner), key, passwordless="on")
+    key.count = said - 1
+    client = visitor()
+    assert ("may have been copied" in use(client, ALONE, key)) is not opens
+    assert is_signed_in(client) is opens
+    key.count = max(known, said)
+    assert "may have been copied" not in use(visitor(), ALONE, key)
+
+
+def test_a_copy_is_refused_at_every_door(tenant: Tenant, key: SoftKey) -> None:
+    copy, again = replace(key), reverse("mfa_reauthenticate_webauthn")
+    use(visitor(), ALONE, key)
+    for client, url in ((visitor(), ALONE), (after_password(tenant.owner), BESIDES), (sure(tenant.owner), again)):
+        copy.count = 0
+        assert "remove this passkey under" in use(client, url, copy)
+
+
+def test_a_renamed_key_keeps_its_count(tenant: Tenant, key: SoftKey) -> None:
+    copy = replace(key)
+    use(visitor(), ALONE, key)
+    sure(tenant.owner).post(reverse("mfa_edit_webauthn", args=[passkeys(tenant.owner)[0].pk]), {"name": "Red key"})
+    assert "may have been copied" in use(visitor(), ALONE, copy)
+
+
+def test_a_copy_is_told_by_mail_and_in_the_trail_once_an_hour(
+    tenant: Tenant, key: SoftKey, mailbox: Mailbox, settings
+) -> None:
+    settings.ACCOUNT_EMAIL_NOTIFICATIONS = True
+    copy = replace(key)
+    use(visitor(), ALONE, key)
+    for _ in range(2):
+        copy.count = 0
+        use(visitor(), ALONE, copy)
+    assert "a passkey of yours may have been copied" in " ".join(mailbox.last_text().split())
+    assert len(mailbox.messages) == 1
+    with tenant.tx():
+        assert AuditEntry.objects.get(action=AuditAction.PASSKEY_COPIED).subject == "Blue key"
+
+
 def test_an_answer_opens_once(key: SoftKey) -> None:
     client = visitor()
-    answer = sent(key.use(question(client, ALONE)))
+    answer = answered(key, question(client, ALONE))
     client.post(ALONE, answer)
+    assert is_signed_in(client)
     client.post(reverse("account_logout"))
     assert "Press the button once more." in client.post(ALONE, answer, follow=True).content.decode()
     assert not is_signed_in(client)
@@ -252,11 +306,39 @@ def test_tries_after_the_password_count_with_those_of_codes(tenant: Tenant, key:
     assert "Too many tries." in texts[-1]
 
 
-def test_questions_without_end_are_refused(tenant: Tenant) -> None:
-    """Each of them is a row in the table of sessions."""
-    answers = [visitor().get(ALONE, headers=QUESTION) for _ in range(61)]
-    assert [answers[59].status_code, answers[60].status_code] == [200, 429]
-    assert "Wait a minute" in answers[60].content.decode()
+def test_questions_without_end_are_refused(tenant: Tenant, settings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {"passkey_question": "2/m/ip"}
+    answers = [visitor().get(ALONE, headers=QUESTION) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert "Wait a minute" in answers[2].content.decode()
+
+
+def test_neither_a_question_nor_a_refused_answer_makes_a_session(tenant: Tenant, key: SoftKey) -> None:
+    """Every page of signing in puts one by itself."""
+    sessions = Session.objects.count()
+    use(visitor(), ALONE, SoftKey(id=b"nobody's", owner=key.owner))
+    assert Session.objects.count() == sessions
+
+
+def test_two_pages_of_signing_in_are_answered_each_by_its_own(tenant: Tenant, key: SoftKey) -> None:
+    client = visitor()
+    first, _ = question(client, ALONE), question(client, ALONE)
+    client.post(ALONE, answered(key, first))
+    assert is_signed_in(client)
+
+
+@pytest.mark.parametrize("case", ["of another", "late", "made up", "none"])
+def test_an_answer_needs_its_question(tenant: Tenant, key: SoftKey, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    client = visitor()
+    answer = answered(key, question(client, ALONE))
+    if case == "late":
+        monkeypatch.setattr("projects.pages.people.passkey_questions.SECONDS", -1)
+    else:
+        made_up = signing.dumps({"challenge": "AA", "user_verification": "required"})
+        others = {"of another": question(client, ALONE)["question"], "made up": made_up, "none": ""}
+        answer["question"] = others[case]
+    assert "Press the button once more." in client.post(ALONE, answer, follow=True).content.decode()
+    assert not is_signed_in(client)
 
 
 def test_an_inactive_person_s_key_opens_nothing(tenant: Tenant, key: SoftKey) -> None:

@@ -59,6 +59,13 @@ def test_a_weak_password_is_refused_beside_its_field(database: None, password: s
     assert not User.objects.filter(email=EMAIL).exists()
 
 
+def test_an_address_too_long_to_be_kept_is_refused_and_not_cut(database: None) -> None:
+    long = f"{'a' * 63}@{'.'.join(['b' * 60] * 4)}.example"
+    answer = Client().post(reverse("account_signup"), {"email": long, "password1": NEW_PASSWORD})
+    assert f"An e-mail address has at most 254 characters; this has {len(long)}." in answer.content.decode()
+    assert not User.objects.exists()
+
+
 def test_a_taken_address_is_refused(newcomer: User) -> None:
     answer = Client().post(reverse("account_signup"), {"email": EMAIL.upper(), "password1": NEW_PASSWORD})
     assert "Somebody has signed up with this e-mail" in answer.content.decode()

@@ -10,13 +10,17 @@ from django.test import Client
 from django.urls import reverse
 
 from projects.audit import note_change
-from projects.models import ApiKey, AuditAction, AuditEntry, Role, User
+from projects.models import ApiKey, AuditAction, AuditEntry, Member, Role, User
 from projects.services import revoke_key
 from projects.source_kinds import KINDS
 from projects.sources import SourceEdit, connect_source, disconnect_source
 from tests.conftest import PASSWORD, Tenant
 from tests.people.conftest import browser, invite, link_in, page_of
+from tests.people.soft_key import SoftKey
 from tests.people.test_members import change, membership, remove
+from tests.people.test_passkeys import add, passkeys
+from tests.people.test_passkeys import sure as has_shown_who
+from tests.people.test_second_factor import recovery_codes, turn_on
 
 LENA = "lena@example.com"
 MAIL = {"host": "smtp.example.com", "from_address": "hello@nello.example"}
@@ -97,6 +101,69 @@ def test_a_connection_is_written_down_without_its_secret(tenant: Tenant) -> None
     assert (found[1].before["from_name"], found[1].after["from_name"]) == ("", "Nello")
     assert found[1].after[KINDS["smtp"].credential] == "a new one"
     assert "canary" not in str([vars(one) for one in found])
+
+
+def ways(tenant: Tenant) -> list[tuple[str, str]]:
+    return [(one.action, one.subject) for one in entries(tenant) if one.action.startswith("factor.")]
+
+
+def test_passkeys_are_written_down_by_their_names(tenant: Tenant) -> None:
+    """A name that stays is no change."""
+    client = has_shown_who(tenant.owner)
+    add(client, SoftKey(), name="Blue key")
+    [passkey] = passkeys(tenant.owner)
+    for name in ("Blue key", "Red key"):
+        client.post(reverse("mfa_edit_webauthn", args=[passkey.pk]), {"name": name})
+    assert last(tenant)[3:] == ({"name": "Blue key"}, {"name": "Red key"})
+    client.post(reverse("mfa_remove_webauthn", args=[passkey.pk]))
+    assert ways(tenant) == [
+        (AuditAction.PASSKEY_ADDED, "Blue key"),
+        (AuditAction.PASSKEY_RENAMED, "Red key"),
+        (AuditAction.PASSKEY_REMOVED, "Red key"),
+    ]
+
+
+def test_codes_are_written_down_without_one(tenant: Tenant) -> None:
+    client, me = has_shown_who(tenant.owner), tenant.owner.email
+    secret = turn_on(client)
+    client.post(reverse("mfa_generate_recovery_codes"))
+    codes = recovery_codes(tenant.owner)
+    client.post(reverse("mfa_deactivate_totp"))
+    assert ways(tenant) == [(AuditAction.APP_ON, me), (AuditAction.RECOVERY_CODES, me), (AuditAction.APP_OFF, me)]
+    assert not any(one in str([vars(entry) for entry in entries(tenant)]) for one in (secret, *codes))
+
+
+def test_how_one_signs_in_is_read_wherever_one_is_a_member(tenant: Tenant, stranger: Tenant, viewer: User) -> None:
+    with stranger.tx():
+        Member.objects.create(user=viewer, role=Role.VIEWER)
+    turn_on(has_shown_who(viewer))
+    for place, owner in ((tenant, tenant.owner), (stranger, stranger.owner)):
+        assert "turned on the codes of an app" in browser(owner).get(page_of(place, "member_history")).content.decode()
+
+
+def test_a_change_that_fails_leaves_no_entry(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("allauth.mfa.totp.internal.flows.TOTP.activate", fail)
+    client = has_shown_who(tenant.owner)
+    client.raise_request_exception = False
+    turn_on(client)
+    assert ways(tenant) == []
+
+
+def test_what_the_platform_takes_is_written_down(tenant: Tenant) -> None:
+    add(has_shown_who(tenant.owner), SoftKey(), name="Blue key")
+    platform = User.objects.create_superuser("platform@makegood.example", PASSWORD)
+    page = reverse("admin:mfa_authenticator_delete", args=[passkeys(tenant.owner)[0].pk])
+    browser(platform).post(page, {"post": "yes"})
+    assert last(tenant) == (
+        AuditAction.FACTOR_TAKEN,
+        platform.email,
+        tenant.owner.email,
+        {"factor": "WebAuthn: Blue key"},
+        {},
+    )
 
 
 def test_the_application_can_not_change_an_entry(tenant: Tenant) -> None:

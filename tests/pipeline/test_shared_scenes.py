@@ -20,9 +20,12 @@ from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import lane_of
+from projects.attributes import set_attribute
+from projects.model_choice import KEY_ATTRIBUTE
+from projects.models.attribute import AttributeType
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
-from tests.pipeline.conftest import job_of
+from tests.pipeline.conftest import configure, job_of
 
 FLOWS = ("observer", "thoughts", "tool_caller")
 
@@ -108,6 +111,19 @@ def test_no_flow_changes_what_it_shares(tenant, talk, replied):
     thoughts._begin(jobs["thoughts"])
     tool_caller._begin(jobs["tool_caller"])
     assert contents(scene) == before
+
+
+def test_each_flow_asks_the_projects_own_model_with_its_key(tenant, replied):
+    """The key is read with the surroundings: no flow that only shares them opens a transaction for it."""
+    configure(tenant, model_base_url="https://models.example/v1")
+    with tenant.tx():
+        set_attribute(tenant.project, KEY_ATTRIBUTE, "sk-of-the-project", type=AttributeType.SECRET)
+    _, observing = observer._begin(job_of(replied, lane="observer"))
+    _, thinking = thoughts._begin(job_of(replied, lane="thoughts"))
+    calling = tool_caller._begin(job_of(replied, lane="tool_caller"))
+    for model in (observing.model, thinking.model, calling.model):
+        assert (model.endpoint.base_url, model.endpoint.api_key) == ("https://models.example/v1", "sk-of-the-project")
+        assert not model.endpoint.trusted
 
 
 FACT = {"quote": "a table for four", "field": "name", "value": "Ada", "confidence": "stated"}

@@ -34,7 +34,7 @@ def test_the_link_goes_out_once(
     with TwilioServer() as twilio:
         connect_twilio(turns.tenant, twilio.url)
         with turns.tenant.tx():
-            post_message(phone.conversation, "Send me the link, please")
+            post_message(phone.conversation.pk, "Send me the link, please")
         processes.worker(crash_at=f"{label}:1").wait()
         processes.worker()
         settle(turns.tenant)

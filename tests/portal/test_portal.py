@@ -29,7 +29,7 @@ def call(tenant: Tenant) -> Conversation:
         made = start_conversation(
             tenant.project, channel="phone", external_id="ada", known={"phone": "+393475550142"}, metadata={}
         )
-        post_message(made, "Do you have a table on Friday?")
+        post_message(made.pk, "Do you have a table on Friday?")
     return made
 
 
@@ -63,8 +63,10 @@ def test_a_second_message_goes_on_with_it(call: Conversation, client: Client, te
     "change", [lambda token: "A" * 68, lambda token: token[:-1], lambda token: f"{token[:60]}AAAAAAAA"]
 )
 def test_a_link_that_we_never_signed_opens_nothing(call: Conversation, client: Client, change: Any) -> None:
-    """Threat 10: it is not found, like a page that never was."""
-    assert client.get(f"/c/{change(token_of(call))}").status_code == 404
+    """Threat 10: it is not found, and the customer is told what to do instead of a member."""
+    answer = client.get(f"/c/{change(token_of(call))}")
+    assert (answer.status_code, answer.headers["X-Robots-Tag"]) == (404, "noindex, nofollow")
+    assert "or ask there for a new one" in answer.content.decode()
 
 
 def test_a_link_stands_for_fourteen_days(call: Conversation, client: Client) -> None:
@@ -103,7 +105,7 @@ def test_the_button_for_a_person_asks_for_one(turns: Any, client: Client) -> Non
 def test_a_script_in_the_transcript_is_text(call: Conversation, tenant: Tenant, client: Client) -> None:
     """Threat 21."""
     with tenant.tx():
-        post_message(call, "<script>alert(1)</script>")
+        post_message(call.pk, "<script>alert(1)</script>")
     assert "<script>alert(1)" not in client.get(f"/c/{token_of(call)}").content.decode()
 
 

@@ -115,7 +115,7 @@ def test_what_was_said_is_read_at_once(page: Page) -> None:
     for number in range(4):
         with page.turns.tenant.tx():
             talk = page.turns.on("phone", external_id="ada")
-            post_message(talk.conversation, f"Call {number}")
+            post_message(talk.conversation.pk, f"Call {number}")
     with CaptureQueriesContext(connection) as five:
         seen = page.look()
     assert all(f"Call {number}" in seen for number in range(4))

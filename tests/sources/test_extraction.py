@@ -156,7 +156,7 @@ def test_words_after_the_end_wait_for_the_next_end(desk: Desk) -> None:
     talked(desk)
     look_through(desk)
     with desk.tenant.tx():
-        post_message(desk.talk.conversation, "One more thing")
+        post_message(desk.talk.conversation.pk, "One more thing")
     here = conversation(desk)
     assert here.extracted_to < here.last_message
 

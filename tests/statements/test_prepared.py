@@ -74,8 +74,8 @@ def test_a_connection_that_broke_is_replaced_for_the_next_piece_of_work(tenant, 
             Prepared("select pg_terminate_backend(pg_backend_pid())")()
 
     with pytest.raises(OperationalError):
-        _in_thread(break_off)
-    assert _in_thread(ask) == [(tenant.project.name,)]
+        _in_thread("default", break_off)
+    assert _in_thread("default", ask) == [(tenant.project.name,)]
 
 
 def test_a_restart_of_the_server_between_two_pieces_of_work_is_not_noticed(tenant, named):
@@ -86,9 +86,9 @@ def test_a_restart_of_the_server_between_two_pieces_of_work_is_not_noticed(tenan
             [(pid,)] = Prepared("select pg_backend_pid()")()
             return pid, named(tenant.project.pk)[0][0]
 
-    before, _ = _in_thread(ask)
+    before, _ = _in_thread("default", ask)
     other = connection.copy()
     with closing(other), other.cursor() as cursor:
         cursor.execute("select pg_terminate_backend(%s, 5000)", [before])
-    after, name = _in_thread(ask)
+    after, name = _in_thread("default", ask)
     assert (after != before, name) == (True, tenant.project.name)

@@ -241,7 +241,7 @@ def test_a_tool_that_cannot_be_read_hinders_no_other(bare: Tools, caplog: pytest
     assert "can't be read and is left out" in caplog.text
 
 
-def test_compiling_costs_three_queries_whatever_the_number_of_tools(bare: Tools) -> None:
+def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -> None:
     """N05: it is part of every turn."""
     for number in range(3):
         bare.save(f"tool_{'abc'[number]}", event())
@@ -249,4 +249,4 @@ def test_compiling_costs_three_queries_whatever_the_number_of_tools(bare: Tools)
     stored_definitions()
     with bare.tenant.tx(), CaptureQueriesContext(connection) as queries:
         compile_tools(bare.tenant.project, channel="chat")
-    assert len(queries) == 3
+    assert len(queries) == 2

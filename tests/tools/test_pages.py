@@ -136,6 +136,13 @@ def test_the_catalogue_tells_the_moments_apart(owner: Client, tenant: Tenant) ->
     assert "send_sms_tool" in {entry.name for entry in groups["Built in"].entries}
 
 
+def test_a_channel_that_there_isnt_is_refused_with_those_that_there_are(api: Client) -> None:
+    """L01: an empty catalogue would say that nothing is offered."""
+    refused = api.get("/api/v1/tools?channel=pigeon")
+    assert refused.status_code == 400
+    assert refused.json()["error"]["message"].startswith("channel must be one of: chat, phone, webcall,")
+
+
 def test_the_api_tells_what_a_model_is_told(api: Client) -> None:
     """F06, L08: capability, category, channels, parameters and section of each tool that models call."""
     found = {tool["name"]: tool for tool in api.get("/api/v1/tools?channel=phone").json()["results"]}

@@ -153,7 +153,7 @@ def test_looking_whether_they_changed_costs_no_query(tools: Tools) -> None:
     with tools.tenant.tx(), CaptureQueriesContext(connection) as queries:
         read_state(tools.tenant.project, channel="phone")
         stored_definitions()
-    assert len(queries) == 2
+    assert len(queries) == 1
 
 
 def test_tenants_read_definitions_and_write_none(tools: Tools) -> None:

@@ -13,7 +13,8 @@ from django.db import connections
 from django.db.models import F
 
 from conversations.models import Event, Wait
-from conversations.waits import end_overdue_waits, is_waiting, open_waits
+from conversations.reads import open_waits_of
+from conversations.waits import end_overdue_waits, is_waiting
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk
 from tests.waiting.conftest import answered, awaited, begin, end
@@ -68,7 +69,7 @@ def until_none_is_open(tenant: Tenant, talks: list[Talk]) -> None:
     time.sleep(LONGEST)
     with tenant.tx():
         assert not any(is_waiting(talk.conversation.pk) for talk in talks)
-        assert not any(open_waits(talk.conversation.pk) for talk in talks)
+        assert not any(open_waits_of(talk.conversation.pk) for talk in talks)
     ends_at = time.monotonic() + 60
     while time.monotonic() < ends_at:
         with tenant.tx():

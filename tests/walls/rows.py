@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from functools import cache
 from typing import Any
 
 from django.apps import apps
@@ -19,6 +20,7 @@ from tests.conftest import PASSWORD, Tenant
 Rows = dict[type[models.Model], models.Model]
 
 
+@cache
 def tenant_models() -> list[type[TenantModel]]:
     """Every model whose rows belong to an organization, by its field and not by its base."""
     found = (model for model in apps.get_models() if any(field.name == "organization" for field in model._meta.fields))
@@ -42,10 +44,15 @@ def parent_of(field: Any) -> type[models.Model] | None:
     """The model that a column refers to; a lower floor's `conversation_id` is a reference without a ForeignKey."""
     if field.remote_field:
         return field.related_model  # type: ignore[no-any-return]
-    named = {model._meta.model_name: model for model in tenant_models()}
-    return named.get(field.name.removesuffix("_id")) if isinstance(field, models.UUIDField) else None
+    return _named().get(field.name.removesuffix("_id")) if isinstance(field, models.UUIDField) else None
 
 
+@cache
+def _named() -> dict[str | None, type[models.Model]]:
+    return {model._meta.model_name: model for model in tenant_models()}
+
+
+@cache
 def _parents(model: type[models.Model]) -> set[Any]:
     required = {parent_of(field) for field in model._meta.fields if not field.null}
     return required - {model, None}

@@ -105,7 +105,7 @@ def house(_schema: None) -> Iterator[House]:
         conversation = start_conversation(
             tenant.project, channel=Channel.API, external_id="canary-guest", known={}, metadata={}
         )
-        posted = post_message(conversation, "canary-message")
+        posted = post_message(conversation.pk, "canary-message")
         turn = posted.turn
         common = {"project": tenant.project, "subject_id": conversation.pk}
         job = Job.objects.create(

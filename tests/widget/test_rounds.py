@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import Collection
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -58,9 +58,9 @@ async def heard(conversations: list[Conversation], words: str) -> None:
 
 async def _shows(conversation: Conversation, words: str) -> None:
     place = Place(conversation.organization_id, conversation.pk, after=0, is_reset=True)
-    async with aclosing(cast("AsyncGenerator[bytes, None]", EventStream(place).lines())) as lines:
-        async for piece in lines:
-            if words.encode() in piece:
+    async with aclosing(EventStream(place).frames()) as stream:
+        async for frames in stream:
+            if words.encode() in b"".join(frames):
                 return
 
 
@@ -119,8 +119,8 @@ def test_a_round_ends_with_the_last_stream(tenant: Tenant) -> None:
 
     async def open_and_leave() -> None:
         place = Place(conversation.organization_id, conversation.pk, after=0)
-        async with aclosing(cast("AsyncGenerator[bytes, None]", EventStream(place).lines())) as lines:
-            await anext(lines)
+        async with aclosing(EventStream(place).frames()) as stream:
+            await anext(stream)
             rounds = hub()._rounds
         assert rounds is not None
         async with asyncio.timeout(PATIENCE):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 from django.db.models.functions import Now
 from django.test import AsyncClient
 
+from conversations.live import stream
 from conversations.live.hub import _hubs
 from conversations.log import open_log
 from conversations.models import MessageRole, Turn, TurnCall, TurnStatus, TurnStep
 from conversations.models.event import EventType
 from conversations.operators import answer, take_over
+from conversations.widget.customer import for_customer
 from tests.calls.conftest import turns
 from tests.calls.turns import Turns
 from tests.widget.conftest import SHOP, Placed, Visitor, refusal
@@ -89,6 +92,18 @@ def test_a_customer_sees_what_was_said_and_shown_and_nothing_of_how(told: Visito
     blocks = [frame["data"]["block"]["type"] for frame in seen if frame["event"] == "block"]
     assert blocks == ["escalation_button"]
     assert SECRET not in json.dumps(seen)
+
+
+async def test_frames_that_were_told_together_are_looked_at_one_by_one() -> None:
+    """W11: what stands behind a token is no token."""
+
+    async def together() -> AsyncGenerator[list[bytes], None]:
+        hidden = stream.frame("directives", {"goal": SECRET}, event_id=1)
+        yield [stream.frame("token", {"text": "Hi"}), hidden, stream.frame("waiting", {"waiting": True}, event_id=2)]
+
+    shown = b"".join([piece async for piece in for_customer(together())])
+    assert [line for line in shown.split(b"\n") if line.startswith(b"event")] == [b"event: token", b"event: waiting"]
+    assert SECRET.encode() not in shown
 
 
 def test_a_reload_gets_all_that_was_said_with_its_blocks(told: Visitor) -> None:

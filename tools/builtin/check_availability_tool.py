@@ -7,6 +7,7 @@ from pydantic import Field
 from projects.models import Project
 from tools.book.clock import read_clock, read_day
 from tools.book.desk import Arguments, refused
+from tools.book.refusals import Closed, Past, TooFar, TooLarge
 from tools.book.search import new_search, sentences
 from tools.book.wishes import Wish
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
@@ -15,6 +16,8 @@ from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 
 WAIT_SECONDS = 30
+# What the book says of a day or a party that can't be booked, with what can.
+ANSWERS = (Closed, Past, TooFar, TooLarge)
 
 
 class CheckAvailability(Arguments):
@@ -32,12 +35,18 @@ class CheckAvailability(Arguments):
 
 
 def check_availability(project: Project, asked: CheckAvailability, occasion: Occasion, view: View) -> Outcome:
-    """Free or not, and what is free near it, where the business's own calendar isn't taken."""
+    """Free or not, and what is free near it, where the business's own calendar isn't taken. A day on which it is closed is not free."""
     if asked.date is None:
         return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
+    day, clock = read_day(asked.date), read_clock(asked.time) if asked.time else None
     wish = Wish(party_size=asked.party_size, name=asked.with_whom or "")
-    search = new_search(project, wish, now=occasion.at, busy=view.busy)
-    found = search.on(read_day(asked.date), read_clock(asked.time) if asked.time else None)
+    try:
+        search = new_search(project, wish, now=occasion.at, busy=view.busy)
+        found = search.on(day, clock)
+    except ANSWERS as answer:
+        # It was looked up, as was promised; this is what came of it.
+        nothing = {"date": day.isoformat(), "time": asked.time, "party_size": asked.party_size, "free": False}
+        return Outcome.done(answer.message, result=nothing, adapter="book")
     result = {
         "date": found.day.isoformat(),
         "time": f"{found.asked:%H:%M}" if found.asked else None,

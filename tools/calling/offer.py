@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
-from uuid import UUID
 
 from pydantic_core import to_json
 
@@ -18,12 +17,11 @@ from tools.catalogue import CompiledTool, compile_builtin, compile_custom
 from tools.custom.standing import StandingTool, standing_tools
 from tools.definition import Moment
 from tools.execution.schemas import NOTHING
+from tools.kept import Kept
 from tools.platform import StoredDefinition, stored_definitions
 from tools.state import BusinessState, normalise_channel, read_state
 
 HEADING = "## Available Tools"
-# Of some twenty kilobytes each.
-MOST_KEPT = 200
 
 
 @dataclass(frozen=True)
@@ -94,31 +92,12 @@ def read_offer(moment: Moment, project: Project, *, channel: str) -> Offer:
     state, stored = read_state(project, channel=channel), stored_definitions()
     if state.has_own_moments:
         return offer_at(moment, state, stored, standing_tools(project.pk))
-    place = (project.pk, moment, state.channel)
-    kept = _kept.get(place)
-    # Most turns find their business as the one before found it, and what follows from it is much to work out.
-    if kept is None or kept.stored is not stored or kept.state != state:
-        kept = _keep(place, _Kept(state, stored, offer_at(moment, state, stored)))
-    return kept.offer
+    return _kept.of((project.pk, moment, state.channel), (state, stored), lambda: offer_at(moment, state, stored))
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """What was offered, and what it followed from."""
-
-    state: BusinessState
-    stored: Mapping[str, StoredDefinition] | None
-    offer: Offer
-
-
-_kept: dict[tuple[UUID, Moment, str], _Kept] = {}
-
-
-def _keep(place: tuple[UUID, Moment, str], kept: _Kept) -> _Kept:
-    if len(_kept) >= MOST_KEPT:
-        _kept.clear()
-    _kept[place] = kept
-    return kept
+# Most turns find their business as the one before found it, and what follows from it is much to work out: some twenty
+# kilobytes each.
+_kept: Kept[Offer] = Kept(most=200)
 
 
 def read_offers(moment: Moment, project: Project, config: AgentConfig, *, channels: Iterable[str]) -> dict[str, Offer]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 from urllib.parse import urlencode
 
 from allauth.core.ratelimit import consume_or_429
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.views import AuthenticateView, IndexView
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.views import DeactivateTOTPView
+from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn.internal import auth
 from allauth.mfa.webauthn.views import (
     AddWebAuthnView,
+    EditWebAuthnView,
     LoginWebAuthnView,
     ReauthenticateWebAuthnView,
     RemoveWebAuthnView,
@@ -20,15 +23,18 @@ from allauth.mfa.webauthn.views import (
 from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from fido2.webauthn import RegistrationResponse
 
-from projects.models import User
+from projects.factor_trail import note_factor
+from projects.models import AuditAction, User
 from projects.pages.people.moments import Moment, moment
 from projects.pages.people.passkey_forms import origin_host
+from projects.pages.people.passkey_questions import make_question, read_question
 
 
 @dataclass(frozen=True)
@@ -53,19 +59,67 @@ def passkeys(request: HttpRequest) -> HttpResponse:
     return redirect("mfa_index")
 
 
-class AddPasskey(AddWebAuthnView):  # type: ignore[misc]
+class Noted:
+    """Of a page that changes how one signs in: the change and its entries in the trail are one transaction."""
+
+    action: ClassVar[AuditAction]
+    request: HttpRequest
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        with transaction.atomic():
+            note_factor(self.action, user=cast(User, self.request.user), **self.facts(form))
+            return cast(HttpResponse, super().form_valid(form))  # type: ignore[misc]  # the page's own
+
+    def facts(self, form: Form) -> dict[str, Any]:
+        """Which one, and what is different of it."""
+        return {}
+
+
+class AddPasskey(Noted, AddWebAuthnView):  # type: ignore[misc]
+    action = AuditAction.PASSKEY_ADDED
+
+    def facts(self, form: Form) -> dict[str, Any]:
+        return {"subject": form.cleaned_data["name"]}
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """With the form that was refused: another would be held against the next question."""
         return {**super().get_context_data(**kwargs), **kwargs}
 
 
-class RemovePasskey(RemoveWebAuthnView):  # type: ignore[misc]
+class RenamePasskey(Noted, EditWebAuthnView):  # type: ignore[misc]
+    action = AuditAction.PASSKEY_RENAMED
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        is_same = form.cleaned_data["name"] == str(self.object)
+        return redirect("mfa_index") if is_same else super().form_valid(form)
+
+    def facts(self, form: Form) -> dict[str, Any]:
+        name, new = str(self.object), form.cleaned_data["name"]
+        return {"subject": new, "before": {"name": name}, "after": {"name": new}}
+
+
+class RemovePasskey(Noted, RemoveWebAuthnView):  # type: ignore[misc]
+    action = AuditAction.PASSKEY_REMOVED
+
+    def facts(self, form: Form) -> dict[str, Any]:
+        return {"subject": str(self.object)}
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         others = first_factors(cast(User, self.request.user)) - {self.object.pk}
         return {**super().get_context_data(**kwargs), "is_last": not others}
 
 
-class TurnOffApp(DeactivateTOTPView):  # type: ignore[misc]
+class TurnOnApp(Noted, ActivateTOTPView):  # type: ignore[misc]
+    action = AuditAction.APP_ON
+
+
+class NewRecoveryCodes(Noted, GenerateRecoveryCodesView):  # type: ignore[misc]
+    action = AuditAction.RECOVERY_CODES
+
+
+class TurnOffApp(Noted, DeactivateTOTPView):  # type: ignore[misc]
+    action = AuditAction.APP_OFF
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         others = first_factors(cast(User, self.request.user)) - {self.authenticator.pk}
         return {**super().get_context_data(**kwargs), "is_last": not others}
@@ -90,9 +144,21 @@ class ReauthenticateByPasskey(ReauthenticateWebAuthnView):  # type: ignore[misc]
 
 class SignInByPasskey(LoginWebAuthnView):  # type: ignore[misc]
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The question to the browser. Each is kept in a session, which a visitor could have made without end."""
+        """The question to the browser, which every page of signing in puts by itself."""
+        if request.headers.get("Accept") != "application/json":
+            return redirect("account_login")
         refused = consume_or_429(request, action="passkey_question", limit_get=True)
-        return refused or cast(HttpResponse, super().get(request, *args, **kwargs))
+        return refused or JsonResponse(make_question())
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The answer, with its question: allauth looks for that in the session, where it is for this moment only."""
+        auth.clear_state()
+        if question := read_question(request.POST.get("question", "")):
+            auth.set_state(question)
+        try:
+            return cast(HttpResponse, super().post(request, *args, **kwargs))
+        finally:
+            auth.clear_state()
 
     def form_invalid(self, form: Form) -> HttpResponse:
         """Back to the page of signing in, which still leads to where the person wanted to go."""

@@ -10,6 +10,7 @@ import struct
 from typing import Any
 from urllib.parse import urlsplit
 
+from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as allauth_forms
@@ -25,7 +26,10 @@ from fido2.webauthn import (
     RegistrationResponse,
 )
 
+from projects.factor_trail import note_copy
 from projects.pages.people.forms import LineField
+from projects.pages.people.passkey_questions import spend_question
+from projects.sign_counts import take_count
 
 LONGEST_NAME = 80
 # Of an answer as text. A passkey's takes one or two thousand characters.
@@ -41,6 +45,10 @@ UNKNOWN = "This passkey isn’t known here: it was removed, or it is one of anot
 UNVERIFIED = (
     "This key asked for no PIN and no fingerprint, so it can’t open the account alone. "
     "Set a PIN on it, or sign in with e-mail and password and use it after them."
+)
+COPIED = (
+    "This passkey may have been copied: another use of it has counted further. Use another way, "
+    "remove this passkey under “Passkeys and codes”, and add a new one."
 )
 NOT_ADDED = "This key can’t be used here. Try once more, or with another one."
 NOT_ALONE = (
@@ -113,13 +121,18 @@ class PasskeyForm(allauth_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
         _demand_asked_here(answer.response.client_data)
         self.check(answer)
         try:
-            return super().clean_credential()
+            factor = super().clean_credential()
+            is_counted = take_count(factor, answer.response.authenticator_data.counter)
         except ValidationError as error:
             if error.code == "too_many_login_attempts":
                 raise
             raise ValidationError(UNKNOWN) from error
-        except OF_ANOTHER_FORM as error:
+        except (*OF_ANOTHER_FORM, Authenticator.DoesNotExist) as error:
             raise ValidationError(UNKNOWN) from error
+        if not is_counted:
+            note_copy(context.request, factor)
+            raise ValidationError(COPIED)
+        return factor
 
     def check(self, answer: AuthenticationResponse) -> None:
         """What this way of using it asks besides."""
@@ -140,7 +153,9 @@ class SignInForm(PasskeyForm):
         super().__init__(*args, user=None, **kwargs)
 
     def check(self, answer: AuthenticationResponse) -> None:
-        """Also where the question was one of a page that asks for less: both are kept in one place of the session."""
+        """What the browser made of a question that demands it is not believed."""
+        if not spend_question(answer.response.client_data.challenge):
+            raise ValidationError(STALE)
         if not answer.response.authenticator_data.is_user_verified():
             raise ValidationError(UNVERIFIED)
 

@@ -1,4 +1,4 @@
-"""The page of the audit trail: who changed the organization's people, keys and connections."""
+"""The page of the audit trail: who changed the organization's people, how they sign in, its keys and connections."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ SHOWN = 50
 ICONS = {
     "invitation": "mail",
     "member": "user",
+    "factor": "fingerprint",
     "key": "key",
     "integration": "plug-connected",
     "article": "book-2",

@@ -1,25 +1,45 @@
 // Forms with `data-passkey`: the browser asks for the passkey, and its answer goes out with the form.
+// Where the form's address puts the question, the field of the e-mail offers the passkeys that this browser knows as well.
 import { h, icon } from "../dom.js";
 import { askForKey, makeKey } from "./webauthn.js";
 import { obstacle, reason } from "./passkey_words.js";
 
-/** What the server asks: in the page under the id that `data-passkey` names, or else at the form's address. */
-async function question(form) {
+/** What the server asks: in the page under the id that `data-passkey` names, or else at the form's address, which gives it
+ * along to come back with the answer. */
+async function question(form, signal) {
   const { passkey } = form.dataset;
-  if (passkey) return JSON.parse(document.getElementById(passkey).textContent);
+  if (passkey) return { options: JSON.parse(document.getElementById(passkey).textContent) };
   // This very header makes the server answer with data.
-  const answer = await fetch(form.action, { headers: { Accept: "application/json" } });
+  const answer = await fetch(form.action, { headers: { Accept: "application/json" }, signal });
   if (!answer.ok) throw Object.assign(new Error(), { name: answer.status === 429 ? "TooMany" : "NoAnswer" });
-  const { request_options: options } = await answer.json();
+  const { request_options: options, question: put } = await answer.json();
   // Somebody has signed in meanwhile, in another tab: this page, loaded again, leads on.
   if (!options) throw Object.assign(new Error(), { name: "NoAnswer" });
-  return options;
+  return { options, put };
 }
 
 async function answered(form) {
-  const { publicKey } = await question(form);
+  const { options, put } = await question(form);
   const alone = form.elements.passwordless;
-  return alone ? makeKey(publicKey, { alone: alone.checked }) : askForKey(publicKey);
+  const ask = alone ? makeKey(options.publicKey, { alone: alone.checked }) : askForKey(options.publicKey);
+  return { answer: await ask, put };
+}
+
+function send(form, { answer, put }) {
+  if (put) form.elements.question.value = put;
+  form.elements.credential.value = JSON.stringify(answer);
+  form.requestSubmit();
+}
+
+/** Let the field of the e-mail offer passkeys, until `signal`. */
+async function offer(form, signal) {
+  if (obstacle() || !(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
+  try {
+    const { options, put } = await question(form, signal);
+    send(form, { answer: await askForKey(options.publicKey, { mediation: "conditional", signal }), put });
+  } catch {
+    // Nobody pressed anything, so nothing is said: the button says what stands in the way.
+  }
 }
 
 function say(region, words, tone = "bad") {
@@ -35,23 +55,35 @@ async function proceed(form) {
   if (problem) return;
   button.disabled = true;
   try {
-    form.elements.credential.value = JSON.stringify(await answered(form));
+    send(form, await answered(form));
   } catch (error) {
     say(region, reason(error, form.dataset));
   }
   button.disabled = false;
-  if (form.elements.credential.value) form.requestSubmit();
 }
 
 function bind(form) {
-  form.addEventListener("submit", (event) => {
+  let offered = new AbortController();
+  let offering = null;
+  const offerAnew = () => {
+    if (form.dataset.passkey) return;
+    offered = new AbortController();
+    offering = offer(form, offered.signal);
+  };
+  form.addEventListener("submit", async (event) => {
     if (form.elements.credential.value) return;
     event.preventDefault();
-    proceed(form);
+    // The browser puts one question at a time, and refuses the next until the one before it has come to its end.
+    offered.abort();
+    await offering;
+    await proceed(form);
+    if (!form.elements.credential.value) offerAnew();
   });
-  // Back from the next page, the answer is used up.
+  // Also back from the next page, where the answer was used up.
   addEventListener("pageshow", () => {
+    offered.abort();
     form.elements.credential.value = "";
+    offerAnew();
   });
 }
 

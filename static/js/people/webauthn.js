@@ -44,9 +44,10 @@ export async function makeKey(options, { alone }) {
   );
 }
 
-/** An answer of a passkey that is there. */
-export async function askForKey(options) {
+/** An answer of a passkey that is there. `among`: what the browser's own question takes besides, such as where it is put. */
+export async function askForKey(options, among = {}) {
   const used = await navigator.credentials.get({
+    ...among,
     publicKey: {
       ...options,
       challenge: bytes(options.challenge),

@@ -38,12 +38,13 @@ export class Checking {
 }
 
 /** The word beside the title: how the draft stands. */
-export function renderState(element, problems) {
+export function renderState(element, problems, { isNamed }) {
   const mistakes = problems.filter(({ tone }) => tone === "bad").length;
   const warnings = problems.length - mistakes;
-  refill(element, `${mistakes}:${warnings}`, () => {
+  refill(element, `${mistakes}:${warnings}:${isNamed}`, () => {
     if (mistakes) return state("bad", "alert-circle", plural(mistakes, "mistake"));
     if (warnings) return state("warn", "alert-triangle", plural(warnings, "warning"));
+    if (!isNamed) return state("mute", "circle-dashed", "Needs a name");
     return state("ok", "check", "Can be saved");
   });
 }

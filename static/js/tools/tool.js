@@ -112,7 +112,7 @@ class Tool {
     this.editor.show(others);
     const left = this.form.show(others);
     at("whole").replaceChildren(...whole(at("json").hidden ? left : []));
-    renderState(at("check"), problems);
+    renderState(at("check"), problems, { isNamed: Boolean(this.name) });
   }
 
   showName(problem) {

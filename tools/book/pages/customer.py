@@ -100,7 +100,7 @@ def own_booking(request: HttpRequest, token: str) -> HttpResponse:
         return _slow_down(request, wait)
     place = read_token(token)
     if place is None:
-        raise Http404
+        return _answer(request, "gone.html", {}, status=404)
     if request.method == "POST":
         return _change(request, token, place)
     with tenant_tx(place.organization_id):

@@ -11,6 +11,14 @@ from projects.pages.agent.entries import Node, part_of, text_of
 KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
 # Voice conversations are always scored.
 SCORED_BY_CHOICE = tuple(name for name in get_args(ChannelName) if name not in ("phone", "webcall"))
+CHANNEL_NAMES = {
+    "chat": "Chat",
+    "telegram": "Telegram",
+    "whatsapp": "WhatsApp",
+    "sms": "SMS",
+    "portal": "Portal",
+    "api": "API",
+}
 KIND_NAMES = {"text": "On text channels", "voice": "On voice channels"}
 POLICIES = (
     ("", "As the channel does"),
@@ -49,7 +57,7 @@ def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
         "quiet_from": boxes.box("quiet_hours.0", quiet[0]),
         "quiet_to": boxes.box("quiet_hours.1", quiet[1]),
         "quiet_error": boxes.error("quiet_hours"),
-        "scored": [(name, name in document["score_quality_on"]) for name in SCORED_BY_CHOICE],
+        "scored": [(name, CHANNEL_NAMES[name], name in document["score_quality_on"]) for name in SCORED_BY_CHOICE],
     }
 
 

@@ -1,0 +1,41 @@
+// Each row is a form of its own. What was typed into the others, or into one that was refused, stands there again on the page
+// that the answer brings.
+const KEY = `mg-rows:${location.pathname}`;
+const rows = [...document.querySelectorAll("form[data-row]")];
+const boxes = (row) => [...row.elements].filter((one) => one.name && one.type !== "hidden");
+const isBox = (one) => one.type === "checkbox";
+const typed = (one) => (isBox(one) ? one.checked : one.value);
+
+function begun(one) {
+  if (isBox(one)) return one.defaultChecked;
+  return one.options ? [...one.options].find((option) => option.defaultSelected)?.value : one.defaultValue;
+}
+
+/** Null where storage is blocked: then only the row that was saved stands. */
+function stored(work) {
+  try {
+    return work(sessionStorage);
+  } catch {
+    return null;
+  }
+}
+
+function keep({ target }) {
+  if (!target.closest("#main")) return;
+  const changed = rows.filter((row) => boxes(row).some((one) => typed(one) !== begun(one)));
+  const values = changed.map((row) => [row.action, Object.fromEntries(boxes(row).map((one) => [one.name, typed(one)]))]);
+  stored((kept) => kept.setItem(KEY, JSON.stringify({ sent: target.action, values })));
+}
+
+function putBack() {
+  const { sent, values } = JSON.parse(stored((kept) => kept.getItem(KEY)) ?? '{"values": []}');
+  stored((kept) => kept.removeItem(KEY));
+  for (const [action, value] of values) {
+    const row = rows.find((one) => one.action === action);
+    if (!row || (action === sent && !row.querySelector(".form-err"))) continue;
+    for (const one of boxes(row)) one[isBox(one) ? "checked" : "value"] = value[one.name];
+  }
+}
+
+putBack();
+document.addEventListener("submit", keep);
