@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHt
 from rest_framework.response import Response
 
 from conversations.api.views import Events, Messages
+from conversations.api.waiting import wait_seconds
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Place
 from conversations.models import Conversation, Event
@@ -20,8 +21,6 @@ from projects.api.async_doors import door_of, plain, rendered
 from projects.api.caller import Caller
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
-
-MAX_WAIT_SECONDS = 60.0
 
 _messages, _events = plain(Messages), plain(Events)
 
@@ -35,7 +34,7 @@ async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseB
     if "text/event-stream" in request.headers.get("Accept", ""):
         place = await in_db(_place_before, response, conversation_id)
         return _stream(turn_stream(place, UUID(response.data["turn"]["id"])))
-    if seconds := _wait_seconds(request):
+    if seconds := wait_seconds(request.GET.get("wait", "")):
         return await _with_reply(response, conversation_id, seconds=seconds)
     return response
 
@@ -87,14 +86,6 @@ def _place_before(response: Response, conversation_id: UUID) -> Place:
         events = Event.objects.filter(conversation_id=conversation_id, idn="user_message")
         seq = events.get(payload__id=response.data["message"]["id"]).seq
     return Place(organization_id=organization_id, conversation_id=conversation_id, after=seq - 1)
-
-
-def _wait_seconds(request: HttpRequest) -> float:
-    try:
-        seconds = float(request.GET.get("wait", "0"))
-    except ValueError:
-        return 0.0
-    return min(seconds, MAX_WAIT_SECONDS) if seconds > 0 else 0.0
 
 
 def _stream(frames: AsyncGenerator[list[bytes], None]) -> StreamingHttpResponse:

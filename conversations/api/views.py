@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch, known_fields
+from conversations.api.waiting import wait_seconds
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
 from conversations.presenters import (
@@ -115,6 +116,8 @@ class Messages(ConversationView):
         null, the turn `superseded`, and the `operator`, whose words come as messages of the conversation.
         """
         data = self.valid(MessageInput)
+        # Before anything is stored: who reads a refusal posts again.
+        wait_seconds(request.query_params.get("wait", ""))
         try:
             posted = post_message(conversation_id, data["content"], project_id=self.project.pk)
         except Conversation.DoesNotExist as error:

@@ -215,6 +215,14 @@ def test_content_that_is_too_long_or_empty_is_400(chat: Chat, content: str, mess
     assert (reply.status, reply.error["message"], reply.error["field"]) == (400, message, "content")
 
 
+@pytest.mark.parametrize("wait", ["x", "-1", "nan", "inf", "1s"])
+def test_a_wait_that_is_no_number_of_seconds_stores_nothing(chat: Chat, wait: str) -> None:
+    """It came without a word as no wait at all; whoever reads a refusal posts again, so nothing may stand yet."""
+    reply = chat.caller.post(f"{chat.messages}?wait={wait}", {"content": "Hello"})
+    assert (reply.status, reply.error["code"], reply.error["field"]) == (400, "invalid_wait", "wait")
+    assert chat.transcript() == []
+
+
 @pytest.mark.parametrize("content", ["\u0301" * 8000, "photo\u202egnp.exe", "a" * 8000])
 def test_odd_content_is_kept_as_it_came(chat: Chat, content: str) -> None:
     """Row 10."""

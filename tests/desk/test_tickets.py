@@ -56,7 +56,7 @@ def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client,
     [
         ({"subject": "x" * 121, "body": "y"}, "subject", "121 characters; the limit is 120"),
         ({"subject": " ", "body": "y"}, "subject", "empty"),
-        ({"subject": "x", "body": "y", "priority": "now"}, "priority", "now"),
+        ({"subject": "x", "body": "y", "priority": "now"}, "priority", "one of: low, normal, high, urgent"),
         ({"subject": "x", "body": "y", "number": 7}, "number", "Unknown field"),
         (
             {"subject": "x", "body": "y", "persona": "0198c0de-0000-7000-8000-000000000000"},

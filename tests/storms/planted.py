@@ -20,10 +20,14 @@ def plant(bug: str) -> None:
 def no_token_check() -> None:
     """A worker writes although its job is another's by now."""
     from jobs import fence
+    from projects.postgresql.prepared import Prepared
 
-    anyone = "token = token"
-    fence._KEEP = fence._KEEP.replace("token = %(token)s and state = 'running'", anyone)
-    fence._FINISH = fence._FINISH.replace("j.token = %(token)s and j.state = 'running'", "j.token = j.token")
+    anyone = "%s::bigint is not null"
+    fence._HOLD = Prepared(f"select 1 from jobs_job where id = %s and {anyone} for no key update")
+    fence._FINISH = Prepared(
+        "update jobs_job set state = %s, error = %s, finished_at = clock_timestamp(), lease_until = null"
+        f" where id = %s and {anyone} returning false"
+    )
 
 
 def no_sending_commit() -> None:
