@@ -17,7 +17,7 @@ from conversations.skills.thoughts import KeyDirectives, build_request
 from conversations.waits import SKIPPED_WAITING, is_waiting
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.fence import job_tx
+from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
@@ -64,9 +64,15 @@ async def _think(job: ClaimedJob) -> None:
 
 def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
     scene = shared_scene_after(job)
-    if scene.waits:
+    if scene.waits and _is_still_waiting(job):
         raise Waiting
     return scene, build_request(scene)
+
+
+def _is_still_waiting(job: ClaimedJob) -> bool:
+    """The reading that is shared may be older than the end of a wait, for which this job was queued."""
+    with reading(job):
+        return is_waiting(job.subject_id)
 
 
 def _commit(job: ClaimedJob, scene: Scene, written: KeyDirectives, records: list[CallRecord]) -> None:

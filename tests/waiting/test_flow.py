@@ -10,14 +10,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from conversations.flows import thoughts
 from conversations.models import Directives, Wait, WaitOutcome
+from conversations.shared_scenes import shared_scene_after
 from conversations.waits import end_wait, is_waiting
 from jobs.enqueue import JobRequest, enqueue
 from jobs.models import ModelCall
 from tests.conversations.threads import claimed, in_thread, run, until_waiting
 from tests.crashes.invariants import settle
 from tests.effects.conftest import Bench, bench
-from tests.pipeline.conftest import last_prompt, prompts_of
+from tests.pipeline.conftest import job_of, last_prompt, prompts_of
 from tests.processes import Zygote, until
 from tests.waiting.conftest import FREE, TOOL, answered, awaited, end, jobs, logged, outcomes, ran_out, shown, urgent
 
@@ -122,6 +124,18 @@ def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: Zygot
     settle(talk.tenant)
     assert jobs(talk, "thoughts")[-1] == SKIPPED
     assert model.requests("thoughts") == []
+
+
+def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
+    """W4: those that come with the end are queued within the second for which a reading is shared."""
+    turn = answered(talk)
+    effect = awaited(talk, turn)
+    job = job_of(turn, lane="thoughts")
+    with pytest.raises(thoughts.Waiting):
+        thoughts._begin(job)
+    end(talk, effect)
+    assert shared_scene_after(job).waits
+    thoughts._begin(job)
 
 
 def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes: Zygote, model) -> None:
