@@ -48,7 +48,11 @@ urlpatterns = [
     path(
         "docs/",
         SpectacularSwaggerSplitView.as_view(
-            url_name="schema", authentication_classes=[], permission_classes=[], throttle_classes=[]
+            url_name="schema",
+            template_name="api_docs.html",
+            authentication_classes=[],
+            permission_classes=[],
+            throttle_classes=[],
         ),
         name="api_docs",
     ),

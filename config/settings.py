@@ -108,7 +108,7 @@ SIGNUP = env.bool("MAKEGOOD_SIGNUP", default=True)
 EMAIL_HOST = env.str("EMAIL_HOST", default="")
 VERIFY_EMAIL = environment.verified_email(EMAIL_HOST)
 ACCOUNT_ADAPTER = "projects.accounts.AccountAdapter"
-ACCOUNT_FORMS = {"signup": "projects.accounts.SignupForm"}
+ACCOUNT_FORMS = {"login": "projects.accounts.LoginForm", "signup": "projects.accounts.SignupForm"}
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
@@ -205,7 +205,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    # What it highlights has colours of its own, which follow no theme.
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "syntaxHighlight": False},
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {

@@ -11,7 +11,7 @@ from conversations.finding import customer_names
 from conversations.models import Conversation
 from jobs.models import Job, State
 from projects.models import Project
-from todos.attention import count_waiting, waiting_todos
+from todos.attention import count_waiting, failed_todos, waiting_todos
 from todos.models import Todo, TodoStatus
 from tools.attention import broken_of_late, unanswered_effects
 from tools.desk.escalations import waiting_requests
@@ -53,18 +53,19 @@ def what_needs_you(project: Project) -> Attention:
     unknown, broken = unanswered_effects(project), broken_of_late(project)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
-    asked = waiting_requests(project)
+    asked, todos = waiting_requests(project), count_waiting(project)
     counts = {
         "escalations": asked.count(),
         "effects": unknown.count(),
-        "todos": count_waiting(project),
+        "todos": todos.waiting,
         "promises": broken.count(),
         "failed_jobs": failed.count(),
     }
     matters = [
         *_asked(asked.first(), count=counts["escalations"]),
         *_unknown(unknown.first(), count=counts["effects"]),
-        *_todos(waiting_todos(project).first(), count=counts["todos"]),
+        *_failed_todos(failed_todos(project).first(), count=todos.failed),
+        *_todos(waiting_todos(project).first(), count=todos.waiting - todos.failed),
         *_broken(broken.first(), count=counts["promises"]),
         *_failed_jobs(failed.first(), count=counts["failed_jobs"]),
         *_flagged(list(flagged[:SHOWN])),
@@ -96,6 +97,14 @@ def _todos(newest: Todo | None, *, count: int) -> list[Matter]:
         return [Matter(f"{count:,} todos wait for a person", newest.status_at, "todos", icon="checklist")]
     waits = WAITS.get(newest.status, "A todo needs attention")
     return [Matter(f"{waits}: {newest.description}", newest.status_at, "todo", id=newest.pk, icon="checklist")]
+
+
+def _failed_todos(newest: Todo | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    words = f"A todo failed: {newest.description}" if count == 1 else f"{count:,} todos failed in the last 7 days"
+    page, todo_id = ("todo", newest.pk) if count == 1 else ("todos", None)
+    return [Matter(words, newest.status_at, page, id=todo_id, tone="bad", icon="alert-triangle")]
 
 
 def _broken(newest: Promise | None, *, count: int) -> list[Matter]:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from conversations.models import Conversation
 from projects.models import Project
-from todos.attention import waiting_todos
+from todos.attention import failed_todos, waiting_todos
 from tools.attention import broken_of_late, unanswered_effects
 from tools.desk.escalations import waiting_requests
 
@@ -29,6 +29,7 @@ class Reason:
 ASKED = Reason("Asked for a person", "bad", "message-user")
 UNKNOWN = Reason("Did it happen?", "warn", "help-circle")
 TO_REVIEW = Reason("Todo to review", "warn", "checklist")
+FAILED = Reason("Todo failed", "bad", "alert-triangle")
 BROKEN = Reason("Promise broken", "bad", "circle-x")
 
 
@@ -58,6 +59,7 @@ def _found(project: Project, conversations: Collection[UUID] | None = None) -> I
     rows = (
         (UNKNOWN, unanswered_effects(project)),
         (TO_REVIEW, waiting_todos(project)),
+        (FAILED, failed_todos(project)),
         (BROKEN, broken_of_late(project)),
     )
     for reason, waiting in rows:

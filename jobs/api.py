@@ -15,11 +15,13 @@ from jobs.models import Job, ModelCall, State
 from jobs.presenters import call_payload, job_payload
 from jobs.services import run_again
 from projects.api.doors import ProjectView
+from projects.api.pagination import PAGED
 from projects.models.key import Scope
 
 
 class FailedJobs(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
+    queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="jobs_failed", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:

@@ -31,7 +31,7 @@ insert into jobs_job as j (id, organization_id, project_id, lane, subject_id, or
 select r.id, %s::uuid, r.project_id, r.lane, r.subject_id, r.ordinal, r.key, 'queued',
        clock_timestamp() + {step} * interval '1 second' * (
            select count(*) from (select 1 from jobs_job q where q.organization_id = %s::uuid and q.lane = r.lane
-                                 and q.state = 'queued' limit {cap}) flood),
+                                 and q.state = 'queued' and q.token >= 0 limit {cap}) flood),
        coalesce(r.run_after, clock_timestamp()), 0, 0, 0, '', clock_timestamp()
 from (values {rows}) as r(id, project_id, lane, subject_id, ordinal, key, run_after)
 on conflict (organization_id, key) do nothing

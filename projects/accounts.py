@@ -10,9 +10,11 @@ from uuid import UUID
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.authentication import get_authentication_records
+from allauth.account.forms import LoginForm as DefaultLoginForm
 from allauth.account.forms import SignupForm as DefaultSignupForm
 from allauth.account.internal.flows.reauthentication import suspend_request
 from allauth.account.models import EmailAddress
+from allauth.account.signals import password_reset
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
@@ -21,6 +23,7 @@ from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.urls import reverse
@@ -28,6 +31,7 @@ from django.urls import reverse
 from projects import crypto
 from projects.addresses import free_address, may_confirm, unclaimed
 from projects.api.problem import ApiError
+from projects.invitations import read_offer
 from projects.mail import deliver, has_server
 from projects.models import User
 
@@ -39,6 +43,9 @@ WAYS = {
     "mfa_reauthenticate": "Use a code",
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
+# Places in the session: the link of an invitation that was followed, and who is about to sign in.
+TOKEN = "invitation"  # noqa: S105
+EXPECTED = "sign_in_as"
 CONFIRM_LATER = "Sign in, and open the link of the e-mail again: that shows that the account is yours. If it isn’t, set a new password."
 
 
@@ -87,8 +94,32 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def get_reauthentication_methods(self, user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         return [{**way, "description": WAYS[way["id"]]} for way in super().get_reauthentication_methods(user)]
 
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """Whoever followed an invitation goes on with it, also by way of a new password."""
+        offer = read_offer(request.session.get(TOKEN, ""))
+        is_mine = offer is not None and isinstance(request.user, User) and request.user.email == offer.email
+        return reverse("join") if is_mine else str(super().get_login_redirect_url(request))
+
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
+
+
+class LoginForm(DefaultLoginForm):  # type: ignore[misc]  # allauth has no types
+    """Signing in; who comes from an invitation, or has just set a new password, needn't write their address."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].initial = self.request.session.get(EXPECTED, "")
+
+
+def expect_sign_in(request: HttpRequest, email: str) -> None:
+    """Who signs in next in this browser, as far as is known."""
+    request.session[EXPECTED] = email
+
+
+@receiver(password_reset)
+def _expect_whose_password_it_is(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
+    expect_sign_in(request, user.email)
 
 
 class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no types

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from outbound.errors import BlockedAddress
 from outbound.guard import Guard
 from projects.agent import AgentConfig
+from projects.agent_names import wrong_names
 from projects.agent_sentences import SettingsRefused, checked_config
 from projects.api.problem import Conflict
 from projects.differences import differences, summary_of
@@ -47,7 +48,8 @@ def change_agent(project: Project, edit: Edit) -> AgentVersion:
 
     Of two people who save at once, the second's edit is joined to the first's where they changed different things.
     Where they changed the same: ChangedMeanwhile, and nothing is saved. Raises SettingsRefused with a sentence for
-    each field that can't work, and for one that leaves no room for the conversation. Inside a transaction.
+    each field that can't work, for a name of nothing or of two things, and for what leaves no room for the conversation.
+    Inside a transaction.
     """
     latest = latest_agent_version(project)
     standing = _settings_of(latest)
@@ -59,6 +61,8 @@ def change_agent(project: Project, edit: Edit) -> AgentVersion:
     config = checked_config({**standing, **changes})
     if _dump(config) == standing:
         return latest
+    if wrong := wrong_names(project, config, standing=standing):
+        raise SettingsRefused(wrong)
     _check_room(project, config, standing=standing, among=edit.changes)
     note = edit.note or summary_of(differences(standing, _dump(config)))
     return save_agent(project, config=config, author=edit.author, note=note, started_from=latest.number)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, TypeVar
@@ -60,6 +60,14 @@ class _Update:
 _Shape = _Insert | _Update
 
 
+@dataclass
+class _NewRows:
+    """Rows of one model to be written, their values one after the other."""
+
+    count: int = 0
+    values: list[str | None] = field(default_factory=list)
+
+
 class Writes:
     """New rows and changed ones, sent as one statement inside the running transaction.
 
@@ -68,7 +76,7 @@ class Writes:
     """
 
     def __init__(self) -> None:
-        self._inserts: list[tuple[_Insert, list[str | None]]] = []
+        self._inserts: dict[type[TenantModel], _NewRows] = {}
         self._updates: dict[tuple[type[TenantModel], UUID], dict[str, str | None]] = {}
 
     def insert(self, rows: Iterable[TenantModel]) -> None:
@@ -76,9 +84,9 @@ class Writes:
         new = list(rows)
         if not new:
             return
-        columns = _columns(type(new[0]))
-        values = [column.value_of(row, is_new=True) for row in new for column in columns]
-        self._inserts.append((_Insert(type(new[0]), len(new)), values))
+        columns, known = _columns(type(new[0])), self._inserts.setdefault(type(new[0]), _NewRows())
+        known.values += [column.value_of(row, is_new=True) for row in new for column in columns]
+        known.count += len(new)
         for row in new:
             row._state.adding, row._state.db = False, "default"
 
@@ -96,8 +104,8 @@ class Writes:
 
     def send(self) -> None:
         """Write what was added. Raises LostRow, and what the database refuses; the transaction is over then."""
-        shapes: list[_Shape] = [shape for shape, _ in self._inserts]
-        values = [value for _, values in self._inserts for value in values]
+        shapes: list[_Shape] = [_Insert(model, new.count) for model, new in self._inserts.items()]
+        values = [value for new in self._inserts.values() for value in new.values]
         for (model, key), changes in self._updates.items():
             shapes.append(_Update(model, tuple(changes)))
             values += [*changes.values(), str(key), str(current_organization_id())]
@@ -107,7 +115,7 @@ class Writes:
         [(changed,)] = statement.run([None if value is None else value.encode() for value in values])
         if changed != len(self._updates):
             raise LostRow(LostRow.__doc__)
-        self._inserts, self._updates = [], {}
+        self._inserts, self._updates = {}, {}
 
     def _update(self, model: type[TenantModel], key: UUID) -> dict[str, str | None]:
         """What is changed of a row: together, because one statement can change a row only once."""

@@ -32,6 +32,7 @@ from tests.copies import Made, Mold
 from tests.emptying import empty_tenants
 from tests.handlers import share_middleware
 from tests.leases import end_leases
+from tests.past_walls import past_walls
 from tests.processes import ScriptedModel, Zygote, offline_model
 from tests.services import services
 
@@ -209,15 +210,36 @@ def _zygote(_schema: None, _model_process: ScriptedModel, tmp_path_factory: pyte
     zygote.stop()
 
 
+FOLLOWED_BY = pytest.StashKey[pytest.Item | None]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    item.stash[FOLLOWED_BY] = nextitem
+
+
+def has_standing_worker(item: pytest.Item | None) -> bool:
+    """Whether the test is content with a worker that has worked for another one."""
+    return item is not None and "worker" in item.fixturenames and bool(item.get_closest_marker("standing_worker"))  # type: ignore[attr-defined]
+
+
+def is_idle() -> bool:
+    return bool(past_walls("select not exists (select from jobs_job where state in ('queued', 'running'))")[0][0])
+
+
 @pytest.fixture
 def processes(
     request: pytest.FixtureRequest, _zygote: Zygote, database: None, model: ScriptedModel
 ) -> Iterator[Zygote]:
     """Real workers and web processes. All are gone after the test.
 
+    But where two tests marked `standing_worker` follow each other the worker goes on, unless it has something left to do or
+    its model failed it, of which it keeps a memory: starting one and its first turn cost more than the turns of most tests.
+
     A test marked `short_leases` has work taken over from dead workers, so it gets leases of two seconds; any other keeps the
     real ones, in which a loaded machine's pauses are no deaths.
     """
     _zygote.lease_seconds = 2 if request.node.get_closest_marker("short_leases") else None
     yield _zygote
-    _zygote.kill_children()
+    both = has_standing_worker(request.node) and has_standing_worker(request.node.stash[FOLLOWED_BY])
+    _zygote.kill_children(leave_standing=both and not model.is_faulty and is_idle())

@@ -41,6 +41,7 @@ class ScriptedModel:
     """The offline model in its own process, scripted over HTTP."""
 
     url: str
+    is_faulty: bool = False
 
     @property
     def base_url(self) -> str:
@@ -48,6 +49,7 @@ class ScriptedModel:
 
     def script(self, skill: str, **step: Any) -> None:
         """Queue one answer or fault for a skill."""
+        self.is_faulty = self.is_faulty or "fault" in step
         self._post("/script", {"skill": skill, **step})
 
     def latency(self, *, ttft_ms: float = 0, gap_ms: float = 0) -> None:
@@ -55,6 +57,7 @@ class ScriptedModel:
 
     def reset(self) -> None:
         """Forget the script, the log and the latency."""
+        self.is_faulty = False
         self._post("/reset", {})
 
     def log(self) -> dict[str, Any]:
@@ -134,6 +137,7 @@ class Zygote:
         self._directory = directory
         self._children: list[Child] = []
         self._workers: list[Child] = []
+        self._standing: Child | None = None
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.zygote"],
             cwd=ROOT,
@@ -171,17 +175,24 @@ class Zygote:
         self._workers.append(worker)
         return worker
 
+    def standing_worker(self) -> Child:
+        """A worker for all lanes: the one that the test before left standing, or a new one."""
+        if self._standing is None or not self._standing.is_alive:
+            self._standing = self.worker()
+        return self._standing
+
     def web(self, *, crash_at: str = "") -> tuple[Child, str]:
         port = free_port()
         child = self.start("web", crash_at=crash_at, port=port)
         until(lambda: _answers(port), what=f"the web process; {child.log.read_text()[-2000:]}")
         return child, f"http://127.0.0.1:{port}"
 
-    def kill_children(self) -> None:
+    def kill_children(self, *, leave_standing: bool = False) -> None:
+        left = [child for child in self._children if leave_standing and child is self._standing]
         for child in self._children:
-            child.kill()
-        self._children.clear()
-        self._workers.clear()
+            if child not in left:
+                child.kill()
+        self._children, self._workers = left, [*left]
 
     def stop(self) -> None:
         self.kill_children()

@@ -8,29 +8,61 @@ from __future__ import annotations
 import gc
 import json
 import os
+import platform
 import signal
 import sys
 import traceback
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from uuid import UUID
 
 import django
 
 django.setup()
 
+import redis.utils  # noqa: E402
 import uvicorn  # noqa: E402
 from django.conf import settings  # noqa: E402
-from django.db import connections  # noqa: E402
+from django.db import InterfaceError, connections  # noqa: E402
 
 from config.celery import app  # noqa: E402
 from config.runner import forkserver  # noqa: E402
 from conversations.services import post_message  # noqa: E402
+from conversations.skills.observer import Observation  # noqa: E402
+from conversations.skills.thoughts import KeyDirectives  # noqa: E402
+from llm.structured import schema_of  # noqa: E402
+from projects.agent import time_zones  # noqa: E402
+from projects.compiled import CompiledValues  # noqa: E402
 from projects.tenancy import tenant_tx  # noqa: E402
 from tests.authorities import share_authorities  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
 from tools.builtin import builtin_tools  # noqa: E402
+from tools.catalogue import words_of  # noqa: E402
+from tools.skills.detect import Verdicts  # noqa: E402
 
 WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
 
+# What a worker and a web process import at their start or first work, beside what the fork server's load.
+LATE = (
+    "billiard.pool",
+    "celery.events.receiver",
+    "celery.worker.consumer.delayed_delivery",
+    "celery.worker.strategy",
+    "django.contrib.admin.templatetags.admin_list",
+    "django.contrib.auth.context_processors",
+    "django.contrib.messages.context_processors",
+    "django.contrib.messages.storage.fallback",
+    "django.core.cache.utils",
+    "django.template.context_processors",
+    "django.template.loaders.app_directories",
+    "todos.tasks",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.auto",
+    "uvicorn.protocols.websockets.auto",
+)
+# What every turn asks the model for, by skill.
+OUTPUTS = {"detect": Verdicts, "observer": Observation, "thoughts": KeyDirectives}
 
 # The test's people have passwords hashed quickly.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -88,10 +120,44 @@ def be_child(order: dict) -> None:
 def load() -> None:
     """Everything that a process would load before or with its first work. Django's checks have their own test."""
     forkserver.load()
-    builtin_tools()
+    for module in LATE:
+        import_module(module)
+    work_out()
     share_authorities()
     os.environ["CELERY_SKIP_CHECKS"] = "1"
     gc.freeze()
+
+
+def work_out() -> None:
+    """What each process would work out for itself, once: most of what its start and its first turn cost."""
+    app.finalize()
+    app.backend  # noqa: B018 - made by asking for it
+    platform.platform()
+    redis.utils.get_lib_version = cache(redis.utils.get_lib_version)
+    redis.utils.get_lib_version()
+    time_zones()
+    for skill, output in OUTPUTS.items():
+        schema_of(output, name=skill)
+    for tool in builtin_tools().values():
+        words_of(tool)
+    make_statements()
+
+
+def make_statements() -> None:
+    """The text of every compiled statement for which Django asks the server nothing: no connection outlives a fork."""
+    connection = connections["default"]
+    connection.connect, connection.get_autocommit = refuse, lambda: False
+    # The collector knows of what was loaded only while it isn't frozen.
+    gc.unfreeze()
+    for statement in gc.get_objects():
+        if isinstance(statement, CompiledValues):
+            with suppress(InterfaceError):
+                statement.text  # noqa: B018 - made by asking for it
+    del connection.connect, connection.get_autocommit
+
+
+def refuse() -> None:
+    raise InterfaceError
 
 
 def main() -> None:

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from django.db.models import Q, QuerySet
+from datetime import timedelta
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Now
 
 from projects.models import Project
+from projects.pages import counts
 from todos.models import Todo, TodoStatus
 
 # A number beside a link says no more beyond this.
 MOST_COUNTED = 999
+# A failed todo is news for so long, unless somebody reviews it again before; after that it is history.
+NEWS = timedelta(days=7)
 WAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.NEEDS_ATTENTION, TodoStatus.APPROVED)
 # An approved todo waits for a person when no tool carries it out.
 WITHOUT_WORKER = ~Q(status=TodoStatus.APPROVED) | Q(tool="", type=None) | Q(tool="", type__tools=[])
+IS_WAITING = WITHOUT_WORKER & Q(status__in=WAITING)
+# What a person has put down as failed they know of.
+HAS_FAILED = Q(status=TodoStatus.FAILED, taker="", status_at__gt=Now() - NEWS)
 
 
 def waiting_todos(project: Project) -> QuerySet[Todo]:
     """Todos to be reviewed, those whose outcome somebody has to look at, and approved ones that no tool carries out; the newest
     first.
     """
-    return Todo.objects.filter(WITHOUT_WORKER, project=project, status__in=WAITING).order_by("-status_at")
+    return Todo.objects.filter(IS_WAITING, project=project).order_by("-status_at")
 
 
-def count_waiting(project: Project) -> int:
-    """How many of them there are, up to MOST_COUNTED."""
-    return waiting_todos(project).order_by()[:MOST_COUNTED].count()
+def failed_todos(project: Project) -> QuerySet[Todo]:
+    """Todos whose run failed within NEWS, and that nobody has brought back to review since; the newest first."""
+    return Todo.objects.filter(HAS_FAILED, project=project).order_by("-status_at")
+
+
+def count_waiting(project: Project) -> counts.Count:
+    """How many wait or have failed, and how many of them failed, in one statement; up to MOST_COUNTED."""
+    rows = Todo.objects.filter(IS_WAITING | HAS_FAILED, project=project).order_by()[:MOST_COUNTED]
+    failed = Count("pk", filter=Q(status=TodoStatus.FAILED))
+    return counts.Count(**rows.aggregate(waiting=Count("pk"), failed=failed))

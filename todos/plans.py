@@ -89,7 +89,20 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
         place, _, said = str(error).splitlines()[0].removeprefix("- ").partition(": ")
         where = "arguments" if place == "the answer" else f"arguments.{place}"
         raise ApiError("invalid_arguments", f"{where}: {said}", field=where) from error
+    _demand_address(tool, arguments)
     return arguments
+
+
+def _demand_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
+    """Raise ApiError unless whom a frozen tool writes to is an address."""
+    handler = handler_of(tool.name, tool.definition)
+    if handler is None or not handler.addressee:
+        return
+    where = f"arguments.{handler.addressee}"
+    try:
+        _checked_address(str(arguments.get(handler.addressee, "")).strip())
+    except ApiError as error:
+        raise ApiError("invalid_arguments", error.message.replace("recipients", where, 1), field=where) from error
 
 
 def _demand_fit(wanted: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:

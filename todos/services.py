@@ -17,6 +17,7 @@ from django.http import Http404
 from jobs.errors import WrongState
 from projects.api.problem import ApiError
 from projects.models import Project
+from todos.approvals import why_not_runnable
 from todos.approving import Answer, Choice, approve, approve_many, approve_todo, hours_of
 from todos.authority import Approver
 from todos.content import content_of
@@ -113,10 +114,13 @@ def make_todo(
     return todo
 
 
-def edit_todo(todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None) -> Todo:
+def edit_todo(
+    todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None, is_reached_anew: bool = False
+) -> Todo:
     """Change description, type, tool, arguments, recipients or persona_id; the todo is to be reviewed again (T2).
 
-    What is the same already changes nothing. Raises Http404, Changed when `version` isn't the one that stands, WrongState
+    What is the same already changes nothing, unless its customer `is_reached_anew`: somebody has filled in their address
+    in the running transaction. Raises Http404, Changed when `version` isn't the one that stands, WrongState
     unless it is pending or approved, ApiError that names the field.
     """
     todo = locked(todo_id)
@@ -125,13 +129,14 @@ def edit_todo(todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, versio
     if version not in (None, todo.version):
         raise Changed(changes_since(todo, content_of(todo), version=version))
     fields = _checked_changes(todo, changes)
-    if not fields:
+    if not fields and not is_reached_anew:
         return todo
     for name, value in fields.items():
         setattr(todo, name, value)
     todo.expires_at = Now() + hours_of(todo)
     todo.save(update_fields=[*fields, "expires_at"])
-    begin_version(todo, what="edited", actor=actor, fields=[name.removesuffix("_id") for name in fields])
+    changed = [*(name.removesuffix("_id") for name in fields), *(["contact"] if is_reached_anew else [])]
+    begin_version(todo, what="edited", actor=actor, fields=changed)
     return todo
 
 
@@ -206,7 +211,8 @@ def _plan_of(
 
 def _ask_the_rules(todo: Todo) -> None:
     content = content_of(todo)
-    if (rule := match(todo, content)) is not None:
+    # A rule says yes to what can be carried out; a person is shown what is missing.
+    if not why_not_runnable(todo) and (rule := match(todo, content)) is not None:
         approve(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))
 
 

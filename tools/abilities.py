@@ -1,4 +1,4 @@
-"""The tools that an agent's model calls, as the agent's settings list them (W02)."""
+"""The tools as the agent's settings list them: those that its model calls (W02), and the names of all."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from projects.models import Project
 from projects.pages.agent.abilities import Ability
 from tools.builtin import builtin_tools
 from tools.catalogue import compile_builtin, is_called
+from tools.custom.service import list_tools
 from tools.platform import stored_definitions
 from tools.state import read_state
+
+
+def every_tool(project: Project) -> Sequence[str]:
+    """The names of all tools that the project has, on or off."""
+    return [*builtin_tools(), *list_tools(project).exclude(name__in=builtin_tools()).values_list("name", flat=True)]
 
 
 def agent_abilities(project: Project) -> Sequence[Ability]:

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from projects.agent import ChannelName
 from projects.api.doors import ProjectView
+from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer
 from projects.models.key import Scope
@@ -32,16 +33,15 @@ class PromiseAnswer(StrictSerializer):
 
 class Tools(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
-
-    @extend_schema(
-        operation_id="tools_list",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
+    queries: ClassVar = {
+        "GET": (
             OpenApiParameter(
                 "channel", OpenApiTypes.STR, enum=CHANNELS, description="the channel to compile for; default chat"
-            )
-        ],
-    )
+            ),
+        )
+    }
+
+    @extend_schema(operation_id="tools_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """The compiled catalogue: every tool, offered or not and why."""
         channel = _one_of(request.query_params.get("channel", "chat"), CHANNELS, field="channel")
@@ -51,15 +51,15 @@ class Tools(ProjectView):
 
 class Promises(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
-
-    @extend_schema(
-        operation_id="promises_list",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
+    queries: ClassVar = {
+        "GET": (
             OpenApiParameter("state", OpenApiTypes.STR, enum=PromiseState.values),
             OpenApiParameter("conversation", OpenApiTypes.UUID),
-        ],
-    )
+            *PAGED,
+        )
+    }
+
+    @extend_schema(operation_id="promises_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """What the agent said it would do, and what became of it, newest first."""
         rows = Promise.objects.filter(project_id=self.project.pk)
@@ -94,15 +94,15 @@ class AnswerPromise(ProjectView):
 
 class Effects(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
-
-    @extend_schema(
-        operation_id="effects_list",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
+    queries: ClassVar = {
+        "GET": (
             OpenApiParameter("state", OpenApiTypes.STR, enum=EffectState.values),
             OpenApiParameter("conversation", OpenApiTypes.UUID),
-        ],
-    )
+            *PAGED,
+        )
+    }
+
+    @extend_schema(operation_id="effects_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Everything that tools did or will do, newest first."""
         rows = Effect.objects.filter(project_id=self.project.pk)

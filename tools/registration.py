@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from projects.attributes import COMPUTED, SHAPES
 from projects.pages.agent.abilities import ABILITIES
-from projects.pages.counts import COUNTS
+from projects.pages.counts import COUNTS, Count
 from projects.seeds import PLANTS
 from projects.sources import to_connect_again
-from tools.abilities import agent_abilities
+from projects.tool_names import list_tools_by
+from tools.abilities import agent_abilities, every_tool
 from tools.attention import broken_of_late, unanswered_effects
 from tools.book.resources import plant_resources
 from tools.calendar import lane as calendar_lane
@@ -25,12 +26,13 @@ def register() -> None:
     COMPUTED[KEY] = ToolsAttribute()
     SHAPES[zip_codes.KEY] = zip_codes.check_zip_codes
     SHAPES[products.KEY] = products.check_products
-    COUNTS["agent"] = lambda project: to_connect_again(project).count()
-    COUNTS["conversations"] = lambda project: waiting_requests(project).count()
-    COUNTS["tickets"] = lambda project: open_tickets(project).count()
-    COUNTS["effects"] = lambda project: unanswered_effects(project).count()
-    COUNTS["promises"] = lambda project: broken_of_late(project).count()
+    COUNTS["agent"] = lambda project: Count(to_connect_again(project).count())
+    COUNTS["conversations"] = lambda project: Count(waiting_requests(project).count())
+    COUNTS["tickets"] = lambda project: Count(open_tickets(project).count())
+    COUNTS["effects"] = lambda project: Count(unanswered_effects(project).count())
+    COUNTS["promises"] = lambda project: Count(broken_of_late(project).count())
     PLANTS["resources"] = plant_resources
     ABILITIES["tools"] = agent_abilities
+    list_tools_by(every_tool)
     notices.register_lane()
     calendar_lane.register_lane()

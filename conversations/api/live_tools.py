@@ -48,12 +48,9 @@ class LiveCallInput(StrictSerializer):
 
 class LiveSession(ConversationView):
     scopes: ClassVar = {"GET": Scope.READ}
+    queries: ClassVar = {"GET": (OpenApiParameter("provider", OpenApiTypes.STR, enum=list(SHAPES)),)}
 
-    @extend_schema(
-        operation_id="live_session",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[OpenApiParameter("provider", OpenApiTypes.STR, enum=list(SHAPES))],
-    )
+    @extend_schema(operation_id="live_session", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """What a live session of this conversation begins with: its tools in the provider's shape, and what its
         instructions end with.

@@ -10,17 +10,14 @@ from conversations.models import Channel
 from projects.api.serializers import StrictSerializer, TextField
 
 MAX_METADATA_KEYS = 50
+PHONE = "A number with its country, such as +39 312 345 6789; without it, one of the project's region. Kept as +393123456789."
 
 
 class PersonaInput(StrictSerializer):
     external_id = serializers.CharField(max_length=200)
     name = serializers.CharField(max_length=80, required=False)
-    phone = serializers.CharField(max_length=40, required=False)
+    phone = serializers.CharField(max_length=40, required=False, help_text=PHONE)
     email = serializers.EmailField(required=False)
-
-    def known(self) -> dict[str, str]:
-        """The fields that the caller states."""
-        return known_fields(self.validated_data)
 
 
 class ConversationInput(StrictSerializer):
@@ -49,14 +46,9 @@ class EventInput(StrictSerializer):
 
 class PersonaPatch(StrictSerializer):
     name = serializers.CharField(max_length=80, required=False)
-    phone = serializers.CharField(max_length=40, required=False)
+    phone = serializers.CharField(max_length=40, required=False, help_text=PHONE)
     email = serializers.EmailField(required=False)
     attributes = serializers.DictField(child=serializers.CharField(max_length=500), required=False)
-
-
-def known_fields(data: dict[str, Any]) -> dict[str, str]:
-    """The persona's own fields among validated data."""
-    return {key: data[key] for key in ("name", "phone", "email") if key in data}
 
 
 class EffectResolution(StrictSerializer):

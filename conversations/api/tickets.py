@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from conversations.contacts import find_customer
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
+from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models.key import Scope
@@ -61,16 +62,16 @@ class TicketView(ProjectView):
 
 class Tickets(TicketView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
-
-    @extend_schema(
-        operation_id="tickets_list",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
+    queries: ClassVar = {
+        "GET": (
             OpenApiParameter("state", OpenApiTypes.STR, enum=TicketState.values),
             OpenApiParameter("priority", OpenApiTypes.STR, enum=TicketPriority.values),
             OpenApiParameter("conversation", OpenApiTypes.UUID),
-        ],
-    )
+            *PAGED,
+        )
+    }
+
+    @extend_schema(operation_id="tickets_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """The project's tickets, newest first."""
         rows = self.rows

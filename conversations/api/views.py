@@ -11,7 +11,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch, known_fields
+from conversations.api.known import known_fields
+from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch
 from conversations.api.waiting import wait_seconds
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
@@ -27,6 +28,7 @@ from conversations.system_events import post_event
 from conversations.turns import turn_payload, turn_summary
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
+from projects.api.pagination import PAGED
 from projects.compiled import Compiled
 from projects.models.key import Scope
 
@@ -59,6 +61,7 @@ class ConversationView(ProjectView):
 
 
 class Conversations(ConversationView):
+    queries: ClassVar = {"GET": PAGED}
     plans_once = frozenset({"POST"})
 
     @extend_schema(operation_id="conversations_list", responses=OpenApiTypes.OBJECT)
@@ -76,7 +79,7 @@ class Conversations(ConversationView):
             self.project,
             channel=data["channel"],
             external_id=data["persona"]["external_id"],
-            known=known_fields(data["persona"]),
+            known=known_fields(self.project, data["persona"], path="persona."),
             metadata=data["metadata"],
         )
         return Response(self.conversation(conversation.pk), status=201)
@@ -90,6 +93,12 @@ class ConversationDetail(ConversationView):
 
 
 class Messages(ConversationView):
+    queries: ClassVar = {
+        "GET": PAGED,
+        "POST": (
+            OpenApiParameter("wait", OpenApiTypes.FLOAT, description="seconds to wait for the reply, at most 60"),
+        ),
+    }
     plans_once = frozenset({"POST"})
 
     @extend_schema(operation_id="messages_list", responses=OpenApiTypes.OBJECT)
@@ -102,10 +111,6 @@ class Messages(ConversationView):
         operation_id="messages_create",
         request=MessageInput,
         responses={202: OpenApiTypes.OBJECT, 200: OpenApiTypes.OBJECT},
-        parameters=[
-            OpenApiParameter("wait", OpenApiTypes.FLOAT, description="seconds to wait for the reply, at most 60"),
-            OpenApiParameter("Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER),
-        ],
     )
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Response:
@@ -130,6 +135,8 @@ class Messages(ConversationView):
 
 
 class Turns(ConversationView):
+    queries: ClassVar = {"GET": PAGED}
+
     @extend_schema(operation_id="turns_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """The conversation's turns in order."""
@@ -150,6 +157,9 @@ class TurnDetail(ConversationView):
 
 
 class Events(ConversationView):
+    queries: ClassVar = {
+        "GET": (OpenApiParameter("after", OpenApiTypes.INT, description="as `Last-Event-ID`, which comes before it"),)
+    }
     plans_once = frozenset({"GET"})
 
     @extend_schema(operation_id="events_stream", responses={(200, "text/event-stream"): OpenApiTypes.STR})
@@ -171,6 +181,8 @@ class Events(ConversationView):
 
 
 class SystemEvents(ConversationView):
+    queries: ClassVar = {"GET": PAGED}
+
     @extend_schema(operation_id="events_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, conversation_id: UUID) -> Response:
         """Everything that happened in the conversation, by the sources' names."""
@@ -190,7 +202,7 @@ class PersonaDetail(ProjectView):
     def patch(self, request: Request, persona_id: UUID) -> Response:
         """Set fields of a customer; no observation overrides them."""
         data = self.valid(PersonaPatch)
-        give_fields(self._persona(persona_id), {**data.get("attributes", {}), **known_fields(data)})
+        give_fields(self._persona(persona_id), known_fields(self.project, data))
         return Response(persona_payload(self._persona(persona_id)))
 
     def _persona(self, persona_id: UUID) -> Persona:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from conversations.facts import keep_facts, refusal_of
 from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.flows.commits import commit_in
-from conversations.log import job_log
+from conversations.flows.commits import commit
+from conversations.log import ConversationLog
 from conversations.models import Turn
 from conversations.quality import keep_quality
 from conversations.scene import Scene
-from conversations.shared_scenes import shared_scene_after
+from conversations.shared_readings import read_after_reply
 from conversations.skills.observer import Observation, RatedObservation, build_request, output_of
 from conversations.watched_scenes import scene_at
 from conversations.watching import watched_message
@@ -19,38 +21,38 @@ from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
-from llm.types import CallRecord, ChatRequest
+from llm.types import CallRecord
 from projects.threads import in_db
 
 
 async def run_observer(job: ClaimedJob) -> None:
     """Read the latest exchange, and keep what it reveals."""
-    begun = await in_db(_begin, job)
-    if begun is None:
+    scene = await _scene_of(job)
+    if scene is None:
         await in_db(_skip, job)
         return
-    scene, request = begun
     records: list[CallRecord] = []
     try:
-        observation = await model_client().structured(request, output=output_of(scene), record=records.append)
+        observation = await model_client().structured(
+            build_request(scene), output=output_of(scene), record=records.append
+        )
     except LlmError as error:
         await in_db(keep_calls, job, scene.turn, records)
         raise as_failure(error) from error
     crash_point("lane.llm_done_pre_commit")
-    await commit_in(job.subject_id, _commit, job, scene, observation, records)
+    await commit(job, lambda log: _write(log, job, scene, observation, records), finish=State.DONE)
     crash_point("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest] | None:
-    scene = _scene_of(job)
-    return (scene, build_request(scene)) if scene else None
-
-
-def _scene_of(job: ClaimedJob) -> Scene | None:
+async def _scene_of(job: ClaimedJob) -> Scene | None:
     """The turn's, or that of a message which no turn answers."""
     message_id = watched_message(job.key)
     if message_id is None:
-        return shared_scene_after(job)
+        return (await read_after_reply(job)).scene
+    return await in_db(_scene_at, job, message_id)
+
+
+def _scene_at(job: ClaimedJob, message_id: UUID) -> Scene | None:
     with reading(job):
         return scene_at(message_id)
 
@@ -60,28 +62,29 @@ def _skip(job: ClaimedJob) -> None:
         pass
 
 
-def _commit(job: ClaimedJob, scene: Scene, observation: Observation, records: list[CallRecord]) -> None:
-    with job_log(job, job.subject_id, finish=State.DONE) as log:
-        kept = keep_facts(
-            scene.conversation.persona_id,
-            observation.facts,
-            config=scene.config,
-            turn=scene.turn,
-            writes=log.writes,
-        )
-        add_calls(log.writes, job, scene.turn, records)
-        refused = [refusal_of(fact, reason) for fact, reason in kept.refused]
-        quality = observation.quality if isinstance(observation, RatedObservation) else None
-        if refused and scene.turn.pk is not None:
-            log.writes.change(Turn, scene.turn.pk, refused=refused)
-        if quality:
-            keep_quality(log, scene.turn, quality)
-        details = {
-            "facts": {field.key: field.value for field in kept.written},
-            "refused": refused,
-            "quality": quality.model_dump() if quality else None,
-        }
-        if scene.turn.pk is None:
-            log.add_event("message_observed", payload={"message": str(scene.turn.message_id), **details})
-        else:
-            log.add_turn_event(scene.turn, lane="observer", state="done", **details)
+def _write(
+    log: ConversationLog, job: ClaimedJob, scene: Scene, observation: Observation, records: list[CallRecord]
+) -> None:
+    kept = keep_facts(
+        scene.conversation.persona_id,
+        observation.facts,
+        config=scene.config,
+        turn=scene.turn,
+        writes=log.writes,
+    )
+    add_calls(log.writes, job, scene.turn, records)
+    refused = [refusal_of(fact, reason) for fact, reason in kept.refused]
+    quality = observation.quality if isinstance(observation, RatedObservation) else None
+    if refused and scene.turn.pk is not None:
+        log.writes.change(Turn, scene.turn.pk, refused=refused)
+    if quality:
+        keep_quality(log, scene.turn, quality)
+    details = {
+        "facts": {field.key: field.value for field in kept.written},
+        "refused": refused,
+        "quality": quality.model_dump() if quality else None,
+    }
+    if scene.turn.pk is None:
+        log.add_event("message_observed", payload={"message": str(scene.turn.message_id), **details})
+    else:
+        log.add_turn_event(scene.turn, lane="observer", state="done", **details)

@@ -6,13 +6,13 @@ import asyncio
 from uuid import UUID
 
 from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.flows.commits import commit_in
-from conversations.log import ConversationLog, job_log
+from conversations.flows.commits import commit
+from conversations.log import ConversationLog
 from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.presenters import directives_payload
 from conversations.scene import Scene
-from conversations.shared_scenes import shared_scene_after
+from conversations.shared_readings import read_after_reply
 from conversations.skills.thoughts import KeyDirectives, build_request
 from conversations.waits import SKIPPED_WAITING, is_waiting
 from jobs.claimed import ClaimedJob
@@ -21,7 +21,7 @@ from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
-from llm.types import CallRecord, ChatRequest
+from llm.types import CallRecord
 from projects.compiled import Compiled
 from projects.threads import in_db
 
@@ -43,10 +43,10 @@ async def run_thoughts(job: ClaimedJob) -> None:
 
 
 async def _think(job: ClaimedJob) -> None:
-    scene, request = await in_db(_begin, job)
+    scene = await _scene_of(job)
     records: list[CallRecord] = []
     try:
-        directives = await model_client().structured(request, output=KeyDirectives, record=records.append)
+        directives = await model_client().structured(build_request(scene), output=KeyDirectives, record=records.append)
     except asyncio.CancelledError:
         await asyncio.shield(in_db(keep_calls, job, scene.turn, records))
         raise
@@ -55,18 +55,19 @@ async def _think(job: ClaimedJob) -> None:
         raise as_failure(error) from error
     crash_point("lane.llm_done_pre_commit")
     try:
-        await commit_in(job.subject_id, _commit, job, scene, directives, records)
+        await commit(job, lambda log: _write(log, job, scene, directives, records), finish=State.DONE)
     except Waiting:
         await in_db(keep_calls, job, scene.turn, records)
         raise
     crash_point("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> tuple[Scene, ChatRequest]:
-    scene = shared_scene_after(job)
-    if scene.waits and _is_still_waiting(job):
+async def _scene_of(job: ClaimedJob) -> Scene:
+    scene = (await read_after_reply(job)).scene
+    is_waiting_then = bool(scene.waits)
+    if is_waiting_then and await in_db(_is_still_waiting, job):
         raise Waiting
-    return scene, build_request(scene)
+    return scene
 
 
 def _is_still_waiting(job: ClaimedJob) -> bool:
@@ -75,14 +76,15 @@ def _is_still_waiting(job: ClaimedJob) -> bool:
         return is_waiting(job.subject_id)
 
 
-def _commit(job: ClaimedJob, scene: Scene, written: KeyDirectives, records: list[CallRecord]) -> None:
-    with job_log(job, job.subject_id, finish=State.DONE) as log:
-        if is_waiting(job.subject_id):
-            raise Waiting
-        add_calls(log.writes, job, scene.turn, records)
-        if log.conversation.directives_turn < scene.turn.seq:
-            _replace_directives(log, scene, written)
-        log.add_turn_event(scene.turn, lane="thoughts", state="done")
+def _write(
+    log: ConversationLog, job: ClaimedJob, scene: Scene, written: KeyDirectives, records: list[CallRecord]
+) -> None:
+    if is_waiting(job.subject_id):
+        raise Waiting
+    add_calls(log.writes, job, scene.turn, records)
+    if log.conversation.directives_turn < scene.turn.seq:
+        _replace_directives(log, scene, written)
+    log.add_turn_event(scene.turn, lane="thoughts", state="done")
 
 
 def _skip(job: ClaimedJob) -> None:

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from conversations.commitments import execute, is_waited_for, put_claims_right, source_of, update_follow_up
 from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.flows.commits import commit_in
-from conversations.log import ConversationLog, job_log, open_log
+from conversations.flows.commits import commit
+from conversations.log import ConversationLog, open_log
 from conversations.models import Analysis
 from conversations.scene import Scene, scene_after
-from conversations.shared_scenes import shared_scene_after
+from conversations.shared_readings import channel_of, read_after_reply
 from conversations.unserved import make_todos
 from conversations.waits import is_waiting
 from jobs.claimed import ClaimedJob
@@ -30,13 +30,11 @@ from tools.analysis.conflicts import Conflicts, Settled, identify_conflicts, res
 from tools.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
 from tools.analysis.steps import StepDocument, held_by, in_order
 from tools.analysis.stored import candidates, compiled_object, contested_of
-from tools.catalogue import CompiledTool, compile_tools
-from tools.definition import Moment
+from tools.catalogue import CompiledTool
 from tools.judge import Judgement, judge
 from tools.promises import add_broken, open_unserved
 from tools.skills.detect import Detection
 from tools.skills.exchange import Exchange, TranscriptLine
-from tools.state import normalise_channel
 
 Contested = Mapping[str, Sequence[Judgement]]
 
@@ -85,7 +83,7 @@ async def run_tool_caller(job: ClaimedJob) -> None:
 
     Each decision is stored before anything acts on it; an attempt after a crash goes on from what stands.
     """
-    begun = await in_db(_begin, job)
+    begun = await _begin(job)
     contested = await _decide(job, begun) if begun.standing is None else _left_of(begun.standing)
     if contested:
         crash_point("tool_caller.decided_pre_rerank")
@@ -93,20 +91,20 @@ async def run_tool_caller(job: ClaimedJob) -> None:
     crash_point("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> Begun:
-    scene = shared_scene_after(job)
-    channel = normalise_channel(scene.conversation.channel)
+async def _begin(job: ClaimedJob) -> Begun:
+    reading = await read_after_reply(job)
+    standing = await in_db(_standing, job, reading.scene) if job.ran_before else None
+    return Begun(reading.scene, channel_of(reading.scene), reading.tools, standing)
+
+
+def _standing(job: ClaimedJob, scene: Scene) -> Analysis | None:
+    """What an earlier attempt has stored. A reply that is analysed already is not analysed again."""
     with reading(job):
-        begun = Begun(
-            scene=scene,
-            channel=channel,
-            compiled=compile_tools(scene.project, channel=channel, moment=Moment.COMMITMENT),
-            standing=next(iter(STANDING(scene.turn.pk)), None) if job.ran_before else None,
-        )
-    if begun.standing is not None and begun.standing.finished_at is not None:
+        standing = next(iter(STANDING(scene.turn.pk)), None)
+    if standing is not None and standing.finished_at is not None:
         with job_tx(job, finish=State.SKIPPED, error="The reply was analysed already."):
             pass
-    return begun
+    return standing
 
 
 async def _decide(job: ClaimedJob, begun: Begun) -> Contested:
@@ -123,7 +121,8 @@ async def _decide(job: ClaimedJob, begun: Begun) -> Contested:
     crash_point("lane.llm_done_pre_commit")
     judgements = judge(detections.all, tools=begun.offered, answer=exchange.answer)
     read = Read(groups, detections, judgements, identify_conflicts(judgements))
-    await commit_in(job.subject_id, _commit_decided, job, begun, read, records)
+    finish = None if read.conflicts.contested else State.DONE
+    await commit(job, lambda log: _write_decided(log, job, begun, read, records), finish=finish)
     if is_waited_for(read.conflicts.decided):
         crash_point("wait.opened")
     return read.conflicts.contested
@@ -139,28 +138,28 @@ async def _rank(job: ClaimedJob, begun: Begun, contested: Contested) -> None:
     except LlmError as error:
         await in_db(keep_calls, job, begun.scene.turn, records)
         raise as_failure(error) from error
-    await commit_in(job.subject_id, _commit_ranked, job, begun.scene, settled, records)
+    await commit(job, lambda log: _write_ranked(log, job, begun.scene, settled, records), finish=State.DONE)
 
 
-def _commit_decided(job: ClaimedJob, begun: Begun, read: Read, records: list[CallRecord]) -> None:
-    scene, contested = begun.scene, read.conflicts.contested
-    with job_log(job, job.subject_id, finish=None if contested else State.DONE) as log:
-        add_calls(log.writes, job, scene.turn, records)
-        executed = execute(log, scene, read.conflicts.decided)
-        put_claims_right(log, scene.turn, read.judgements)
-        unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
-        make_todos(log, open_unserved(unserved, source=source_of(log, scene)))
-        trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
-        analysis = Analysis(conversation=log.conversation, turn=scene.turn, steps=trace)
-        if not contested:
-            _finish(log, scene, analysis, settled={})
-        log.writes.insert([analysis])
+def _write_decided(log: ConversationLog, job: ClaimedJob, begun: Begun, read: Read, records: list[CallRecord]) -> None:
+    scene = begun.scene
+    add_calls(log.writes, job, scene.turn, records)
+    executed = execute(log, scene, read.conflicts.decided)
+    put_claims_right(log, scene.turn, read.judgements)
+    unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
+    make_todos(log, open_unserved(unserved, source=source_of(log, scene)))
+    trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
+    analysis = Analysis(conversation=log.conversation, turn=scene.turn, steps=trace)
+    if not read.conflicts.contested:
+        _finish(log, scene, analysis, settled={})
+    log.writes.insert([analysis])
 
 
-def _commit_ranked(job: ClaimedJob, scene: Scene, settled: Mapping[str, Settled], records: list[CallRecord]) -> None:
-    with job_log(job, job.subject_id, finish=State.DONE) as log:
-        add_calls(log.writes, job, scene.turn, records)
-        _go_on(log, scene, settled)
+def _write_ranked(
+    log: ConversationLog, job: ClaimedJob, scene: Scene, settled: Mapping[str, Settled], records: list[CallRecord]
+) -> None:
+    add_calls(log.writes, job, scene.turn, records)
+    _go_on(log, scene, settled)
 
 
 def give_up_ranking(job: ClaimedJob, reason: str) -> None:

@@ -75,8 +75,11 @@ class Hub:
     """The subscriptions of one event loop."""
 
     def __init__(self) -> None:
-        # No health checks: a check reads, and a subscription's connection has a reader already.
-        self._redis = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1, health_check_interval=0)
+        # No health checks: a check reads, and a subscription's connection has a reader already. In the protocol's later version the
+        # client writes each message into a line for its log, whether that is kept or not.
+        self._redis = aioredis.Redis.from_url(
+            settings.REDIS_URL, socket_connect_timeout=1, health_check_interval=0, protocol=2
+        )
         self._channel = self._redis.pubsub()
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
         self._rooms: dict[str, Room] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib import messages
@@ -46,17 +47,24 @@ def portal(request: HttpRequest, token: str) -> HttpResponse:
     if wait := seconds_to_wait(f"portal:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
         return _slow_down(request, wait)
     try:
-        place = place_of(token)
+        place_of(token)
     except Http404:
         return _answer(request, "over.html", {}, status=404)
     if request.method == "POST":
         return _say(request, token)
+    return _show(request, token)
+
+
+def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
+    """The page; `typed` is what was refused, and stands in its field still."""
+    place = place_of(token)
     with tenant_tx(place.organization_id):
         visit = open_visit(place)
         transcript = transcript_of(visit)
         chat = transcript.chat
         if request.headers.get("Accept") == "application/json":
-            return JsonResponse({"is_known": visit.is_known})
+            coming = [asdict(booking) for booking in bookings_to_come(visit)]
+            return JsonResponse({"is_known": visit.is_known, "bookings": coming})
         context = {
             "token": token,
             "business": visit.business,
@@ -69,8 +77,9 @@ def portal(request: HttpRequest, token: str) -> HttpResponse:
             "bookings": bookings_to_come(visit),
             "past": transcript.past,
             "longest": LONGEST_MESSAGE,
+            "typed": typed,
         }
-        return _answer(request, "page.html", context)
+        return _answer(request, "page.html", context, status=422 if typed else 200)
 
 
 async def events(request: HttpRequest, token: str) -> HttpResponseBase:
@@ -108,7 +117,8 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
             document = {"code": error.code, "message": error.message, "field": error.field}
             return JsonResponse({"error": document}, status=error.status_code)
         messages.error(request, error.message)
-        return redirect("portal", token)
+        typed = _written(request.POST)
+        return _show(request, token, typed=typed) if typed else redirect("portal", token)
     if wants_json:
         return JsonResponse(answer, status=202)
     if "state" in answer:
@@ -128,7 +138,12 @@ def _words_of(posted: Mapping[str, str]) -> str:
     """What is said in the chat: what was written, or what the form of the proof says for the customer."""
     if proof := posted.get("proof", "").strip():
         return PROOF.format(proof=proof)
-    return SEND_CODE if "code" in posted else posted.get("content", "").strip()
+    return SEND_CODE if "code" in posted else _written(posted)
+
+
+def _written(posted: Mapping[str, str]) -> str:
+    """What stood in the chat's field, with the lines as they were written: a form sends two characters for each break."""
+    return posted.get("content", "").replace("\r\n", "\n").strip()
 
 
 def _checked(content: str) -> str:
@@ -136,7 +151,8 @@ def _checked(content: str) -> str:
     if not content:
         raise ApiError("required", "Write something first.", field="content")
     if len(content) > LONGEST_MESSAGE:
-        too_long = f"That is {len(content):,} characters long; the limit is {LONGEST_MESSAGE:,}."
+        over = len(content) - LONGEST_MESSAGE
+        too_long = f"That is {len(content):,} characters; the limit is {LONGEST_MESSAGE:,}. Shorten it by {over:,}, then send it."
         raise ApiError("too_long", too_long, field="content")
     check_value(content)
     return content

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, cast
 from uuid import UUID
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -131,6 +132,8 @@ class Messages(WidgetView):
 
 
 class Events(WidgetView):
+    queries: ClassVar = {"GET": (OpenApiParameter("conversation"),)}
+
     def get(self, request: Request, key: str) -> Response:
         """Where the stream of the visitor's conversation begins: after `Last-Event-ID`, or with all that was said."""
         self.count(STREAMS, self.visitor)

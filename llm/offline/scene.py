@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 
 from llm.offline import prompt_reader
+from llm.offline.business import opening_hours
+from llm.offline.contact import WEEKDAYS
+from llm.offline.dates import date_of, read_now
 from llm.offline.guest import Guest, read_guest
 from llm.offline.language import language_of
 from llm.offline.phrases import PHRASES
@@ -125,6 +129,16 @@ class Scene:
     @cached_property
     def scenario(self) -> Scenario | None:
         return choose_scenario(self.lines, self.scenarios, self.directives.scenario if self.directives else "")
+
+    @cached_property
+    def closed_weekday(self) -> str:
+        """The name of the weekday that the customer wants, where the business says that it is closed then; else empty."""
+        try:
+            wanted = date.fromisoformat(date_of(self.guest.get("date"), now=read_now(section(self.user, "Now"))))
+        except ValueError:
+            return ""
+        is_closed = opening_hours(self.context).get(wanted.weekday()) == "closed"
+        return WEEKDAYS[wanted.weekday()].title() if is_closed else ""
 
     @cached_property
     def language(self) -> str:

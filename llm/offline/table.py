@@ -7,8 +7,8 @@ import re
 from llm.offline.contact import find_day, find_party, find_time
 from llm.offline.guest import clock_time, fields_in, spoken_day, spoken_time
 from llm.offline.phrases import day_word, phrase
-from llm.offline.prompt_reader import Step
-from llm.offline.route import intent_of, next_place
+from llm.offline.prompt_reader import Scenario, Step
+from llm.offline.route import intent_of, next_place, tool_of
 from llm.offline.scene import Scene
 from llm.offline.wordlist import listed
 
@@ -59,6 +59,8 @@ class Steps:
         scenario = self.scene.scenario
         if scenario is None or not any(step.collects or fields_in(step.text) for step in scenario.steps):
             return ""
+        if closed := self._closed_then(scenario):
+            return closed
         asked = self._ask_first()
         if asked:
             return asked
@@ -68,6 +70,16 @@ class Steps:
         if place.missing:
             return self.ask(list(place.missing))
         return self._act(place.tool, place.step)
+
+    def closed_day(self) -> str:
+        """That the business is closed on the wanted day; empty when it isn't."""
+        weekday, language = self.scene.closed_weekday, self.scene.language
+        return phrase("closed_day", language, day=day_word(weekday, language)) if weekday else ""
+
+    def _closed_then(self, scenario: Scenario) -> str:
+        """Nothing is asked further for a day on which a table can't be had, but for another day."""
+        books = any(tool_of(step) == "check_availability_tool" for step in scenario.steps)
+        return f"{said} {self.say('another')}" if books and (said := self.closed_day()) else ""
 
     def _ask_first(self) -> str:
         """Before any directive the greeting asks what is wanted: day, time and party, if they are part of it."""
@@ -126,12 +138,13 @@ class Steps:
             return self.say("check")
         if self._said_yes():
             return self.say("book")
-        if NO.search(self.scene.said):
+        if NO.search(self.scene.said) or self.say("another") in self.scene.last_agent:
             return self.say("another")
         return self.say("propose") if self.guest.get("date") and self.guest.get("time") else self.ask(["date", "time"])
 
     def _said_yes(self) -> bool:
-        return bool(YES.search(self.scene.said)) and "?" in self.scene.last_agent
+        asked = self.scene.last_agent
+        return bool(YES.search(self.scene.said)) and "?" in asked and self.say("another") not in asked
 
     def _wants_other_time(self) -> bool:
         """A new day or time since the last check, with no yes to what was proposed."""

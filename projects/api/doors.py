@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model, QuerySet
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from projects.api.pagination import Pages
+from projects.api.pagination import PAGED, Pages
 from projects.api.views import TenantView
 
 M = TypeVar("M", bound=Model)
@@ -27,7 +28,9 @@ class ProjectView(TenantView):
         return dict(checked.validated_data)
 
     def page(self, rows: QuerySet[M], present: Callable[[M], dict[str, Any]], *, ordering: str = "-id") -> Response:
-        """One page of rows, and where the next one is."""
+        """One page of rows, and where the next one is. A view that takes no `limit` and `cursor` is a mistake."""
+        if not {*PAGED} <= {*self.queries.get("GET", ())}:
+            raise ImproperlyConfigured(f"{type(self).__name__}.queries has no PAGED for GET.")
         pages, self.ordering = Pages(), ordering
         found = pages.paginate_queryset(rows, self.request, view=self) or []
         return pages.get_paginated_response([present(row) for row in found])

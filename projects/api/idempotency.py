@@ -30,6 +30,13 @@ REPLAYED = "Idempotent-Replayed"
 KEPT_HOURS = 24
 DELETED_AT_ONCE = 5_000
 
+# Materialized: as a subquery it might be run again for each row, each time with another few.
+_DELETE = """
+with old as materialized (
+    select id from projects_idempotentrequest where id < %s order by id limit %s for update skip locked)
+delete from projects_idempotentrequest r using old where r.id = old.id
+"""
+
 # Another request with this key holds the row until it commits: wait for it, but not for long.
 CLAIM = """
 with patience as (select set_config('lock_timeout', '3s', true))
@@ -66,9 +73,8 @@ def idempotent(handler: Handler) -> Handler:
 def delete_old_answers() -> int:
     """Forget keys older than a day, up to 5,000 of them, in all tenants. Returns how many; call again for the rest."""
     newest = _first_id_at(time.time() - KEPT_HOURS * 3600)
-    old = "select id from projects_idempotentrequest where id < %s order by id limit %s for update skip locked"
     with connections["ops"].cursor() as cursor:
-        cursor.execute(f"delete from projects_idempotentrequest where id in ({old})", [newest, DELETED_AT_ONCE])  # noqa: S608
+        cursor.execute(_DELETE, [newest, DELETED_AT_ONCE])
         return int(cursor.rowcount)
 
 

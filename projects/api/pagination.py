@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import Field, Model, Q, QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,6 +21,11 @@ from projects.api.problem import ApiError
 LARGEST_PAGE = 200
 # Ids grow with time (uuid7).
 NEWEST_FIRST = "-id"
+# What every list takes.
+PAGED = (
+    OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}, description="Rows per page."),
+    OpenApiParameter("cursor", OpenApiTypes.STR, description="From `next`."),
+)
 
 M = TypeVar("M", bound=Model)
 
@@ -47,13 +54,6 @@ class Pages(BasePagination):
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         link = {"type": "string", "format": "uri", "nullable": True}
         return {"type": "object", "required": ["results", "next"], "properties": {"results": schema, "next": link}}
-
-    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        limit = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}
-        return [
-            {"name": "limit", "in": "query", "description": "Rows per page.", "schema": limit},
-            {"name": "cursor", "in": "query", "description": "From `next`.", "schema": {"type": "string"}},
-        ]
 
 
 def _limit(request: Request) -> int:

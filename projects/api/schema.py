@@ -17,7 +17,11 @@ ERROR = {
             "properties": {
                 "code": {"type": "string", "description": "For programs."},
                 "message": {"type": "string", "description": "For people: what is wrong, and where."},
-                "field": {"type": "string", "nullable": True, "description": "Dotted path in the body."},
+                "field": {
+                    "type": "string",
+                    "nullable": True,
+                    "description": "Dotted path in the body, or a parameter.",
+                },
                 "request_id": {"type": "string", "description": "Also in the header X-Request-ID."},
             },
         }
@@ -32,7 +36,7 @@ IDEMPOTENCY_KEY = {
 
 
 class Schema(AutoSchema):
-    """Adds our error to every operation, and the header to those that take an Idempotency-Key."""
+    """Adds our error to every operation, what its address may ask, and the header to those that take an Idempotency-Key."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)
@@ -43,6 +47,10 @@ class Schema(AutoSchema):
         if getattr(self._handler(), "is_idempotent", False):
             _add_parameter(operation, IDEMPOTENCY_KEY)
         return operation
+
+    def get_override_parameters(self) -> list[Any]:
+        queries = getattr(self.view, "queries", {})
+        return [*super().get_override_parameters(), *queries.get(self.method, ())]
 
     def _handler(self) -> Any:
         return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)

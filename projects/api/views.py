@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -14,7 +15,8 @@ from rest_framework.views import APIView
 
 from projects.api.authentication import TenantAuthentication
 from projects.api.caller import Caller, Entrance
-from projects.api.permissions import not_authenticated
+from projects.api.permissions import READING, not_authenticated
+from projects.api.query import PROJECT, check_query, names_of
 from projects.api.schema import Schema
 from projects.models import Project
 from projects.models.key import Scope
@@ -43,6 +45,8 @@ class TenantView(APIView):
     """
 
     scopes: ClassVar[Mapping[str, Scope]] = {}
+    # What may stand behind the `?`, by HTTP method; anything else is refused before the handler runs.
+    queries: ClassVar[Mapping[str, Sequence[OpenApiParameter]]] = {}
     # Methods that find all they need by keys.
     plans_once: ClassVar[frozenset[str]] = frozenset()
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
@@ -77,7 +81,10 @@ class TenantView(APIView):
             self.caller = request.auth = entrance.admit()
             request.user = self.caller.user  # type: ignore[assignment]  # a key is nobody's
             self.initial(request, *args, **kwargs)
-            return self._handler()(request, *args, **kwargs)
+            handler = self._handler()
+            if handler != self.http_method_not_allowed:
+                self._check_query(request)
+            return handler(request, *args, **kwargs)
 
     def _find_entrance(self, request: Request) -> Entrance:
         # The first kind of credentials that the request carries decides.
@@ -87,6 +94,14 @@ class TenantView(APIView):
                 if entrance is not None:
                     return entrance
         raise not_authenticated()
+
+    def _check_query(self, request: Request) -> None:
+        # A browser asks for leave at the very address that it is going to call.
+        if request.method == "OPTIONS":
+            return
+        method = READING.get(request.method or "", request.method or "")
+        own = [PROJECT] if self.caller.member else []
+        check_query(request.query_params, known=[*names_of(self.queries.get(method, ())), *own])
 
     def _handler(self) -> Callable[..., Response]:
         method = (self.request.method or "").lower()

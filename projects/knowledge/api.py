@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
+from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
 from projects.knowledge.presenters import article_line, article_payload, found_payload
@@ -75,15 +76,15 @@ class KnowledgeView(ProjectView):
 
 class Articles(KnowledgeView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
-
-    @extend_schema(
-        operation_id="knowledge_list",
-        parameters=[
+    queries: ClassVar = {
+        "GET": (
             OpenApiParameter("q", str, description="A question: what answers it, the best first."),
             OpenApiParameter("published", bool, description="Published articles only, or drafts only."),
-        ],
-        responses=OpenApiTypes.OBJECT,
-    )
+            *PAGED,
+        )
+    }
+
+    @extend_schema(operation_id="knowledge_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """The articles by title, without their bodies. With `q` what a question finds, each with its passage."""
         state, question = self.asked_state(), request.query_params.get("q", "")

@@ -10,6 +10,10 @@ from django.db.backends.postgresql import base
 from projects.postgresql.beginning import begin_statement
 from projects.postgresql.prepared import command
 
+# As on any disk without moving parts. PostgreSQL's own 4 lets it read a small table from end to end instead of finding one row by
+# its key; a connection keeps that plan while the table grows, until the next `analyze`.
+PLANNED_FOR = "set random_page_cost = 1.1"
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Django begins by a switch of the driver's, which sends `begin` alone, before the first statement. Here it is sent at
@@ -19,6 +23,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     connection: Any
+
+    def _configure_connection(self, connection: Any) -> bool:
+        """Django's hook for each new connection, the pool's too. Whether there is something to commit."""
+        connection.execute(PLANNED_FOR)
+        super()._configure_connection(connection)  # type: ignore[misc]  # the stubs leave it out
+        return True
 
     def _start_transaction_under_autocommit(self) -> None:
         """Django's hook for backends that begin by a statement of their own."""

@@ -1,10 +1,13 @@
 // Where the customer's words are written. Enter sends, Shift+Enter makes a line.
+import { Limit } from "./limit.js";
+
 const LINES_PX = 168;
 
 export class Composer {
   constructor({ form, suggest, onSend, onSuggest }) {
     this.form = form;
     this.field = form.querySelector("textarea");
+    this.limit = new Limit(this.field);
     this.onSend = onSend;
     form.addEventListener("submit", (event) => (event.preventDefault(), this.submit()));
     this.field.addEventListener("keydown", (event) => this.pressed(event));
@@ -21,13 +24,14 @@ export class Composer {
 
   submit() {
     const content = this.field.value.trim();
-    if (!content) return this.field.focus();
+    if (!content || this.limit.look()) return this.field.focus();
     this.fill("");
     this.onSend(content);
   }
 
   fill(text) {
     this.field.value = text;
+    this.limit.look();
     this.fit();
     this.field.focus();
   }

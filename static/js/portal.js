@@ -1,13 +1,15 @@
 // The customer's chat on their page: what they write goes out at once, the reply is read as it is written. Without this script
 // the form still sends, and the page shows the reply when it is loaded again.
-import { h } from "./dom.js";
+import { h, icon } from "./dom.js";
+import { Limit } from "./limit.js";
 
 const log = document.getElementById("log");
 const form = document.getElementById("form");
 const field = form.elements.content;
 const why = document.getElementById("why");
+const limit = new Limit(field, { after: form });
 const proof = document.querySelector("[data-proof]");
-const WORDS = { user: "You", operator: "A colleague" };
+const booked = document.getElementById("booked");
 
 /** What stands beside the words, as the page shows it when it is loaded. */
 const CARDS = {
@@ -31,17 +33,18 @@ const CARDS = {
       { method: "post" },
       h("input", { type: "hidden", name: "csrfmiddlewaretoken", value: form.elements.csrfmiddlewaretoken.value }),
       h("input", { type: "hidden", name: "escalation", value: escalation }),
-      h("button", { class: "btn btn-sm" }, label),
+      h("button", { class: "btn btn-sm" }, icon("message-user"), label),
     ),
 };
 
-const said = (role, content, attributes = {}) =>
-  h(
-    "div",
-    { class: "po-said", "data-role": role, ...attributes },
-    h("span", { class: "visually-hidden" }, `${WORDS[role] ?? "The agent"}:`),
-    h("p", { dir: "auto" }, content),
-  );
+const said = (role, content, { author, ...attributes } = {}) =>
+  h("div", { class: "po-said", "data-role": role, ...attributes }, speaker(role, author), h("p", { dir: "auto" }, content));
+
+/** Who speaks: that a person does is seen, the rest is plain from where the words stand. */
+const speaker = (role, author) =>
+  role === "operator"
+    ? h("span", { class: "po-who" }, author ? `${author}, a colleague` : "A colleague")
+    : h("span", { class: "visually-hidden" }, role === "user" ? "You:" : "The agent:");
 
 let stream = null;
 let writing = null;
@@ -58,7 +61,7 @@ function show(message) {
   if (log.querySelector(`[data-id="${CSS.escape(message.id)}"]`)) return;
   if (message.role === "agent") forget();
   const pending = message.role === "user" && log.querySelector(`.po-said[aria-busy][data-role="user"]`);
-  const element = said(message.role, message.content, { "data-id": message.id });
+  const element = said(message.role, message.content, { "data-id": message.id, author: message.author });
   for (const block of message.blocks ?? []) if (CARDS[block.type]) element.append(CARDS[block.type](block));
   if (pending) pending.replaceWith(element);
   else put(element);
@@ -83,11 +86,16 @@ function forget() {
   writing = null;
 }
 
-/** Somebody of whom it is sure by now who they are sees what is theirs. */
+/** What a turn may have changed beside the chat: somebody has proved who they are, or something was booked. */
 async function look() {
-  if (!proof) return;
   const answer = await fetch(location.pathname, { headers: { Accept: "application/json" } }).catch(() => null);
-  if (answer?.ok && (await answer.json()).is_known) location.reload();
+  if (!answer?.ok) return;
+  const found = await answer.json();
+  if (proof && found.is_known) location.reload();
+  const rows = found.bookings.map(({ url, words }) =>
+    h("a", { class: "po-book", href: url }, icon("calendar-time"), h("span", {}, words)),
+  );
+  booked?.replaceChildren(...(rows.length ? rows : [h("p", { class: "po-none" }, booked.dataset.none)]));
 }
 
 function listen() {
@@ -129,7 +137,7 @@ async function send(content, body = new FormData(form)) {
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const content = field.value.trim();
-  if (content) send(content);
+  if (content && !limit.look()) send(content);
 });
 proof?.addEventListener("submit", (event) => {
   event.preventDefault();

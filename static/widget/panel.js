@@ -24,7 +24,7 @@ export class Panel {
   constructor({ host, root, agent, base, actions }) {
     const language = chosenLanguage(agent.language);
     this.say = sayIn(language, agent.name);
-    Object.assign(this, { host, root, agent, actions, isOpen: false });
+    Object.assign(this, { host, root, agent, actions, language, isOpen: false });
     const scene = {
       agent,
       base,
@@ -63,6 +63,7 @@ export class Panel {
     const { name, business } = this.agent;
     this.status = h("small", {}, this.say("ready"));
     this.bar = h("p", { class: "bar", role: "status", hidden: true });
+    this.long = h("p", { class: "problem long", id: "too-long", role: "status" });
     this.latest = h("button", { type: "button", class: "latest", hidden: true, "aria-label": this.say("latest"), onclick: () => this.toEnd() }, icon("down"));
     this.shell = h(
       "div",
@@ -77,6 +78,7 @@ export class Panel {
       this.log.element,
       this.latest,
       this.bar,
+      this.long,
       this.composer(),
       this.reader.region,
     );
@@ -84,7 +86,7 @@ export class Panel {
   }
 
   composer() {
-    this.input = h("textarea", { id: "message", rows: "1", maxlength: LONGEST, placeholder: this.say("write"), dir: "auto", enterkeyhint: "send" });
+    this.input = h("textarea", { id: "message", rows: "1", placeholder: this.say("write"), dir: "auto", enterkeyhint: "send", "aria-describedby": "too-long" });
     const form = h(
       "form",
       { class: "composer" },
@@ -93,6 +95,7 @@ export class Panel {
       h("button", { "aria-label": this.say("send") }, icon("send")),
     );
     form.addEventListener("submit", (event) => this.submit(event));
+    this.input.addEventListener("input", () => this.isTooLong());
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
     });
@@ -102,10 +105,21 @@ export class Panel {
   submit(event) {
     event.preventDefault();
     const text = this.input.value.trim();
-    if (!text) return;
+    if (!text || this.isTooLong()) return;
     this.input.value = "";
     this.toEnd();
     this.actions.write(text);
+  }
+
+  /** Words that are too many aren't cut and aren't sent: it is said how many they are, as the server counts them. */
+  isTooLong() {
+    const count = [...this.input.value.trim()].length;
+    const over = count - LONGEST;
+    const numbers = { count, most: LONGEST, over };
+    const sentence = this.say("long").replace(/\{(\w+)\}/g, (_, name) => numbers[name].toLocaleString(this.language));
+    this.long.textContent = over > 0 ? sentence : "";
+    this.input.setAttribute("aria-invalid", String(over > 0));
+    return over > 0;
   }
 
   open({ focus = true } = {}) {

@@ -52,7 +52,7 @@ def test_a_switch_turns_its_tool_off(owner: Settings) -> None:
     form = owner.form("attributes")
     owner.save(without(form, f"{row_of(form, SMS)}.value"), "attributes")
     assert value_of(owner.tenant, SMS) is False
-    assert "send_sms_tool</code> is off" in owner.page("scenarios")
+    assert "send_sms_tool is off" in owner.page("scenarios")
 
 
 def test_a_projects_own_value_can_be_given_up_for_the_organizations(owner: Settings) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +17,7 @@ from projects.api import errors
 from projects.api.doors import ProjectView
 from projects.api.errors import Conflict
 from projects.api.idempotency import idempotent
+from projects.api.pagination import PAGED
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.views import TenantView
 from projects.attributes import WrongValue
@@ -63,6 +64,8 @@ class NoteOutput(serializers.ModelSerializer[Attribute]):
 
 class Notes(TenantView):
     scopes = {"GET": Scope.READ, "POST": Scope.CONVERSE}
+
+    queries: ClassVar = {"POST": (OpenApiParameter("wait"),)}
 
     @extend_schema(operation_id="notes_read", responses=NoteOutput)
     def get(self, request: Request) -> Response:
@@ -114,6 +117,7 @@ def note(row: Attribute) -> dict[str, Any]:
 
 class NoteRows(ProjectView):
     scopes = {"GET": Scope.READ}
+    queries = {"GET": PAGED}
     ordering = "-id"
 
     @extend_schema(operation_id="note_rows", responses=NoteOutput(many=True))

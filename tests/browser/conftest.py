@@ -181,23 +181,26 @@ def complaints() -> Iterator[Complaints]:
 
 @pytest.fixture
 def page(tab: Page, product: str, complaints: Complaints) -> Iterator[Page]:
-    """The tab at a desk's size, with nobody signed in. Afterwards it stands at an address where nothing goes on."""
+    """The tab at a desk's size and in light, with nobody signed in, whatever the test before made of it. Afterwards it stands at an
+    address where nothing goes on.
+    """
     tab.on("console", complaints.note_message)
     tab.on("pageerror", complaints.note_error)
     yield tab
     tab.unroute_all(behavior="wait")
     tab.goto(f"{product}{NOTHING}")
+    tab.set_viewport_size(DESK)
+    tab.emulate_media(color_scheme="light", reduced_motion="reduce")
     tab.remove_listener("console", complaints.note_message)
     tab.remove_listener("pageerror", complaints.note_error)
     tab.context.clear_cookies()
 
 
 @pytest.fixture
-def phone_page(page: Page) -> Iterator[Page]:
+def phone_page(page: Page) -> Page:
     """The same, as wide as a phone."""
     page.set_viewport_size(PHONE)
-    yield page
-    page.set_viewport_size(DESK)
+    return page
 
 
 def sign_in(page: Page, app: App) -> None:

@@ -63,3 +63,19 @@ def test_the_products_pages_keep_nobody_out(page: Page, app: App) -> None:
         open_page(page, app, address)
         found += [f"/{address}: {line}" for line in findings(page)]
     assert found == []
+
+
+def test_the_apis_page_is_read_in_both_themes_and_on_a_phone(page: Page, app: App) -> None:
+    """It had one palette of its own, too pale. How its parts are built is another's; what can be read of them is ours."""
+    found: list[str] = []
+    grounds = set()
+    page.goto(f"{app.base_url}/api/v1/docs/")
+    page.locator("#operations-conversations-messages_create .opblock-summary-control").click()
+    page.get_by_role("button", name="Try it out").click()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        found += findings(page, "color-contrast")
+        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert (found, len(grounds)) == ([], 2)

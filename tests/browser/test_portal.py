@@ -6,12 +6,17 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from conversations.models import Conversation, Persona
+from conversations.operators import answer, take_over
 from conversations.services import start_conversation
 from tests.browser.axe import findings
-from tests.browser.conftest import DESK, PHONE, App
+from tests.browser.conftest import DESK, PHONE, App, open_page
+from tests.browser.talk import composer
+from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
+from tools.models import Booking
 from tools.portal_links import PortalPlace, make_token
 
 pytestmark = pytest.mark.browser
@@ -79,6 +84,31 @@ def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) 
     expect(own_page.get_by_role("log")).to_contain_text("Thank you, Ada.")
 
 
+def stays_until_it_fits(page: Page, field: Locator, longest: int, sentence: str) -> None:
+    """What is pasted stands there whole and isn't sent; it is said, and sent once it is shorter."""
+    field.focus()
+    page.keyboard.insert_text("a" * (longest + 1))
+    expect(page.get_by_text(sentence)).to_be_visible()
+    field.press("Enter")
+    expect(field).to_have_value("a" * (longest + 1))
+    field.press("End")
+    field.press("Backspace")
+    expect(page.get_by_text(sentence)).to_have_count(0)
+    field.press("Enter")
+    expect(field).to_have_value("")
+    expect(page.get_by_role("log")).to_contain_text("a" * longest)
+
+
+def test_a_paste_that_is_too_long_for_the_customers_page_is_not_cut(own_page: Page, app: App) -> None:
+    field = own_page.get_by_label("Your message")
+    stays_until_it_fits(own_page, field, 4_000, "That is 4,001 characters; the limit is 4,000.")
+
+
+def test_a_paste_that_is_too_long_for_the_playground_is_not_cut(page: Page, app: App) -> None:
+    open_page(page, app, "playground")
+    stays_until_it_fits(page, composer(page), 8_000, "That is 8,001 characters; the limit is 8,000.")
+
+
 def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, app: App) -> None:
     """W03: it is a form of the page, which the browser sends by itself."""
     app.model.script("reply", tool_calls=[{"name": "escalate_to_human", "arguments": {"reason": "A complaint."}}])
@@ -86,6 +116,22 @@ def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, 
     write(own_page, "A person!")
     own_page.get_by_role("button", name="Connect me with a human").click()
     expect(own_page.get_by_role("status")).to_contain_text("A colleague was asked to take over")
+
+
+def test_what_is_booked_in_the_chat_stands_beside_it_at_once(own_page: Page, app: App) -> None:
+    """D25: without loading the page again; and a colleague's words are seen to be a person's."""
+    expect(own_page.locator("#booked")).to_contain_text("Nothing is booked.")
+    booking = book_table(app.tenant)
+    with app.tenant.tx():
+        Booking.objects.filter(pk=booking.pk).update(persona_id=Persona.objects.get(external_id="ada").pk)
+    app.model.script("reply", text="Your table is booked.")
+    write(own_page, "Hello")
+    expect(own_page.locator("#booked a")).to_have_count(1)
+    with app.tenant.tx():
+        chat = Conversation.objects.get(channel="portal")
+        take_over(chat.pk, by=app.tenant.owner)
+        answer(chat.pk, "Good evening, Ada.", by=app.tenant.owner)
+    expect(own_page.get_by_role("log")).to_contain_text("a colleague")
 
 
 def test_the_customers_page_keeps_nobody_out(own_page: Page, app: App) -> None:

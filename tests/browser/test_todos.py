@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from conversations.models import Channel
+from conversations.services import start_conversation
 from projects.source_kinds import KINDS
 from projects.sources import SourceEdit, connect_source
 from tests.browser.conftest import App, open_page, settle
@@ -50,10 +52,13 @@ def give_type(app: App) -> None:
 
 
 def make(app: App, **details: Any) -> Todo:
+    """A todo about Marta, whose address is known."""
     with app.tenant.tx():
-        return make_todo(
-            app.tenant.project, description="Send Marta the menu", source=TodoSource.API, actor=Actor("API"), **details
+        marta = start_conversation(
+            app.tenant.project, channel=Channel.CHAT, external_id="marta", known=MARTA, metadata={}
         )
+        standard = {"source": TodoSource.API, "actor": Actor("API"), "persona_id": marta.persona_id}
+        return make_todo(app.tenant.project, description="Send Marta the menu", **{**standard, **details})
 
 
 def test_what_was_promised_is_approved_runs_and_is_sent_exactly_once(page: Page, app: App, mail: MailServer) -> None:

@@ -156,6 +156,22 @@ def test_the_keyboard_opens_stays_within_and_goes_back(page: Page, app: App, sho
     expect(launcher(page)).to_be_focused()
 
 
+def test_a_paste_that_is_too_long_is_said_and_not_cut(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+    """It stands there whole, and goes out once it is shorter."""
+    page.goto(shop.address(placed.key))
+    launcher(page).click()
+    field, sentence = page.get_by_label("Your message"), "That is 4,001 characters. At most 4,000 can be sent"
+    field.focus()
+    page.keyboard.insert_text("a" * 4_001)
+    expect(panel(page)).to_contain_text(sentence)
+    field.press("Enter")
+    expect(field).to_have_value("a" * 4_001)
+    field.press("Backspace")
+    expect(panel(page)).not_to_contain_text(sentence)
+    field.press("Enter")
+    expect(log(page)).to_contain_text("a" * 4_000)
+
+
 def test_a_language_from_right_to_left_turns_the_panel(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     page.goto(shop.address(placed.key, lang="ar"))
     page.get_by_role("button", name=re.compile("تحدث")).click()

@@ -64,6 +64,6 @@ def begin(tenant: Tenant, *, channel: str = "chat", external_id: str = "guest") 
 
 
 @pytest.fixture
-def worker(processes: Zygote):
-    """One worker process for all lanes."""
-    return processes.worker()
+def worker(request: pytest.FixtureRequest, processes: Zygote):
+    """One worker process for all lanes; tests marked `standing_worker` share one as long as they follow each other."""
+    return processes.standing_worker() if request.node.get_closest_marker("standing_worker") else processes.worker()

@@ -18,6 +18,8 @@ from tests.conversations.sse import open_stream, post_for_stream
 from tests.crashes.invariants import settle
 from tests.processes import until
 
+pytestmark = pytest.mark.standing_worker
+
 
 @pytest.fixture
 def web(processes) -> str:

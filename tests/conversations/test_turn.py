@@ -13,6 +13,8 @@ from tests.crashes.invariants import check, settle
 from tests.pipeline.conftest import configure
 from tests.processes import until
 
+pytestmark = pytest.mark.standing_worker
+
 LANES = ("observer", "thoughts", "tool_caller")
 
 

@@ -21,10 +21,10 @@ def test_a_customer_reaches_a_person_and_comes_back(turns: Turns, lucia: User) -
     asked = offer(turns)["escalation"]
     with tenant.tx():
         request_person(conversation, asked, {"name": "Jonas", "phone": "+39 347 123 4567", "note": "After six"})
-        assert counts_of(tenant.project)["conversations"] == 1
+        assert counts_of(tenant.project)["conversations"].waiting == 1
     with tenant.tx():
         operators.claim_request(conversation.pk, by=lucia)
-        assert counts_of(tenant.project)["conversations"] == 0
+        assert counts_of(tenant.project)["conversations"].waiting == 0
     with tenant.tx():
         assert post_message(conversation.pk, "Is the 12th of June free?").turn is None
     with tenant.tx():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -71,6 +72,7 @@ def paths(context: type, prefix: str = "") -> set[str]:
     return found
 
 
+@cache
 def filled(hint: Any, text: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     """Values of a context's type whose strings are all hostile."""
     if get_origin(hint) is list:

@@ -118,6 +118,24 @@ def test_a_pending_check_is_not_promised_again() -> None:
     assert detect(answer)["check_availability_tool"]["rule"] == "in_progress"
 
 
+def test_a_day_that_is_called_closed_is_not_offered() -> None:
+    """Another one is asked for, and that is what is looked at then."""
+    talk = Talk()
+    for said in ("A table for two on Monday at 8pm. Are you open?", "at 8pm then", "yes"):
+        answer = talk.say(said)
+        assert "On Monday we are closed. Which other day or time would suit you?" in answer
+        assert answer.count("closed") == 1
+    assert "phone number" in talk.say("Tuesday then")
+
+
+def test_what_a_search_found_closed_is_not_offered() -> None:
+    """The next free times stand in the result, and nobody books the day that was refused with a yes."""
+    refused = "Monday 30 November is a day on which it is closed. The next that are free: Tuesday 1 December at 19:00."
+    lines = [Line("customer", "A table for two on 30 November at 8pm, Giulia Ferri, +39 347 555 0142")]
+    told = reply_to("", history=lines, urgent=[refused])
+    assert told == f"{refused} Which other day or time would suit you?"
+
+
 @pytest.mark.parametrize(
     ("question", "words"),
     [

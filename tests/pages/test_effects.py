@@ -160,7 +160,7 @@ def test_another_tenants_effect_is_not_found(tenant: Tenant, stranger: Tenant) -
 def test_what_waits_for_a_person_is_counted_in_the_side_bar(owner: Client, tenant: Tenant) -> None:
     add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
     counts = owner.get(reverse("dashboard", args=[tenant.project.slug])).context["counts"]
-    assert (counts["effects"], counts["promises"]) == (1, 0)
+    assert (counts["effects"].waiting, counts["promises"].waiting) == (1, 0)
 
 
 def test_a_question_of_another_project_is_not_counted(owner: Client, tenant: Tenant) -> None:
@@ -169,4 +169,4 @@ def test_a_question_of_another_project_is_not_counted(owner: Client, tenant: Ten
     with tenant.tx():
         other = create_project("Second", config=tenant.project.agent_version.config)
         Effect.objects.filter(pk=effect.pk).update(project_id=other.pk)
-    assert owner.get(reverse("dashboard", args=[tenant.project.slug])).context["counts"]["effects"] == 0
+    assert owner.get(reverse("dashboard", args=[tenant.project.slug])).context["counts"]["effects"].waiting == 0

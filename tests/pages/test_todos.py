@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.models import Channel
+from conversations.models import Channel, PersonaField
 from conversations.pages.todos.hidden import revealed
 from conversations.services import start_conversation
 from projects.models import Member, Role, User
@@ -159,7 +159,7 @@ def test_what_waits_for_a_person_is_counted_beside_the_link(owner: Client, tenan
     make()
     put(tenant, make(), TodoStatus.NEEDS_ATTENTION)
     put(tenant, make(), TodoStatus.COMPLETED)
-    assert ">2</b>" in page(owner, tenant).partition("<span>Todos</span>")[2].partition("</a>")[0]
+    assert ">2<small" in page(owner, tenant).partition("<span>Todos</span>")[2].partition("</a>")[0]
 
 
 def test_the_dashboard_says_what_waits(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -299,6 +299,42 @@ def test_what_the_agent_filled_in_before_anybody_looked_is_no_change(owner: Clie
         assert ("It changed after it was proposed." in text, "<del>Marta</del>" in text) == (is_changed, is_changed)
 
 
+def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client, tenant: Tenant, make: Make) -> None:
+    """L10: what is missing is said, the way out leads to its field, and what was wrong in it is still there to be put right."""
+    todo = make()
+    with tenant.tx():
+        PersonaField.objects.filter(key="email").delete()
+    text, address = page(owner, tenant, todo), url_of(tenant, todo, "edit_todo")
+    assert ("The customer has no e-mail address" in text, 'value="approve"' in text) == (True, False)
+    assert f'class="btn btn-primary" href="{address}#contact-email"' in text
+    form = {"description": "x", "tool": MAIL, "version": 1, **{f"arguments.{k}": v for k, v in LETTER.items()}}
+    refused = owner.post(address, {**form, "contact.email": "marta at home"}).content.decode()
+    assert ("marta at home is no e-mail address" in refused, 'value="marta at home"' in refused) == (True, True)
+    owner.post(address, {**form, "contact.email": "marta@example.org"})
+    text = page(owner, tenant, todo)
+    assert ("marta@example.org" in text, 'value="approve"' in text, "Approve version 2" in text) == (True, True, True)
+    assert "Changed: what is to be done, how the customer is reached." in text
+    form["version"] = 2
+    assert 'name="contact.email" value="marta@example.org"' in owner.get(address).content.decode()
+    owner.post(address, {**form, "contact.email": "marta@example.net"})
+    assert "Approve version 3" in page(owner, tenant, todo)
+
+
+def test_another_customers_todo_gives_nobody_the_address_of_the_one_before(
+    owner: Client, tenant: Tenant, make: Make
+) -> None:
+    """L10"""
+    todo = make()
+    with tenant.tx():
+        other = start_conversation(tenant.project, channel=Channel.CHAT, external_id="eve", known={}, metadata={})
+    form = {"description": "x", "tool": MAIL, "version": 1, **{f"arguments.{k}": v for k, v in LETTER.items()}}
+    contact = {"persona": str(other.persona_id), "contact.email": "marta@example.com"}
+    owner.post(url_of(tenant, todo, "edit_todo"), {**form, **contact})
+    with tenant.tx():
+        assert Todo.objects.get(pk=todo.pk).persona_id == other.persona_id
+        assert not PersonaField.objects.filter(persona_id=other.persona_id).exists()
+
+
 def test_a_long_task_is_a_short_title_and_stands_whole_below(owner: Client, tenant: Tenant, make: Make) -> None:
     """Threat 11: each hidden character is counted once."""
     words = " ".join(["Write to Marta what the chef said about each dish of the menu."] * 4)
@@ -433,6 +469,15 @@ def test_a_todo_without_addresses_leads_to_where_they_are_named(owner: Client, t
     assert f'class="btn btn-primary" href="{address}#recipients"' in page(owner, tenant, todo)
 
 
+def test_a_failed_todo_stands_in_the_side_bar_and_at_home(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T11: in words too, for whoever doesn't see its colour."""
+    make()
+    put(tenant, make("Write to the crew"), TodoStatus.FAILED)
+    text = owner.get(reverse("dashboard", args=[tenant.project.slug])).content.decode()
+    assert 'mg-n-bad" title="2 to review, or in need of attention: 1 failed of late">2<' in text
+    assert "A todo failed: Write to the crew" in text
+
+
 def test_a_conversation_lists_its_todos(owner: Client, tenant: Tenant, make: Make) -> None:
     row = talk(tenant, "Could you e-mail me the list?")
     todo = make("Send the list", conversation_id=row.pk)
@@ -518,6 +563,18 @@ def test_an_unknown_outcome_asks_whether_it_happened_and_offers_a_repeat(
     owner.post(url_of(tenant, todo), {"do": "review_again", "repeat": str(effect.pk)})
     assert "Once more" in page(owner, tenant, todo)
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
+
+
+def test_what_failed_is_not_ticked_to_be_tried_anew(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T11: a tick is for what was done, and would say nothing here."""
+    todo = make()
+    step = run(tenant, todo, "Error: the number is dear.", is_error=True)
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.FAILED, tool=MAIL, kind="email")
+    with tenant.tx():
+        TodoCall.objects.filter(step=step).update(effect=effect)
+    put(tenant, todo, TodoStatus.FAILED, reason="The number is dear.")
+    text = page(owner, tenant, todo)
+    assert ('name="repeat"' in text, "what failed is tried anew" in text) == (False, True)
 
 
 def test_a_todo_leads_to_its_conversation_its_turn_and_its_promise(owner: Client, tenant: Tenant, make: Make) -> None:

@@ -158,7 +158,8 @@ def test_sent_again_the_link_before_stops(owner: Client, tenant: Tenant) -> None
 
 def test_taken_back_a_link_stops(owner: Client, tenant: Tenant) -> None:
     path = link_in(invite(owner, tenant, LENA))
-    owner.post(page_of(tenant, "invitation_revoke", only(tenant).pk))
+    answer = owner.post(page_of(tenant, "invitation_revoke", only(tenant).pk), follow=True)
+    assert f"The invitation of {LENA} is revoked" in answer.content.decode()
     assert not opens(path)
 
 

@@ -101,6 +101,27 @@ def test_someone_with_an_account_signs_in_and_joins(path: str, tenant: Tenant, l
     assert role_of(tenant, LENA) == Role.OPERATOR
 
 
+def test_who_has_a_business_lands_where_they_joined(path: str, tenant: Tenant, stranger: Tenant) -> None:
+    """And is told so; the sign-in on the way there knows whom it is for."""
+    User.objects.filter(pk=stranger.owner.pk).update(email=LENA)
+    client = follow(path)
+    client.get(JOIN)
+    assert f'value="{LENA}"' in client.get(reverse("account_login")).content.decode()
+    client.post(reverse("account_login"), {"login": LENA, "password": PASSWORD})
+    answer = client.post(JOIN, follow=True)
+    assert answer.request["PATH_INFO"] == reverse("dashboard", args=[tenant.project.slug])
+    assert f"You have joined {tenant.organization.name} as operator." in answer.content.decode()
+
+
+def test_a_new_password_on_the_way_loses_no_invitation(path: str, lena: User, mailbox: Mailbox) -> None:
+    """Signed in, they are asked to join."""
+    client = follow(path)
+    client.get(JOIN)
+    client.post(reverse("account_reset_password"), {"email": LENA})
+    answer = client.post(reverse("account_login"), {"login": LENA, "password": PASSWORD})
+    assert answer.headers["Location"] == JOIN
+
+
 def test_an_account_is_not_taken_over_by_a_link(path: str, lena: User, tenant: Tenant) -> None:
     follow(path).post(JOIN, FORM)
     assert role_of(tenant, LENA) is None

@@ -49,6 +49,18 @@ def test_the_link_works_once(tenant: Tenant, mailbox: Mailbox) -> None:
     assert "This link no longer works" in Client().get(urlsplit(url).path, follow=True).content.decode()
 
 
+def test_who_set_it_is_told_by_e_mail_and_need_not_write_their_address(
+    tenant: Tenant, mailbox: Mailbox, settings
+) -> None:
+    """In our words, with what to do if it was somebody else."""
+    settings.ACCOUNT_EMAIL_NOTIFICATIONS = True
+    ask(tenant.owner.email)
+    client = set_password(link_in(mailbox.last_text()))
+    assert "Your password was changed by a link that we sent to this address." in mailbox.last_text()
+    assert f"set a new password now: {configured.BASE_URL}{reverse(RESET)}" in mailbox.last_text()
+    assert f'value="{tenant.owner.email}"' in client.get(reverse("account_login")).content.decode()
+
+
 def test_a_new_password_signs_out_other_computers(tenant: Tenant, mailbox: Mailbox) -> None:
     other = sign_in(tenant.owner.email)
     ask(tenant.owner.email)

@@ -11,6 +11,8 @@ from tests.crashes.invariants import check, settle
 from tests.pipeline.conftest import begin, configure
 from tests.processes import until
 
+pytestmark = pytest.mark.standing_worker
+
 SLOW = {"times": 1, "text": "one two three four five six seven eight", "gap_ms": 150}
 
 

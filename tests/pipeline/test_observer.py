@@ -7,6 +7,8 @@ import pytest
 from conversations.models import Event, Turn
 from tests.pipeline.conftest import begin, configure, last_prompt
 
+pytestmark = pytest.mark.standing_worker
+
 SCORED = {"facts": [], "quality": {"reason": "The customer had to ask three times.", "score": 3}}
 
 

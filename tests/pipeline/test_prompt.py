@@ -11,6 +11,8 @@ from projects.agent import AgentConfig
 from tests.pipeline.conftest import begin, configure, last_prompt, prompts_of
 from tools.models import Effect
 
+pytestmark = pytest.mark.standing_worker
+
 MONDAY = datetime(2026, 11, 16, 12, tzinfo=UTC)
 HOURS = {"hours": {"mon": [["09:00", "18:00"]], "sun": [["01:30", "04:00"]]}, "holidays": ["2026-12-25"]}
 

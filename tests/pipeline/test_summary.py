@@ -14,6 +14,8 @@ from tests.crashes.invariants import check, settle
 from tests.offline.prompts import Line, summarise
 from tests.pipeline.conftest import begin, configure, prompts_of
 
+pytestmark = pytest.mark.standing_worker
+
 PROMPT_BYTES = 25_000
 CHAT = " I was wondering about many things while I walked along the river in the evening." * 15
 

@@ -23,6 +23,8 @@ from tests.crashes.invariants import check, settle
 from tests.pipeline.conftest import begin, configure, last_prompt
 from tests.processes import until
 
+pytestmark = pytest.mark.standing_worker
+
 LOUD = {"quiet_hours": None}
 DUE = "update conversations_conversation set follow_up_at = clock_timestamp() - %s * interval '1 second' where id = %s"
 

@@ -79,6 +79,16 @@ def test_a_link_of_one_customer_shows_nothing_of_another(call: Conversation, ten
     assert "Do you have a table" not in client.get(f"/c/{token_of(other)}").content.decode()
 
 
+def test_what_is_too_long_is_said_and_stands_there_still(call: Conversation, client: Client) -> None:
+    """Without a script too; a line break counts once, as it was written."""
+    address = f"/c/{token_of(call)}"
+    answer = client.post(address, {"content": "line\r\n" * 800 + "b"})
+    assert answer.status_code == 422
+    assert "That is 4,001 characters; the limit is 4,000. Shorten it by 1" in answer.content.decode()
+    assert "line\nline\nb</textarea>" in answer.content.decode()
+    assert client.post(address, {"content": "line\r\n" * 800}).status_code == 302
+
+
 @pytest.mark.parametrize("content", ["", "   ", "x" * 4_001, "a\x00b"])
 def test_a_message_that_can_not_be_stored_is_refused_with_a_sentence(
     call: Conversation, client: Client, tenant: Tenant, content: str

@@ -77,13 +77,15 @@ def test_one_that_failed_breaks_it_and_may_keep_it_late(desk: Desk) -> None:
 
 
 def test_an_approved_tool_that_failed_breaks_its_promise_and_is_told(desk: Desk) -> None:
-    """There is no number to text to."""
+    """The number costs more than others, so that no text may go there."""
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+39899123456"})
     approve(desk, arranged(desk))
     desk.run("todo", "todo_news")
     [promise] = desk.promises()
     assert promise.state == PromiseState.BROKEN
     [text] = told(desk)
-    assert "phone number isn't known" in text
+    assert "numbers that cost more than others" in text
 
 
 def test_an_approved_one_that_was_done_is_told_once(desk: Desk) -> None:

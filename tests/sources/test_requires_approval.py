@@ -140,6 +140,7 @@ def test_with_a_standing_rule_it_waits_for_nobody(desk: Desk) -> None:
         owner = Member.objects.get(user=desk.tenant.owner)
         allowed = {"text": {"anything": True}}
         StandingRule.objects.create(project=desk.tenant.project, tool=SMS, allowed=allowed, created_by=owner.pk)
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = promised(desk)
     assert todo.status == TodoStatus.APPROVED
     assert events(desk, "effect_awaits_approval") == []

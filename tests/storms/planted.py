@@ -22,11 +22,11 @@ def no_token_check() -> None:
     from jobs import fence
     from projects.postgresql.prepared import Prepared
 
-    anyone = "%s::bigint is not null"
+    anyone = "%s::bigint is not null and %s::text is not null"
     fence._HOLD = Prepared(f"select 1 from jobs_job where id = %s and {anyone} for no key update")
     fence._FINISH = Prepared(
         "update jobs_job set state = %s, error = %s, finished_at = clock_timestamp(), lease_until = null"
-        f" where id = %s and {anyone} returning false"
+        f" where id = %s and {anyone} returning %s::text is null"
     )
 
 

@@ -11,9 +11,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models.functions import Now
 from django.http import Http404
 
-from conversations.models import Conversation, PersonaField
+from conversations.models import Channel, Conversation, PersonaField
+from conversations.services import give_fields, start_conversation
 from jobs.errors import WrongState
-from projects.api.problem import Conflict
+from projects.api.problem import ApiError, Conflict
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
 from projects.services import create_key
@@ -23,6 +24,7 @@ from todos import services, types
 from todos.approvals import Void
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo
+from todos.rules import draft_rule, keep_rule
 from todos.services import Changed
 from tools.custom import service as custom_tools
 
@@ -320,6 +322,37 @@ def test_a_todo_that_may_write_to_nobody_cannot_be_approved(desk: Desk, owner: M
     with pytest.raises(Conflict, match="nobody to write to"):
         desk.approve(desk.refund(**plan), owner)
     assert desk.approve(desk.refund(**plan, recipients=["crew@example.com"]), owner)
+
+
+@pytest.mark.parametrize(
+    ("tool", "lacks"), [("send_email_to_caller", "e-mail address"), ("send_sms_tool", "phone number")]
+)
+def test_a_letter_to_a_customer_who_cannot_be_reached_is_not_approved(
+    desk: Desk, owner: Member, tenant: Tenant, tool: str, lacks: str
+) -> None:
+    """L10, T1: not one with frozen words, and not what the agent would word itself; a rule lets it through as little."""
+    with tenant.tx():
+        guest = start_conversation(tenant.project, channel=Channel.API, external_id="eve", known={}, metadata={})
+    kind = desk.type(name="Letter", tools=[tool, "send_email"])
+    words = {"text": "Hello."} if lacks == "phone number" else {"subject": "Hello", "body": "Hello."}
+    frozen = {"tool": tool, "arguments": words}
+    allowed = {name: {"anything": True} for name in words}
+    desk.do(lambda: keep_rule(draft_rule(tenant.project, tool=tool, allowed=allowed, created_by=owner.pk)))
+    for plan in (frozen, {"type": kind, "tool": "", "arguments": None}):
+        todo = desk.refund(persona_id=guest.persona_id, **plan)
+        with pytest.raises(Conflict, match=f"The customer has no {lacks}"):
+            desk.approve(todo, owner)
+        with pytest.raises(Conflict, match="choose whose it is"):
+            desk.approve(desk.refund(**plan), owner)
+    desk.do(give_fields, guest.persona, {"phone": "+393331234567", "email": "eve@example.com"})
+    assert desk.approve(todo, owner)
+
+
+def test_a_frozen_letter_goes_to_an_address(desk: Desk) -> None:
+    """L11, D23: what is no address is refused where it is written down."""
+    letter = {"to": "the boss", "subject": "Hello", "body": "Hello."}
+    with pytest.raises(ApiError, match=r"arguments\.to: \"the boss\" is no e-mail address"):
+        desk.refund(tool="send_email", arguments=letter)
 
 
 def test_a_todo_whose_type_was_removed_cannot_be_approved(desk: Desk, owner: Member) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db.models.functions import Now
 
 from conversations.models import Conversation
 from jobs import claims
@@ -17,6 +19,7 @@ from jobs.lanes import lane_of
 from jobs.models import Job
 from projects.api.problem import Conflict
 from projects.models import Member, Role
+from projects.pages.counts import Count
 from projects.threads import in_db
 from tests.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
@@ -211,6 +214,21 @@ def test_what_waits_for_a_person_is_counted(desk: Desk, owner: Member) -> None:
     with_tool, without = desk.refund(), desk.refund(tool="", arguments=None)
     desk.approve(with_tool, owner)
     desk.approve(without, owner)
-    assert desk.do(count_waiting, desk.tenant.project) == 1
+    assert desk.do(count_waiting, desk.tenant.project) == Count(1)
     take(desk, without, owner)
-    assert desk.do(count_waiting, desk.tenant.project) == 0
+    assert desk.do(count_waiting, desk.tenant.project) == Count(0)
+
+
+def test_a_failed_run_is_counted_until_somebody_sees_to_it(desk: Desk, owner: Member) -> None:
+    """T11: for a week, and never what a person has put down as failed."""
+    failed, old, own = desk.refund(), desk.refund(), desk.refund(tool="", arguments=None)
+    take(desk, own, owner)
+    desk.do(by_hand.fail_todo, own.pk, actor=Actor("Nello"), reason="Nobody is there.")
+    with desk.tenant.tx():
+        Todo.objects.filter(pk__in=[failed.pk, old.pk]).update(status="failed", status_at=Now())
+        Todo.objects.filter(pk=old.pk).update(status_at=Now() - timedelta(days=8))
+    assert desk.do(count_waiting, desk.tenant.project) == Count(1, failed=1)
+    desk.do(services.review_again, failed.pk, actor=Actor("Nello"))
+    assert desk.do(count_waiting, desk.tenant.project) == Count(1)
+    desk.do(services.reject_todo, failed.pk, actor=Actor("Nello"))
+    assert desk.do(count_waiting, desk.tenant.project) == Count(0)

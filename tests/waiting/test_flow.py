@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
@@ -12,7 +13,7 @@ from django.utils import timezone
 
 from conversations.flows import thoughts
 from conversations.models import Directives, Wait, WaitOutcome
-from conversations.shared_scenes import shared_scene_after
+from conversations.shared_readings import read_after_reply
 from conversations.waits import end_wait, is_waiting
 from jobs.enqueue import JobRequest, enqueue
 from jobs.models import ModelCall
@@ -22,6 +23,8 @@ from tests.effects.conftest import Bench, bench
 from tests.pipeline.conftest import job_of, last_prompt, prompts_of
 from tests.processes import Zygote, until
 from tests.waiting.conftest import FREE, TOOL, answered, awaited, end, jobs, logged, outcomes, ran_out, shown, urgent
+
+pytestmark = pytest.mark.standing_worker
 
 __all__ = ["bench"]
 
@@ -132,10 +135,10 @@ def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
     effect = awaited(talk, turn)
     job = job_of(turn, lane="thoughts")
     with pytest.raises(thoughts.Waiting):
-        thoughts._begin(job)
+        asyncio.run(thoughts._scene_of(job))
     end(talk, effect)
-    assert shared_scene_after(job).waits
-    thoughts._begin(job)
+    assert asyncio.run(read_after_reply(job)).scene.waits
+    asyncio.run(thoughts._scene_of(job))
 
 
 def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes: Zygote, model) -> None:

@@ -64,6 +64,14 @@ def ask(connection: Connection, **query: Any) -> Any:
     return Client(headers=headers).get(ORDERS, query)
 
 
+def test_the_demos_password_stays_and_with_it_who_is_signed_in(database: None) -> None:
+    """After a migration the demo is loaded again: what was written down opens it still."""
+    first, client = load_demo(), Client()
+    assert client.login(username=EMAIL, password=first["password"])
+    assert load_demo()["password"] == first["password"]
+    assert client.get("/account/").status_code == 200
+
+
 def test_the_first_project_is_the_one_that_is_entered(demo: UUID) -> None:
     """Its key and address are what `demo.json` says; loading it again makes nothing twice."""
     answer = load_demo()

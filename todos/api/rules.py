@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.api.pagination import PAGED
 from projects.models.key import Scope
 from todos import rules, types
 from todos.api.forms import RuleInput
@@ -20,6 +21,7 @@ from todos.presenters import rule_payload, todo_payload
 
 class StandingRules(TodoView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+    queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="standing_rules_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:

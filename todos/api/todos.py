@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.idempotency import idempotent
+from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
 from projects.models.key import Scope
 from todos import services, types
@@ -24,16 +25,16 @@ from todos.presenters import todo_payload
 
 class Todos(TodoView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
-
-    @extend_schema(
-        operation_id="todos_list",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
+    queries: ClassVar = {
+        "GET": (
             OpenApiParameter("status", OpenApiTypes.STR, enum=TodoStatus.values),
             OpenApiParameter("type", OpenApiTypes.STR, description="a type's id or name"),
             OpenApiParameter("conversation", OpenApiTypes.UUID),
-        ],
-    )
+            *PAGED,
+        )
+    }
+
+    @extend_schema(operation_id="todos_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """The project's todos without their steps and history: newest first, or, of one state, the latest to reach it."""
         rows = Todo.objects.select_related("type").filter(project=self.project)

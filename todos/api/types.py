@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
+from projects.api.pagination import PAGED
 from projects.models.key import Scope
 from todos import types
 from todos.api.forms import TypeInput, TypePatch
@@ -19,6 +20,7 @@ from todos.presenters import type_payload
 
 class TodoTypes(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+    queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="todo_types_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:

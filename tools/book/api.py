@@ -16,6 +16,7 @@ from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
+from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models import Project
@@ -98,17 +99,17 @@ class BookView(ProjectView):
 
 class Bookings(BookView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
-
-    @extend_schema(
-        operation_id="bookings_list",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
+    queries: ClassVar = {
+        "GET": (
             OpenApiParameter("date", OpenApiTypes.DATE, description="those that start on this local day"),
             OpenApiParameter("phone", OpenApiTypes.STR, description="those under this number, however it is written"),
             OpenApiParameter("code", OpenApiTypes.STR, description="the one with this code"),
             OpenApiParameter("state", OpenApiTypes.STR, enum=BookingState.values),
-        ],
-    )
+            *PAGED,
+        )
+    }
+
+    @extend_schema(operation_id="bookings_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Bookings, by their start."""
         rows = bookings_of(self.project)
@@ -168,17 +169,16 @@ class BookingDetail(BookView):
 
 class FreeTimes(BookView):
     scopes: ClassVar = {"GET": Scope.READ}
-
-    @extend_schema(
-        operation_id="bookings_free",
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
+    queries: ClassVar = {
+        "GET": (
             OpenApiParameter("date", OpenApiTypes.DATE, required=True, description="a local day"),
             OpenApiParameter("time", OpenApiTypes.STR, description="a local time like 19:00"),
             OpenApiParameter("party_size", OpenApiTypes.INT, description="how many people come; default 1"),
             OpenApiParameter("kind", OpenApiTypes.STR, enum=BookingKind.values),
-        ],
-    )
+        )
+    }
+
+    @extend_schema(operation_id="bookings_free", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """What is free on a day: every start, and near a time when one is asked for. 409 where it is closed."""
         day = self.asked_day()
@@ -218,6 +218,7 @@ class FreeTimes(BookView):
 
 class Resources(BookView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+    queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="resources_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
+from projects.api.pagination import PAGED
 from projects.api.serializers import StrictSerializer
 from projects.models.key import Scope
 from tools.custom import service
@@ -53,6 +54,7 @@ class DocumentView(ProjectView):
 
 class CustomTools(DocumentView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+    queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="custom_tools_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
@@ -125,6 +127,7 @@ class CustomToolDetail(DocumentView):
 
 class CustomToolVersions(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
+    queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="custom_tools_versions", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, name: str) -> Response:

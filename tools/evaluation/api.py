@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from projects.api.caller import caller_of
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
+from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models.key import Scope
@@ -38,6 +39,7 @@ class KeptCaseInput(StrictSerializer):
 
 class KeptCases(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
+    queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="evaluation_cases_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:

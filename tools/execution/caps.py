@@ -25,6 +25,10 @@ where organization_id = %s and project_id = %s and kind = %s and id <> %s
 _TODAY = Prepared(f"select ({_COUNTED} and conversation_id = %s), ({_COUNTED} and recipient <> '' and recipient = %s)")
 
 
+# What is read by somebody: a tool of such a kind that names no addressee writes to the customer.
+LETTERS = ("email", "sms")
+
+
 def recipient_of(kind: str, contact: Contact | None) -> str:
     """Where an effect of this kind goes to: the customer's number in digits, or their address."""
     if contact is None:

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.doors import ProjectView
 from projects.api.problem import ApiError
+from projects.api.query import PROJECT
 from projects.api.request_id import request_id_of
 from projects.api.serializers import StrictSerializer
 from projects.models import Project
@@ -58,6 +59,14 @@ class Look:
 
 class Orders(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
+    queries: ClassVar = {
+        "GET": (
+            OpenApiParameter("persona", OpenApiTypes.UUID, description="a customer who has signed in to the shop"),
+            OpenApiParameter("wp_user_id", OpenApiTypes.INT, description="the customer's id in the shop"),
+            OpenApiParameter("limit", OpenApiTypes.INT, description=f"1 to {MOST}; default {USUAL}"),
+            OpenApiParameter("status", OpenApiTypes.STR, enum=list(get_args(Status))),
+        )
+    }
 
     @extend_schema(
         operation_id="orders_list",
@@ -66,16 +75,11 @@ class Orders(ProjectView):
             409: OpenApiResponse(description="No shop is connected."),
             502: OpenApiResponse(description="The shop didn't answer with orders within five seconds."),
         },
-        parameters=[
-            OpenApiParameter("persona", OpenApiTypes.UUID, description="a customer who has signed in to the shop"),
-            OpenApiParameter("wp_user_id", OpenApiTypes.INT, description="the customer's id in the shop"),
-            OpenApiParameter("limit", OpenApiTypes.INT, description=f"1 to {MOST}; default {USUAL}"),
-            OpenApiParameter("status", OpenApiTypes.STR, enum=list(get_args(Status))),
-        ],
     )
     def get(self, request: Request) -> Response:
         """The newest orders of one customer, as the shop has them now."""
-        checked = OrdersQuery(data=request.query_params.dict())
+        asked = {name: text for name, text in request.query_params.items() if name != PROJECT}
+        checked = OrdersQuery(data=asked)
         checked.is_valid(raise_exception=True)
         response = Response(status=202)
         # For the door, which goes on from here.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +20,9 @@ from conversations.finding import customer_names
 from conversations.models import Conversation, Persona
 from conversations.pages.entrance import enter
 from conversations.pages.todos.arguments import properties_of
+from conversations.pages.todos.contacts import UNNAMED
 from conversations.pages.todos.listing import uuid_of
+from conversations.pages.todos.reaching import CONTACT, Reach, give_contact, reaches_of
 from conversations.pages.todos.verbs import actor_of
 from conversations.pages.todos.words import title_of_tool
 from projects.api.problem import ApiError
@@ -64,6 +66,7 @@ class Typed:
     persona: str
     conversation: str
     arguments: Mapping[str, str]
+    contact: Mapping[str, str]
 
     @property
     def addresses(self) -> list[str]:
@@ -111,6 +114,8 @@ def edit(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResponse
     if request.method != "POST":
         return _show(request, entry, _kept(todo), None, todo=todo)
     typed, problem = _typed(request.POST), None
+    if "persona" not in request.POST:
+        typed = replace(typed, persona=str(todo.persona_id or ""))
     if "choose" not in request.POST:
         problem = _change(entry, todo, typed, version=request.POST.get("version", ""))
         if problem is None:
@@ -154,7 +159,12 @@ def _change(entry: Entry, todo: Todo, typed: Typed, *, version: str) -> Problem 
             }
             if typed.tool or todo.tool:
                 changes |= {"tool": typed.tool, "arguments": _arguments(entry.project, typed)}
-            edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version))
+            if todo.conversation_id is None:
+                changes["persona_id"] = _persona(entry.project, typed)
+            # What stands in the form is of the customer that the todo was about.
+            is_same = changes.get("persona_id", todo.persona_id) == todo.persona_id
+            is_reached = is_same and give_contact(entry.project, todo.persona_id, typed.contact)
+            edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_reached_anew=is_reached)
     except Changed as error:
         return Problem(
             "Somebody changed it while you were writing. Save again to put yours in place.", "", error.changes
@@ -182,7 +192,8 @@ def _show(
             "tools": [(name, title_of_tool(name)) for name, tool in tools.items() if not tool_problem(tool, name)],
             "tool_is_fixed": todo is not None and todo.effect_id is not None,
             "arguments": _boxes(tools.get(typed.tool), typed, boxes) if typed.tool else [],
-            "customers": [] if todo or typed.conversation else _customers(entry.project),
+            "reaches": _reaches(todo, tools, typed, boxes) if todo else [],
+            "customers": [] if typed.conversation or (todo and todo.conversation_id) else _customers(entry, todo),
             "conversation": _conversation(entry.project, typed) if typed.conversation else None,
         }
     shown["homeless"] = boxes.homeless() or ({"": problem.message} if problem and not problem.field else {})
@@ -193,8 +204,11 @@ def _show(
 
 def _typed(posted: QueryDict) -> Typed:
     names = ("description", "type", "tool", "recipients", "persona", "conversation")
-    arguments = {name.removeprefix(ARGUMENT): _text(posted, name) for name in posted if name.startswith(ARGUMENT)}
-    return Typed(**{name: _text(posted, name) for name in names}, arguments=arguments)
+    arguments, contact = (
+        {name.removeprefix(prefix): _text(posted, name) for name in posted if name.startswith(prefix)}
+        for prefix in (ARGUMENT, CONTACT)
+    )
+    return Typed(**{name: _text(posted, name) for name in names}, arguments=arguments, contact=contact)
 
 
 def _text(posted: QueryDict, name: str) -> str:
@@ -210,7 +224,17 @@ def _kept(todo: Todo) -> Typed:
         persona=str(todo.persona_id or ""),
         conversation="",
         arguments={name: _written(value) for name, value in (todo.arguments or {}).items()},
+        contact={},
     )
+
+
+def _reaches(todo: Todo, tools: Mapping[str, CompiledTool], typed: Typed, boxes: Boxes) -> list[Reach]:
+    """Where the chosen tools reach the todo's customer."""
+    wanted = uuid_of(typed.type)
+    kind = TodoType.objects.filter(project=todo.project, pk=wanted).first() if wanted else None
+    names = [typed.tool] if typed.tool else list(kind.tools) if kind else []
+    persona = todo.persona_id if todo.conversation_id else uuid_of(typed.persona)
+    return reaches_of(persona, [tools[name] for name in names if name in tools], typed.contact, boxes)
 
 
 def _written(value: Any) -> str:
@@ -285,7 +309,9 @@ def _persona(project: Project, typed: Typed) -> UUID | None:
     return Persona.objects.filter(project=project, pk=wanted).values_list("pk", flat=True).first() if wanted else None
 
 
-def _customers(project: Project) -> list[tuple[UUID, str]]:
-    """The newest customers who have a name, a number or an address."""
-    newest = Persona.objects.filter(project=project).order_by("-id").values_list("pk", flat=True)[:MOST_CUSTOMERS]
-    return sorted(customer_names(list(newest)).items(), key=lambda item: item[1].casefold())
+def _customers(entry: Entry, todo: Todo | None) -> list[tuple[UUID, str]]:
+    """The newest customers who have a name, a number or an address, and whose the todo is."""
+    newest = Persona.objects.filter(project=entry.project).order_by("-id").values_list("pk", flat=True)[:MOST_CUSTOMERS]
+    mine = [todo.persona_id] if todo and todo.persona_id else []
+    known = {**dict.fromkeys(mine, UNNAMED), **customer_names([*newest, *mine])}
+    return sorted(known.items(), key=lambda item: item[1].casefold())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from projects.models.key import Scope
 from projects.permissions import Entry
-from todos.approvals import NOBODY, may_approve, needs_second
+from todos.approvals import NO_CUSTOMER, NOBODY, UNREACHED, may_approve, needs_second
 from todos.by_hand import NOT_SETTLED, TAKEABLE
 from todos.lifecycle import AFTER
 from todos.models import Approval, Todo, TodoStatus
@@ -17,12 +17,29 @@ S = TodoStatus
 
 
 @dataclass(frozen=True)
+class WayOut:
+    """What helps a todo that reaches nobody: `field` is where it is filled in, on the page that edits the todo."""
+
+    words: str
+    icon: str
+    field: str
+
+
+WAYS_OUT: Mapping[str, WayOut] = {
+    NOBODY: WayOut("Name the addresses", "mail", "recipients"),
+    NO_CUSTOMER: WayOut("Choose the customer", "user", "persona"),
+    UNREACHED["email"]: WayOut("Fill in the e-mail address", "mail", "contact-email"),
+    UNREACHED["sms"]: WayOut("Fill in the phone number", "phone", "contact-phone"),
+}
+
+
+@dataclass(frozen=True)
 class May:
-    """`name_addresses` is the way out for a todo that may write to nobody, `take` and `finish` are a person's own work."""
+    """`way_out` is there for a todo that reaches nobody, `take` and `finish` are a person's own work."""
 
     approve: bool
     edit: bool
-    name_addresses: bool
+    way_out: WayOut | None
     reject: bool
     cancel: bool
     take: bool
@@ -43,7 +60,7 @@ def may_of(todo: Todo, entry: Entry, approval: Approval | None, *, problem: str,
     return May(
         approve=may_agree and not problem and not is_first,
         edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
-        name_addresses=operates and is_pending and problem == NOBODY,
+        way_out=WAYS_OUT.get(problem) if operates and is_pending else None,
         reject=operates and is_pending,
         cancel=operates and not is_pending and S.CANCELLED in AFTER[status],
         take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),

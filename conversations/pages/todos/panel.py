@@ -34,7 +34,8 @@ from tools.models import Effect, EffectState
 
 S = TodoStatus
 SHORT_HASH = 6
-REPEATABLE = (EffectState.DONE, EffectState.UNKNOWN, EffectState.FAILED, EffectState.HELD)
+# What failed is tried again anyway.
+REPEATABLE = (EffectState.DONE, EffectState.UNKNOWN, EffectState.HELD)
 
 
 @dataclass(frozen=True)

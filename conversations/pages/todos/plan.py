@@ -22,6 +22,7 @@ ADDRESSES = ("to", "recipient", "email", "address")
 TASK = "Task"
 NOBODY = "Nobody yet"
 NO_ADDRESS = "No address: nothing can be sent"
+NO_NUMBER = "No number: nothing can be sent"
 
 
 @dataclass(frozen=True)
@@ -159,11 +160,11 @@ def _to(content: Content, kinds: set[str]) -> Iterator[Line]:
     elif "email" in kinds:
         yield _own_address("To", contact.get("email", ""))
     if "sms" in kinds:
-        yield _own_address("To the phone", contact.get("phone", ""))
+        yield _own_address("To the phone", contact.get("phone", ""), nothing=NO_NUMBER)
 
 
-def _own_address(label: str, address: str) -> Line:
-    return Line(label, label, address or NO_ADDRESS, "from the contact" if address else "", is_missing=not address)
+def _own_address(label: str, address: str, *, nothing: str = NO_ADDRESS) -> Line:
+    return Line(label, label, address or nothing, "from the contact" if address else "", is_missing=not address)
 
 
 def _about(content: Content) -> Iterator[Line]:

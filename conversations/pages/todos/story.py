@@ -27,6 +27,16 @@ WORDS = {
     "handed_back": "Handed back",
     "first_approval_void": "Changed between the two approvals",
 }
+# What an edit changed, by the names of the fields.
+EDITED = {
+    "description": "what is to be done",
+    "type": "the type",
+    "tool": "the tool",
+    "arguments": "what the tool is given",
+    "recipients": "the addresses",
+    "persona": "the customer",
+    "contact": "how the customer is reached",
+}
 BY_HAND = {"completed": "Done by hand", "failed": "Not done, by hand"}
 
 
@@ -62,10 +72,16 @@ def happening_of(event: TodoEvent, zone: str) -> Happening:
         icon=standing.icon if standing else "pencil",
         words=_words(event),
         by=event.actor,
-        reason=str(event.detail.get("reason", "")),
+        reason=str(event.detail.get("reason", "")) or _changed(event),
         version=event.version,
         at=moment_of(event.at, zone=zone),
     )
+
+
+def _changed(event: TodoEvent) -> str:
+    """What an edit changed, as a sentence; empty for anything else."""
+    fields = [EDITED.get(name, name) for name in event.detail.get("fields", [])]
+    return f"Changed: {', '.join(fields)}." if fields else ""
 
 
 def _words(event: TodoEvent) -> str:

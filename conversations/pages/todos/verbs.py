@@ -154,6 +154,8 @@ def _cancel(todo: Todo, entry: Entry, posted: QueryDict) -> str:
 def _review_again(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     repeats = [found for text in posted.getlist("repeat") if (found := uuid_of(text))]
     review_again(todo.pk, actor=actor_of(entry), repeats=repeats)
+    if todo.taker and todo.status == TodoStatus.IN_PROGRESS:
+        return "Handed back: it waits for a yes again."
     return "It is to be reviewed again. What was done before is not repeated, but for what you ticked."
 
 

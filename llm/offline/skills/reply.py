@@ -46,6 +46,11 @@ INJECTION = re.compile(
     r"\byour (?:instructions|prompt)\b",
     re.IGNORECASE,
 )
+# What a search says of a time that can't be had, whatever else it offers.
+REFUSED = re.compile(
+    r"\b(?:is closed|can't be booked|outside the opening hours|is past|too far ahead|no [\w' ]+ is free)\b",
+    re.IGNORECASE,
+)
 RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.IGNORECASE)
 
 
@@ -104,6 +109,9 @@ class Speaker:
         greeting = self._greeting()
         answer = answer_question(self.scene) if self._is_question() else ""
         next_step = self.steps.next()
+        if answer and next_step.startswith(answer):
+            # That the wanted day is a closed one answers the question, too.
+            answer = ""
         if answer or next_step:
             noted = "" if answer or greeting or "?" not in self.scene.last_agent else self._noted(next_step)
             glad = (
@@ -158,6 +166,8 @@ class Speaker:
     def _follow_up(self, told: str) -> str:
         if "?" in told:
             return ""
+        if REFUSED.search(told):
+            return self._say("another")
         free = re.search(r"\b(?:free|available|availability|open)\b", told, re.IGNORECASE)
         full = re.search(
             r"\b(?:full|not available|unavailable|no table|booked out|fully booked)\b", told, re.IGNORECASE

@@ -1,8 +1,8 @@
-"""The fields of a form as a template shows them: name, value, and what is wrong with it."""
+"""The fields of a form as a template shows them: name, value, what is wrong with it, and what is better changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -13,6 +13,7 @@ class Box:
     name: str
     value: str
     error: str = ""
+    warnings: Sequence[str] = ()
 
     @property
     def id(self) -> str:
@@ -22,15 +23,17 @@ class Box:
 class Boxes:
     """Makes the boxes of a form, and knows which of its errors stand beside none of them."""
 
-    def __init__(self, errors: Mapping[str, str]) -> None:
+    def __init__(self, errors: Mapping[str, str], *, warnings: Mapping[str, Sequence[str]] | None = None) -> None:
         self._errors = errors
+        self._warnings = warnings or {}
         self._shown: set[str] = set()
 
     def box(self, path: str, value: object = "") -> Box:
-        """An input, with the first error of its path or of what lies below it."""
+        """An input, with the first error of its path or of what lies below it; without one, with its warnings."""
         found = [key for key in self._errors if key == path or key.startswith(f"{path}.")]
         self._shown.update(found)
-        return Box(path, "" if value is None else str(value), self._errors[found[0]] if found else "")
+        error = self._errors[found[0]] if found else ""
+        return Box(path, "" if value is None else str(value), error, () if error else self._warnings.get(path, ()))
 
     def error(self, path: str) -> str:
         """The error of a group of fields itself."""

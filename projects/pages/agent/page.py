@@ -14,14 +14,12 @@ from django.utils.timesince import timesince
 
 from projects.agent_sentences import SettingsRefused, checked_config
 from projects.agent_versions import ChangedMeanwhile
-from projects.attributes import is_on, resolve_attributes
 from projects.differences import differences
-from projects.known_settings import KNOWN_SETTINGS
 from projects.models import AgentVersion, Project
-from projects.models.attribute import AttributeType
 from projects.pages.agent.abilities import abilities_of
 from projects.pages.agent.boxes import Boxes
 from projects.pages.agent.sections import OTHER_TABS, SECTIONS, Section, complete
+from projects.pages.agent.step_tools import step_tools
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.prompt_budget import PromptBudget, prompt_budget
@@ -55,16 +53,16 @@ def form_context(
 ) -> dict[str, Any]:
     """A section's form: as saved, or with what was typed, what is wrong with it, and what others saved meanwhile."""
     context = page_context(request, entry, tab=section.slug)
-    boxes = Boxes(errors or {})
     document = {**context["document"], **(conflict.values if conflict else changes or {})}
+    tools = step_tools(entry.project, document) if section.slug == "scenarios" else None
+    boxes = Boxes(errors or {}, warnings=tools.warnings if tools else {})
+    context["tool_names"] = tools.names if tools else []
     context["form"] = section.show(document, boxes)
     context["section"] = section
     context["homeless"] = boxes.homeless()
     context["conflict"] = _conflict(conflict) if conflict else None
     if section.has_budget:
         context["budget"] = _budget(entry, context["document"])
-    if section.slug == "scenarios":
-        context.update(_tools(entry.project))
     if section.slug == "abilities":
         with tenant_tx(entry.project.organization.pk):
             context["abilities"] = abilities_of(entry.project)
@@ -105,13 +103,3 @@ def _budget(entry: Entry, document: Mapping[str, Any]) -> PromptBudget | None:
     with tenant_tx(entry.project.organization.pk), suppress(SettingsRefused):
         return prompt_budget(weigh(entry.project, checked_config(document)))
     return None
-
-
-def _tools(project: Project) -> dict[str, Any]:
-    """The tools that a step may name, and those of them that are off."""
-    with tenant_tx(project.organization.pk):
-        attributes = resolve_attributes(project)
-    switches = [setting for setting in KNOWN_SETTINGS if setting.type is AttributeType.BOOL]
-    off = [tool for setting in switches if not is_on(attributes, setting.key) for tool in setting.tools]
-    names = sorted({tool for setting in KNOWN_SETTINGS for tool in setting.tools} | {"end_conversation_tool"})
-    return {"tool_names": names, "off_tools": off}

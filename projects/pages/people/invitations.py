@@ -62,7 +62,9 @@ def take_back(request: HttpRequest, project_slug: str, invitation_id: UUID) -> H
     """Stop an invitation's link."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     with refusals(request, about=invitation_id), tenant_tx(entry.project.organization.pk):
-        revoke(_find(invitation_id), by=acting(entry))
+        invitation = _find(invitation_id)
+        revoke(invitation, by=acting(entry))
+        messages.success(request, f"The invitation of {invitation.email} is revoked: its link opens nothing any more.")
     return redirect("members", project_slug)
 
 

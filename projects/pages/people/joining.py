@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from django.contrib import messages
 from django.contrib.auth import login
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
@@ -12,15 +13,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from projects.accounts import TOKEN, expect_sign_in
 from projects.addresses import unclaimed
 from projects.api.problem import Conflict
 from projects.invitations import Offer, accept, accept_as_newcomer, read_offer
-from projects.models import User
+from projects.models import Project, User
 from projects.pages.people.forms import JoinForm
 from projects.pages.people.member_list import choice_of
 from projects.tenancy import tenant_tx
 
-TOKEN = "invitation"  # noqa: S105  # the name of its place in the session
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -45,6 +46,7 @@ def join(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return _join_as_user(request, offer)
     if User.objects.filter(email__iexact=offer.email).exists() and not unclaimed(offer.email):
+        expect_sign_in(request, offer.email)
         return _page(request, offer, step="sign_in")
     return _join_as_newcomer(request, offer)
 
@@ -60,8 +62,7 @@ def _join_as_user(request: HttpRequest, offer: Offer) -> HttpResponse:
             accept(offer.invitation_id, user=user)
     except Conflict:
         return _over(request)
-    del request.session[TOKEN]
-    return redirect("home")
+    return _go_in(request, offer)
 
 
 def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
@@ -78,9 +79,17 @@ def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
     except IntegrityError:
         # Somebody signed up with this address meanwhile.
         return redirect("join")
-    del request.session[TOKEN]
     login(request, user, backend=BACKEND)
-    return redirect("home")
+    return _go_in(request, offer)
+
+
+def _go_in(request: HttpRequest, offer: Offer) -> HttpResponse:
+    """To where they have just joined, whatever else they are in."""
+    del request.session[TOKEN]
+    messages.success(request, f"You have joined {offer.organization} as {choice_of(offer.role).title.lower()}.")
+    with tenant_tx(offer.organization_id):
+        first = Project.objects.order_by("created_at").first()
+    return redirect("dashboard", first.slug) if first else redirect("home")
 
 
 def _page(

@@ -38,7 +38,15 @@ def _scenario(boxes: Boxes, index: int | str, scenario: dict[str, Any]) -> dict[
     steps = [_step(boxes, f"{path}.steps", at, step) for at, step in enumerate(scenario["steps"])]
     title, error = boxes.box(f"{path}.title", scenario["title"]), boxes.error(f"{path}.steps")
     is_wrong = bool(title.error or error or any(step["is_wrong"] for step in steps))
-    return {"index": index, "title": title, "steps": steps, "error": error, "is_wrong": is_wrong}
+    is_doubtful = any(step["tools"].warnings for step in steps)
+    return {
+        "index": index,
+        "title": title,
+        "steps": steps,
+        "error": error,
+        "is_wrong": is_wrong,
+        "is_doubtful": is_doubtful,
+    }
 
 
 def _step(boxes: Boxes, path: str, index: int | str, step: dict[str, Any]) -> dict[str, Any]:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from django.db import models
+from django.db import OperationalError, models
 
-from conversations import shared_scenes
-from conversations.flows import observer, thoughts, tool_caller
+from conversations import shared_readings
+from conversations.flows import observer
+from conversations.flows.commits import commit
 from conversations.log import open_log
 from conversations.models import MessageRole, Turn, TurnStatus
 from conversations.scene import Scene
-from conversations.shared_scenes import SHARED_SECONDS, shared_scene_after
+from conversations.shared_readings import SHARED_SECONDS, Reading, read_after_reply
 from conversations.skills.observer import RatedObservation
 from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import lane_of
+from jobs.models import State
 from projects.attributes import set_attribute
 from projects.model_choice import KEY_ATTRIBUTE
 from projects.models.attribute import AttributeType
@@ -45,83 +49,100 @@ def reply_to(talk: Talk) -> Turn:
     return turn
 
 
-def read(tenant: Tenant, job: ClaimedJob) -> Scene:
-    with tenant.tx():
-        return shared_scene_after(job)
+def read(job: ClaimedJob) -> Scene:
+    return asyncio.run(read_after_reply(job)).scene
 
 
 def age(seconds: float) -> None:
     """Let time pass for the readings that are kept."""
-    for reading in shared_scenes._readings.values():
-        reading.read_at -= seconds
+    for key, reading in shared_readings._readings.items():
+        shared_readings._readings[key] = replace(reading, begun_at=reading.begun_at - seconds)
 
 
-def test_flows_of_a_turn_share_one_reading(tenant, replied, django_assert_num_queries):
-    first = read(tenant, job_of(replied, lane="observer"))
-    with tenant.tx(), django_assert_num_queries(0):
-        assert shared_scene_after(job_of(replied, lane="thoughts")) is first
+def test_flows_of_a_turn_share_one_reading(replied):
+    async def read_both() -> list[Reading]:
+        return await asyncio.gather(
+            *(read_after_reply(job_of(replied, lane=lane)) for lane in ("observer", "thoughts"))
+        )
+
+    first, second = asyncio.run(read_both())
+    assert first is second
+
+
+def test_a_flow_that_is_cancelled_takes_the_reading_from_no_other(replied):
+    async def cancel_the_first() -> Reading:
+        first, second = (
+            asyncio.create_task(read_after_reply(job_of(replied, lane=lane))) for lane in ("thoughts", "observer")
+        )
+        await asyncio.sleep(0)
+        first.cancel()
+        return await second
+
+    assert asyncio.run(cancel_the_first()).scene.turn == replied
+
+
+def test_a_reading_that_failed_is_not_shared_with_who_comes_later(replied, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(shared_readings, "scene_after", Mock(side_effect=OperationalError))
+        with pytest.raises(OperationalError):
+            read(job_of(replied))
+    assert read(job_of(replied)).turn == replied
 
 
 def test_a_flow_that_runs_again_later_reads_anew(tenant, talk, replied):
-    first = read(tenant, job_of(replied))
+    first = read(job_of(replied))
     with tenant.tx(), open_log(talk.conversation.pk) as log:
         log.conversation.recovery = "The customer waits."
-    assert read(tenant, job_of(replied)).conversation.recovery == ""
+    assert read(job_of(replied)).conversation.recovery == ""
     age(SHARED_SECONDS)
-    again = read(tenant, job_of(replied))
+    again = read(job_of(replied))
     assert again is not first
     assert again.conversation.recovery == "The customer waits."
 
 
 def test_each_turn_has_its_own(tenant, talk, replied):
     second = reply_to(talk)
-    assert read(tenant, job_of(replied)).turn == replied
-    assert read(tenant, job_of(second)).turn == second
+    assert read(job_of(replied)).turn == replied
+    assert read(job_of(second)).turn == second
 
 
 def test_another_organization_never_gets_it(tenant, stranger, replied):
     """The same conversation and turn, asked for by another tenant's job, are read anew, behind its own walls."""
-    read(tenant, job_of(replied))
+    read(job_of(replied))
     other = replace(job_of(replied), organization_id=stranger.organization.pk)
     with pytest.raises(ValueError, match="not enough values"):
-        read(stranger, other)
+        read(other)
 
 
 def test_another_organizations_turn_is_its_own(tenant, stranger, replied):
     theirs = reply_to(begin(stranger))
-    assert read(tenant, job_of(replied)).conversation.organization_id == tenant.organization.pk
-    assert read(stranger, job_of(theirs)).conversation.organization_id == stranger.organization.pk
+    assert read(job_of(replied)).conversation.organization_id == tenant.organization.pk
+    assert read(job_of(theirs)).conversation.organization_id == stranger.organization.pk
 
 
 def test_old_readings_are_forgotten(tenant, talk, monkeypatch):
-    monkeypatch.setattr(shared_scenes, "KEPT", 2)
+    monkeypatch.setattr(shared_readings, "KEPT", 2)
     for turn in (reply_to(talk), reply_to(talk), reply_to(talk)):
-        read(tenant, job_of(turn))
-    assert len(shared_scenes._readings) == 2
+        read(job_of(turn))
+    assert len(shared_readings._readings) == 2
 
 
 def test_no_flow_changes_what_it_shares(tenant, talk, replied):
     """A change would be seen by the flow beside it, in the middle of its work."""
-    jobs = claimed(tenant, talk, replied)
-    scene = read(tenant, jobs["observer"])
+    job = claimed(tenant, talk, replied)["observer"]
+    scene = read(job)
     before = contents(scene)
-    observer._begin(jobs["observer"])
     observed = RatedObservation.model_validate({"facts": [FACT], "quality": {"reason": "It drags on.", "score": 2}})
-    observer._commit(jobs["observer"], scene, observed, [])
-    thoughts._begin(jobs["thoughts"])
-    tool_caller._begin(jobs["tool_caller"])
+    asyncio.run(commit(job, lambda log: observer._write(log, job, scene, observed, []), finish=State.DONE))
     assert contents(scene) == before
 
 
-def test_each_flow_asks_the_projects_own_model_with_its_key(tenant, replied):
-    """The key is read with the surroundings: no flow that only shares them opens a transaction for it."""
+def test_the_projects_own_key_is_read_with_the_surroundings(tenant, replied):
+    """No flow that only shares them opens a transaction for it."""
     configure(tenant, model_base_url="https://models.example/v1")
     with tenant.tx():
         set_attribute(tenant.project, KEY_ATTRIBUTE, "sk-of-the-project", type=AttributeType.SECRET)
-    _, observing = observer._begin(job_of(replied, lane="observer"))
-    _, thinking = thoughts._begin(job_of(replied, lane="thoughts"))
-    calling = tool_caller._begin(job_of(replied, lane="tool_caller"))
-    for model in (observing.model, thinking.model, calling.model):
+    for model in map(read(job_of(replied)).model, ("observer", "thoughts", "detect")):
         assert (model.endpoint.base_url, model.endpoint.api_key) == ("https://models.example/v1", "sk-of-the-project")
         assert not model.endpoint.trusted
 

@@ -1,0 +1,39 @@
+"""What may stand behind the `?` of an address: each view declares it, the OpenAPI document shows it, and a slip of it is refused.
+
+A name that resembles none passes: programs that add something of their own to every address have relied on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from django.http import QueryDict
+from drf_spectacular.utils import OpenApiParameter
+
+from projects.api.problem import ApiError
+
+# How a signed-in browser may name its project where it can send no header.
+PROJECT = "project"
+LONGEST_SHOWN = 100
+
+
+def names_of(parameters: Iterable[OpenApiParameter]) -> list[str]:
+    """What they are called in an address."""
+    return [parameter.name for parameter in parameters]
+
+
+def check_query(asked: QueryDict, *, known: Sequence[str]) -> None:
+    """Refuse what would be passed over although it was meant: a misspelt parameter, and one sent twice. Raises ApiError."""
+    for name, values in asked.lists():
+        if name in known:
+            if len(values) > 1:
+                raise ApiError("repeated_parameter", f"{name} stands in the address twice; send it once.", field=name)
+        elif near := get_close_matches(name[:LONGEST_SHOWN], known, n=1):
+            raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:LONGEST_SHOWN])
+
+
+def _refusal(name: str, near: str, *, known: Sequence[str]) -> str:
+    return (
+        f"Unknown parameter '{name[:LONGEST_SHOWN]}'. Did you mean '{near}'? These are right here: {', '.join(known)}."
+    )

@@ -1,0 +1,39 @@
+"""The tools that an agent's settings may name: a higher floor's list, made known when the apps are ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from projects.models import Project
+
+# Inside a tenant's transaction.
+Lister = Callable[[Project], Sequence[str]]
+
+MOST_NEAR = 3
+_listers: list[Lister] = []
+
+
+def list_tools_by(lister: Lister) -> None:
+    """Make the one list known. Called once, when the apps are ready."""
+    _listers[:] = [lister]
+
+
+def tool_names(project: Project) -> list[str]:
+    """Every tool that the project has, on or off, by name, in the running transaction."""
+    return sorted(_listers[0](project))
+
+
+def tools_of_steps(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The tools that each step of the settings' scenarios names, with the path of the field that names them."""
+    for i, scenario in enumerate(document.get("scenarios", ())):
+        for j, step in enumerate(scenario.get("steps", ())):
+            yield f"scenarios.{i}.steps.{j}.tools", step.get("tools", [])
+
+
+def no_such_tool(name: str, *, known: Sequence[str]) -> str:
+    """The refusal of a name, with those that it may have been meant for."""
+    near = [f"'{one}'" for one in get_close_matches(name, known, n=MOST_NEAR)]
+    meant = f" Did you mean {', '.join(near[:-1])}{' or ' if near[1:] else ''}{near[-1]}?" if near else ""
+    return f"There is no tool '{name}'.{meant} The page Tools lists all."

@@ -1,0 +1,50 @@
+"""What an outside program says of a customer (T11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from conversations.models import Conversation, Persona
+from tests.api.conftest import error_of
+from tests.conftest import Tenant
+
+CONVERSATIONS = "/api/v1/conversations"
+EXAMPLE = "Write it like +39 312 345 6789, or leave it out where none is known."
+
+
+def open_with(api: Client, **persona: str) -> Any:
+    body = {"channel": "phone", "persona": {"external_id": "ada", **persona}}
+    return api.post(CONVERSATIONS, body, content_type="application/json")
+
+
+@pytest.fixture
+def persona(api: Client) -> str:
+    return f"/api/v1/personas/{open_with(api).json()['persona']['id']}"
+
+
+@pytest.mark.parametrize("written", ["+39 347 555 0142", "347 555 0142", "0039 347 5550142"])
+def test_a_customers_number_is_kept_as_the_observer_keeps_it(api: Client, written: str) -> None:
+    assert open_with(api, phone=written).json()["persona"]["phone"] == "+393475550142"
+
+
+@pytest.mark.parametrize("text", ["anonymous", "12", "call me"])
+def test_what_is_no_number_opens_no_conversation(api: Client, tenant: Tenant, text: str) -> None:
+    error = error_of(open_with(api, phone=text), status=400)
+    assert error["field"] == "persona.phone"
+    assert error["message"].startswith(f"persona.phone: {text} is not a ")
+    assert error["message"].endswith(EXAMPLE)
+    with tenant.tx():
+        assert not Conversation.objects.exists()
+        assert not Persona.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"), [({"phone": "none"}, "phone"), ({"attributes": {"phone": "none"}}, "attributes.phone")]
+)
+def test_a_change_of_a_customer_is_held_to_the_same(api: Client, persona: str, body: Any, field: str) -> None:
+    error = error_of(api.patch(persona, {"name": "Ada", **body}, content_type="application/json"), status=400)
+    assert error["field"] == field
+    assert api.get(persona).json()["name"] is None

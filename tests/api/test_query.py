@@ -1,0 +1,76 @@
+"""What stands behind the `?`: a slip is refused, never passed over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
+
+from projects.api.views import TenantView
+from projects.models import Attribute
+from tests.api.conftest import error_of
+from tests.conftest import Tenant
+
+edge = pytest.mark.urls("tests.api.edge")
+# Who answers there is no client of ours: a tool's endpoint, at the address that it was given.
+NOT_OURS = {"ToolResult", "SpectacularAPIView", "SpectacularSwaggerSplitView"}
+
+
+@edge
+@pytest.mark.parametrize(
+    ("address", "field", "sentence"),
+    [
+        ("rows?lmit=2", "lmit", "Unknown parameter 'lmit'. Did you mean 'limit'? These are right here: limit, cursor."),
+        ("rows?limit=2&limit=3", "limit", "limit stands in the address twice; send it once."),
+    ],
+)
+def test_what_was_meant_and_would_be_passed_over_is_refused(
+    api: Client, address: str, field: str, sentence: str
+) -> None:
+    error = error_of(api.get(f"/api/v1/{address}"), status=400)
+    assert (error["field"], error["message"]) == (field, sentence)
+
+
+@edge
+def test_nothing_is_done_for_an_address_that_is_refused(api: Client, tenant: Tenant) -> None:
+    answer = api.post("/api/v1/notes?wiat=1", {"content": "Hello"}, content_type="application/json")
+    assert error_of(answer, status=400)["code"] == "unknown_parameter"
+    with tenant.tx():
+        assert not Attribute.objects.filter(key__startswith="note-").exists()
+
+
+@edge
+@pytest.mark.parametrize("address", ["rows?limit=2&_=1", "rows?trace=abc"])
+def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None:
+    """Programs add what is theirs to every address, and have always been answered."""
+    assert api.get(f"/api/v1/{address}").status_code == 200
+
+
+def test_every_door_of_the_api_is_held_to_what_it_declares() -> None:
+    views = {_class_of(pattern.callback) for pattern in _patterns(get_resolver("config.api_urls"))}
+    assert {view.__name__ for view in views if not issubclass(view, TenantView)} == NOT_OURS
+
+
+def test_the_openapi_document_shows_what_an_address_takes() -> None:
+    GENERATOR_STATS.reset()
+    schema: Any = SchemaGenerator(urlconf="config.urls").get_schema(public=True)
+    shown = {
+        path: [one["name"] for one in schema["paths"][f"/api/v1/{path}"]["get"].get("parameters", ())]
+        for path in ("promises", "tools", "attributes")
+    }
+    assert shown == {"promises": ["conversation", "cursor", "limit", "state"], "tools": ["channel"], "attributes": []}
+
+
+def _patterns(resolver: Any) -> list[Any]:
+    found = []
+    for pattern in resolver.url_patterns:
+        found += _patterns(pattern) if hasattr(pattern, "url_patterns") else [pattern]
+    return found
+
+
+def _class_of(view: Any) -> type:
+    return getattr(view, "cls", None) or view.view_class  # type: ignore[no-any-return]
