@@ -16,6 +16,8 @@ from projects.api.problem import ApiError
 # How a signed-in browser may name its project where it can send no header.
 PROJECT = "project"
 LONGEST_SHOWN = 100
+# How much of two names has to be the same: so that `status` is taken for `state`, and `trace` is not.
+ALIKE = 0.7
 
 
 def names_of(parameters: Iterable[OpenApiParameter]) -> list[str]:
@@ -29,7 +31,7 @@ def check_query(asked: QueryDict, *, known: Sequence[str]) -> None:
         if name in known:
             if len(values) > 1:
                 raise ApiError("repeated_parameter", f"{name} stands in the address twice; send it once.", field=name)
-        elif near := get_close_matches(name[:LONGEST_SHOWN], known, n=1):
+        elif near := get_close_matches(name[:LONGEST_SHOWN], known, n=1, cutoff=ALIKE):
             raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:LONGEST_SHOWN])
 
 

@@ -50,6 +50,10 @@ def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None
     assert api.get(f"/api/v1/{address}").status_code == 200
 
 
+def test_a_word_of_its_own_is_no_slip(api: Client) -> None:
+    assert api.get("/api/v1/promises?trace=1").status_code == 200
+
+
 def test_every_door_of_the_api_is_held_to_what_it_declares() -> None:
     views = {_class_of(pattern.callback) for pattern in _patterns(get_resolver("config.api_urls"))}
     assert {view.__name__ for view in views if not issubclass(view, TenantView)} == NOT_OURS
