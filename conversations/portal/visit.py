@@ -27,10 +27,10 @@ from tools.book.links import manage_url
 from tools.book.telling import booking_words
 from tools.builtin import builtin_tools
 from tools.catalogue import why_not
-from tools.models import Escalation, Verification
+from tools.models import Escalation
 from tools.portal_links import PortalPlace, read_token
 from tools.state import read_state
-from tools.verification.services import METHODS, RECENT, is_verified, level_of
+from tools.verification.services import RECENT, Proof, last_proof, level_of
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200
@@ -63,7 +63,7 @@ class Visit:
     @cached_property
     def is_known(self) -> bool:
         """Whether whoever came by the link may see what is the customer's, by the rule of the tools (D14)."""
-        return is_verified(self.project, persona_id=self.persona.pk)
+        return level_of(self.project) == "none" or (self._last_proof is not None and self._last_proof.is_recent)
 
     def chat(self) -> Conversation | None:
         """Their newest conversation on this page.
@@ -71,13 +71,14 @@ class Visit:
         Of one in which somebody was verified, whoever isn't any more sees nothing and goes on with nothing: they begin anew.
         """
         chats = Conversation.objects.filter(persona=self.persona, channel=Channel.PORTAL)
-        if not self.is_known and (proof := self._last_proof()) is not None:
-            chats = chats.filter(created_at__gt=proof.verified_at + RECENT)
+        if self._last_proof is not None and not self._last_proof.is_recent:
+            chats = chats.filter(created_at__gt=self._last_proof.verified_at + RECENT)
         return chats.order_by("-created_at").first()
 
-    def _last_proof(self) -> Verification | None:
-        proofs = Verification.objects.filter(project=self.project, persona_id=self.persona.pk)
-        return proofs.filter(method__in=METHODS[level_of(self.project)]).order_by("-verified_at").first()
+    @cached_property
+    def _last_proof(self) -> Proof | None:
+        """Read once: what is shown and which chat goes on must not differ over a proof that comes between."""
+        return last_proof(self.project, persona_id=self.persona.pk)
 
 
 @dataclass(frozen=True)

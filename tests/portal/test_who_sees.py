@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -13,12 +15,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conversations.models import Conversation, Message
+from conversations.portal.visit import open_visit
 from conversations.services import post_message
 from tests.calls.test_appointments import soon
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.portal.test_portal import token_of
 from tools.models import Verification
+from tools.portal_links import PortalPlace
 from tools.verification.services import note_verified
 
 OVER = timedelta(minutes=61)
@@ -162,3 +166,27 @@ def test_the_page_asks_as_the_agent_can(page: Page, level: str, rest: dict[str, 
     assert asked in page.look()
     Client().post(page.link, {"code": "sms"})
     assert "Please send me a code by text." in page.look()
+
+
+def test_a_proof_that_comes_while_the_page_looks_loses_no_chat(page: Page) -> None:
+    """D14, D25: the stream of a chat is opened in the moment in which somebody proves who they are in it."""
+    page.turns.configure(caller_verification="basic")
+    page.say("I would like to see my bookings.")
+    came: list[str] = []
+
+    def prove() -> None:
+        page.prove("basic")
+        connection.close()
+
+    def prove_after_the_first_look(execute: Any, sql: str, *rest: Any) -> Any:
+        answer = execute(sql, *rest)
+        if "tools_verification" in sql and not came:
+            came.append(sql)
+            with ThreadPoolExecutor(1) as elsewhere:
+                elsewhere.submit(prove).result()
+        return answer
+
+    with page.turns.tenant.tx(), connection.execute_wrapper(prove_after_the_first_look):
+        visit = open_visit(PortalPlace(page.turns.tenant.organization.pk, page.persona_id))
+        assert visit.chat() is not None
+    assert came

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
 from projects.agent import CallerVerification
@@ -20,9 +22,30 @@ METHODS: Mapping[CallerVerification, tuple[str, ...]] = {"basic": ("basic", "cod
 VERIFY_FIRST = "It isn't sure yet who this is. Call `verify_caller` first, and then this again."
 
 
+class Proof(NamedTuple):
+    """A customer's newest proof of who they are."""
+
+    verified_at: datetime
+    is_recent: bool
+
+
 def level_of(project: Project) -> CallerVerification:
     """How sure the project wants to be of whom its agent talks to."""
     return project.agent_version.config.caller_verification if project.agent_version else "none"
+
+
+def last_proof(project: Project, *, persona_id: UUID) -> Proof | None:
+    """When a customer last proved who they are as the project's level asks for it; None for never, and where it asks for nothing.
+
+    One statement inside the tenant's transaction: asked in two, a proof that comes between them would be seen by one alone.
+    """
+    level = level_of(project)
+    if level == "none":
+        return None
+    proofs = Verification.objects.filter(project=project, persona_id=persona_id, method__in=METHODS[level])
+    is_recent = ExpressionWrapper(Q(verified_at__gt=Now() - RECENT), output_field=BooleanField())
+    newest = proofs.order_by("-verified_at").values_list("verified_at", is_recent).first()
+    return Proof(*newest) if newest else None
 
 
 def is_verified(project: Project, *, persona_id: UUID | None) -> bool:
@@ -30,13 +53,10 @@ def is_verified(project: Project, *, persona_id: UUID | None) -> bool:
 
     Inside the tenant's transaction. At the level `none` everybody has; nobody can who isn't known.
     """
-    level = level_of(project)
-    if level == "none":
+    if level_of(project) == "none":
         return True
-    if persona_id is None:
-        return False
-    recent = Verification.objects.filter(project=project, persona_id=persona_id, verified_at__gt=Now() - RECENT)
-    return recent.filter(method__in=METHODS[level]).exists()
+    proof = last_proof(project, persona_id=persona_id) if persona_id else None
+    return proof is not None and proof.is_recent
 
 
 def why_not_verified(project: Project, occasion: Occasion) -> str:
