@@ -8,16 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-import phonenumbers
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from conversations.models import PersonaField, Turn
+from conversations.models import Message, MessageRole, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.skills.observer import Confidence, ObservedFact
+from conversations.transcript import Said
 from projects.agent import AgentConfig
 from projects.compiled import Compiled
 from projects.writes import Writes
+from tools.book.phones import NoPhone, read_phone
 
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
@@ -44,9 +45,18 @@ STANDING = Compiled(lambda persona: PersonaField.objects.select_for_update().fil
 
 
 def keep_facts(
-    persona_id: UUID, facts: Sequence[ObservedFact], *, config: AgentConfig, turn: Turn, writes: Writes
+    persona_id: UUID,
+    facts: Sequence[ObservedFact],
+    *,
+    config: AgentConfig,
+    turn: Turn,
+    said: Sequence[Said],
+    writes: Writes,
 ) -> Kept:
-    """Let the facts that hold be written; a weaker reading never replaces a stronger one. Locks the customer's fields."""
+    """Let the facts that hold be written; a weaker reading never replaces a stronger one. Locks the customer's fields.
+
+    `said` is where they were read: the turn's exchange and what came before it.
+    """
     standing = {field.key: field for field in STANDING(persona_id)} if facts else {}
     written: dict[str, PersonaField] = {}
     refused = []
@@ -57,6 +67,7 @@ def keep_facts(
             refused.append((fact, str(error)))
             continue
         if field := _changed(standing.get(fact.field), persona_id, fact, value, turn=turn):
+            field.message_id = _source(fact.quote, turn, said)
             standing[fact.field] = written[fact.field] = field
     new = [field for field in written.values() if field._state.adding]
     for field in written.values():
@@ -94,12 +105,22 @@ def _changed(
 ) -> PersonaField | None:
     """The field with the reading in it, or None when it stays as it is."""
     strength = Strength.STATED if fact.confidence is Confidence.STATED else Strength.INFERRED
-    if field is not None and (field.strength > strength or field.value == value):
+    if field is not None and (field.strength > strength or (field.strength == strength and field.value == value)):
         return None
     field = field or PersonaField(persona_id=persona_id, key=fact.field)
     field.value, field.strength, field.quote = value, strength, fact.quote[:MAX_VALUE]
-    field.turn_id, field.message_id = turn.pk, turn.message_id
+    field.turn_id = turn.pk
     return field
+
+
+def _source(quote: str, turn: Turn, said: Sequence[Said]) -> UUID | None:
+    """The message that holds the words: of a turn that took others over, it may be one of theirs. Else the turn's own."""
+    if not quote or (turn.message is not None and quote in turn.message.content):
+        return turn.message_id
+    found = next((one.seq for one in reversed(said) if one.role == MessageRole.USER and quote in one.content), None)
+    if found is None:
+        return turn.message_id
+    return Message.objects.get(conversation_id=turn.conversation_id, seq=found).pk
 
 
 def _name(value: str, config: AgentConfig) -> str:
@@ -110,12 +131,9 @@ def _name(value: str, config: AgentConfig) -> str:
 
 def _phone(value: str, config: AgentConfig) -> str:
     try:
-        number = phonenumbers.parse(value, config.region)
-    except phonenumbers.NumberParseException as error:
-        raise RefusedValue(f"{value} is not a phone number.") from error
-    if not phonenumbers.is_possible_number(number):
-        raise RefusedValue(f"{value} is not a possible phone number.")
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        return read_phone(value, region=config.region)
+    except NoPhone as error:
+        raise RefusedValue(str(error)) from error
 
 
 def _email(value: str, config: AgentConfig) -> str:

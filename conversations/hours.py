@@ -42,17 +42,17 @@ class WorkingStatus:
 
 
 def working_status(config: AgentConfig, *, at: datetime) -> WorkingStatus:
-    """Whether the business is open at an aware moment. A project without hours is always open."""
+    """Whether the business is open at an aware moment. A project without hours is always open, but on its holidays."""
     local = at.astimezone(ZoneInfo(config.timezone))
     is_open, reason = _judge(config, local)
     return WorkingStatus(is_open=is_open, reason=reason, local=local)
 
 
 def _judge(config: AgentConfig, local: datetime) -> tuple[bool, str]:
-    if not config.hours:
-        return True, "no working hours are set"
     if local.date() in config.holidays:
         return False, f"{local.date().isoformat()} is a holiday"
+    if not config.hours:
+        return True, "no working hours are set"
     spans = config.hours.get(DAYS[local.weekday()], [])
     now = local.strftime("%H:%M")
     for opens, closes in spans:

@@ -24,6 +24,8 @@ from projects.ids import uuid7
 from projects.tenancy import tenant_tx
 from projects.writes import Writes
 
+STARTED = "conversation_started"
+
 
 class OperatorSpeaks(RuntimeError):
     """A colleague has this conversation: nothing of the agent's is stored (M9)."""
@@ -69,7 +71,9 @@ class ConversationLog:
         self._before = self._news()
 
     def add_event(self, idn: str, *, payload: dict[str, Any], type: EventType = EventType.SYSTEM) -> Event:
-        """Append one event; it is stored when the log closes."""
+        """Append one event; it is stored when the log closes. Whatever is a conversation's first begins it (T02)."""
+        if self.conversation.last_event == 0 and idn != STARTED:
+            self.add_event(STARTED, payload={"channel": self.conversation.channel})
         self.conversation.last_event += 1
         event = Event(
             conversation=self.conversation, seq=self.conversation.last_event, idn=idn, type=type, payload=payload

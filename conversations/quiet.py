@@ -28,5 +28,5 @@ def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime) -> dat
 
 
 def _is_between(now: time, begins: time, ends: time) -> bool:
-    """Whether a time of day lies in a span that may go over midnight."""
-    return begins <= now < ends if begins < ends else now >= begins or now < ends
+    """Whether a time of day lies in a span that may go over midnight. One that ends as it begins holds nothing."""
+    return begins <= now < ends if begins <= ends else now >= begins or now < ends

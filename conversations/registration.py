@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conversations.contacts import find_customer, flag_customer, read_contact, read_shopper
 from conversations.effects.told import read_told
+from conversations.log import lock_conversation
 from conversations.operators import hear_of_member
 from conversations.skills.room import weigh_reply
 from conversations.todo_news import hear_of_effect, hear_of_promise, hear_of_todo, hold
@@ -27,7 +28,7 @@ def register() -> None:
     read_shoppers_by(read_shopper)
     flag_callers_by(flag_customer)
     find_customers_by(find_customer)
-    reach_conversations_by(read_told, hold)
+    reach_conversations_by(read_told, hold, lock_conversation)
     todo_changed.connect(hear_of_todo)
     effect_changed.connect(hear_of_effect)
     promise_answered.connect(hear_of_promise)

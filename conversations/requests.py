@@ -103,7 +103,7 @@ def _keep_lead(persona_id: UUID, left: Mapping[str, str]) -> None:
     """What the customer wrote down is known of them from now on, unless something is known already."""
     fields = [
         PersonaField(persona_id=persona_id, key=key, value=left[key], strength=Strength.STATED)
-        for key in ("name", "email", "phone")
+        for key in ("email", "name", "phone")
         if left.get(key)
     ]
     PersonaField.objects.bulk_create(fields, ignore_conflicts=True)

@@ -131,7 +131,7 @@ class Scene:
                 number=number,
                 title=scenario.title,
                 steps=[
-                    Step(number=f"{number}.{index}", text=step.text, collects=list(step.collects))
+                    Step(f"{number}.{index}", step.text, collects=list(step.collects), tools=list(step.tools))
                     for index, step in enumerate(scenario.steps, 1)
                 ],
             )

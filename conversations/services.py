@@ -78,8 +78,12 @@ def _persona(project: Project, external_id: str) -> Persona:
 
 def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
     """Set fields of a customer by staff's or the API's word, which no observation overrides."""
+    given = [
+        PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
+    ]
+    # In one order for everybody, so that two who give the same fields don't wait for each other.
     PersonaField.objects.bulk_create(
-        [PersonaField(persona=persona, key=key, value=value, strength=Strength.GIVEN) for key, value in fields.items()],
+        given,
         update_conflicts=True,
         unique_fields=["organization", "persona", "key"],
         update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
@@ -98,8 +102,6 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
         policy = policy_for(log)
         if policy == "reject":
             refuse_while_answering(log)
-        if log.conversation.last_turn == 0 and log.conversation.last_event == 0:
-            log.add_event("conversation_started", payload={"channel": log.conversation.channel})
         if log.conversation.operator_id is not None:
             message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
             watch(log, message)

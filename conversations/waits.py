@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 ACTIVATE = "convoagent_activate_waiting_mode"
 ENDED = "waiting_ended"
 SKIPPED_WAITING = "skipped_waiting"
+AFTER_WAIT = ":after_wait"
 DEFAULT_SECONDS = 30.0
 MAX_SECONDS = 600.0
 ANY_TURN = 2_000_000_000
@@ -40,6 +41,11 @@ _OVERDUE = """
 select distinct organization_id, conversation_id from conversations_wait
 where ended_at is null and until <= clock_timestamp() limit 100
 """
+
+
+def comes_after_wait(key: str) -> bool:
+    """Whether a job of the thoughts' was queued because a wait has ended, by its key."""
+    return key.endswith(AFTER_WAIT)
 
 
 def is_waiting(conversation_id: UUID) -> bool:
@@ -172,7 +178,7 @@ def _think(log: ConversationLog) -> None:
     if newest is None or log.conversation.directives_turn >= newest.seq:
         return
     conversation = log.conversation
-    key = f"thoughts:{newest.pk}:after_wait"
+    key = f"thoughts:{newest.pk}{AFTER_WAIT}"
     enqueue(
         [
             JobRequest(

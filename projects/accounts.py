@@ -22,10 +22,11 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from projects import crypto
@@ -127,6 +128,16 @@ class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no typ
 
     def validate_unique_email(self, value: str) -> str:
         return value if unclaimed(value) else str(super().validate_unique_email(value))
+
+    def try_save(self, request: HttpRequest) -> Any:
+        """Of two who sign up with one address at once, who press twice among them, one does; the other is led to the sign-in."""
+        try:
+            with transaction.atomic():
+                return super().try_save(request)
+        except IntegrityError:
+            expect_sign_in(request, self.cleaned_data["email"])
+            messages.warning(request, AccountAdapter.error_messages["email_taken"])
+            return None, redirect("account_login")
 
     def save(self, request: HttpRequest) -> Any:
         free_address(self.cleaned_data["email"])

@@ -110,7 +110,10 @@ def read_column(text: str | None) -> Mapping[str, Resolved]:
 
 
 def set_attribute(project: Project, key: str, value: Any, *, type: AttributeType | None = None) -> Resolved:
-    """Write the project's own value. Without a type the standing one holds, or it is read off the value. Raises WrongValue."""
+    """Write the project's own value. Without a type the standing one holds, or it is read off the value. Two at once follow
+    each other. Raises WrongValue.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if computed := COMPUTED.get(key):
         computed.write(project, value)
         return _computed(key, computed.read(project))

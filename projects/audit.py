@@ -19,10 +19,11 @@ class Actor:
 
     user: User
     role: Role
+    member_id: UUID | None = None
 
     @classmethod
     def of(cls, member: Member) -> Actor:
-        return cls(member.user, Role(member.role))
+        return cls(member.user, Role(member.role), member.pk)
 
 
 def note_change(

@@ -64,7 +64,7 @@ def invite(email: str, *, role: Role, by: Member) -> NewInvitation:
     Of two at once for one address the second waits, and is refused.
     """
     check_new_role(role, by=Role(by.role))
-    Organization.objects.select_for_update().get(pk=current_organization_id())
+    Organization.objects.select_for_update(no_key=True).get(pk=current_organization_id())
     if Member.objects.filter(user__email__iexact=email).exists():
         raise InvitationRefused(f"{email} is a member already; change their role in the list.")
     standing = open_invitations().filter(email__iexact=email).first()
@@ -90,9 +90,10 @@ def revoke(invitation: Invitation, *, by: Member) -> None:
     _note(AuditAction.UNINVITED, invitation, by=by)
 
 
-def note_emailed(invitation: Invitation) -> None:
-    """Write down that the mail server took the e-mail."""
-    Invitation.objects.filter(pk=invitation.pk).update(emailed_at=Now())
+def note_emailed(new: NewInvitation) -> None:
+    """Write down that the mail server took the e-mail with this link; one that was made meanwhile has an e-mail of its own."""
+    digest = Invitation.digest_of(new.token)
+    Invitation.objects.filter(pk=new.invitation.pk, digest=digest).update(emailed_at=Now())
 
 
 def read_offer(token: str) -> Offer | None:

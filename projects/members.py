@@ -9,6 +9,8 @@ from projects.addresses import is_doubtful
 from projects.api.problem import Conflict
 from projects.audit import Actor, note_change, person
 from projects.models import AuditAction, Member, Organization, Role, User
+from projects.models.key import Scope
+from projects.permissions import VERBS
 from projects.signals import member_changed
 
 
@@ -40,7 +42,7 @@ def add_member(user: User, *, role: Role, by: Actor) -> Member:
 
 def set_role(member: Member, *, role: Role, by: Actor) -> None:
     """Give a member another role. Two owners who demote each other at once: one wins. Raises MemberRefused."""
-    standing = check_change(member, role=role, by=by.role)
+    standing = check_change(member, role=role, by=_role_now(by, member, is_leaving=False))
     if standing != role:
         Member.objects.filter(pk=member.pk).update(role=role)
         _note(AuditAction.ROLE_CHANGED, member, by=by, before=standing, after=role)
@@ -49,8 +51,8 @@ def set_role(member: Member, *, role: Role, by: Actor) -> None:
 
 def remove_member(member: Member, *, by: Actor) -> None:
     """End a membership. Raises MemberRefused."""
-    standing = check_change(member, role=None, by=by.role)
     is_own = member.user_id == by.user.pk
+    standing = check_change(member, role=None, by=_role_now(by, member, is_leaving=is_own))
     _note(AuditAction.LEFT if is_own else AuditAction.REMOVED, member, by=by, before=standing)
     Member.objects.filter(pk=member.pk).delete()
     member_changed.send(Member, user=member.user, organization_id=member.organization_id, role=None)
@@ -68,7 +70,7 @@ def check_change(member: Member, *, role: Role | None, by: Role) -> Role:
     Raises MemberRefused.
     """
     organization_id = cast(UUID, member.organization_id)
-    Organization.objects.select_for_update().get(pk=organization_id)
+    Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
     standing = Role(Member.objects.get(pk=member.pk).role)
     if Role.OWNER in (standing, role) and by != Role.OWNER:
         raise MemberRefused("Only an owner says who the owners are.")
@@ -76,6 +78,17 @@ def check_change(member: Member, *, role: Role | None, by: Role) -> Role:
     if standing == Role.OWNER != role and owners.count() == 1:
         raise MemberRefused("This is the only owner; make someone else an owner first.")
     return standing
+
+
+def _role_now(by: Actor, member: Member, *, is_leaving: bool) -> Role:
+    """As what somebody acts, now that nobody changes anybody's role before the transaction ends. Raises MemberRefused."""
+    Organization.objects.select_for_update(no_key=True).get(pk=cast(UUID, member.organization_id))
+    if by.member_id is None:
+        return by.role
+    standing = Member.objects.filter(pk=by.member_id).values_list("role", flat=True).first()
+    if standing is None or not (is_leaving or Scope.CONFIGURE in VERBS[standing]):
+        raise MemberRefused("You may not change who the members are any more.")
+    return Role(standing)
 
 
 def _note(

@@ -11,6 +11,7 @@ from projects.models import Project
 from projects.models.attribute import AttributeType
 
 LONGEST_KEY = 500
+WRITE_ANEW = "Load the page again, and write the key of what stands there."
 
 
 def has_stored_key(project: Project) -> bool:
@@ -19,13 +20,19 @@ def has_stored_key(project: Project) -> bool:
     return found is not None and found.type is AttributeType.SECRET
 
 
-def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, new_url: str) -> None:
-    """Store a new key or remove the project's own. Raises SettingsRefused where a key would go to a new address.
+def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, new_url: str, typed_url: str) -> None:
+    """Store a new key or remove the project's own. Raises SettingsRefused where a key would go to a new address, or to another
+    than the one that it was `typed` beside, because somebody has saved that meanwhile.
 
-    Otherwise whoever may change the address could have a key sent to a server of their own, and so read it.
+    Otherwise whoever may change the address could have a key sent to a server of their own, and so read it. To be called in the
+    transaction that has changed the address: no key is stored between the two.
     """
     if key:
         _check(key)
+        if not is_same_server(typed_url, new_url):
+            raise SettingsRefused(
+                {"model_api_key": f"The address is {new_url or 'the default'} meanwhile. {WRITE_ANEW}"}
+            )
         set_attribute(project, KEY_ATTRIBUTE, key, type=AttributeType.SECRET)
         return
     if is_removed:

@@ -83,9 +83,10 @@ def create_key(
     created_by: User | None = None,
     expires_at: datetime | None = None,
     throttled: bool = True,
+    secret: str = "",
 ) -> NewKey:
-    """A new API key of the project; only its hash is kept."""
-    secret = ApiKey.make_secret()
+    """A new API key of the project; only its hash is kept. `secret` is one that the caller has made."""
+    secret = secret or ApiKey.make_secret()
     key = ApiKey.objects.create(
         project=project,
         name=name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
@@ -37,6 +38,7 @@ class Connection:
     settings: SourceSettings
     secret: str = field(repr=False)
     needs_reauth: bool
+    connected_at: datetime
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def open_source(project_id: UUID, kind: str) -> Connection | None:
     if source is None:
         return None
     opened = KINDS[kind].settings.model_validate(source.settings)
-    return Connection(source.pk, opened, _open_secret(source), source.needs_reauth)
+    return Connection(source.pk, opened, _open_secret(source), source.needs_reauth, source.updated_at)
 
 
 def connect_source(project: Project, kind: SourceKind, edit: SourceEdit, *, by: User | None) -> Source:
@@ -97,14 +99,16 @@ def disconnect_source(project: Project, kind: SourceKind, *, by: User | None) ->
     return True
 
 
-def mark_needs_reauth(source_id: UUID) -> bool:
-    """Note that the service refused the sign-in. False when that was known, so that staff is told once (F17)."""
-    return Source.objects.filter(pk=source_id, needs_reauth=False).update(needs_reauth=True) == 1
+def mark_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
+    """Note that the service refused the sign-in: that of the connection which was `tried`, where a while has passed since. False
+    when that was known, so that staff is told once (F17), and when it was connected anew meanwhile: that one was not refused.
+    """
+    return _as_tried(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
 
 
-def clear_needs_reauth(source_id: UUID) -> bool:
-    """Note that the service takes the sign-in again."""
-    return Source.objects.filter(pk=source_id, needs_reauth=True).update(needs_reauth=False) == 1
+def clear_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
+    """Note that the service takes the sign-in again; `tried` as above."""
+    return _as_tried(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
 
 
 def to_connect_again(project: Project) -> QuerySet[Source]:
@@ -158,6 +162,12 @@ def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> s
             {SECRET: f"The stored {kind.credential.lower()} is for another address. Write this one's."}
         )
     return _open_secret(source)
+
+
+def _as_tried(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:
+    """The source, unless it was connected anew since it was tried."""
+    rows = Source.objects.filter(pk=source_id)
+    return rows if tried is None else rows.filter(updated_at=tried.connected_at)
 
 
 def _facts(source: Source) -> dict[str, Any]:

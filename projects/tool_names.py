@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -30,6 +31,31 @@ def tools_of_steps(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]
     for i, scenario in enumerate(document.get("scenarios", ())):
         for j, step in enumerate(scenario.get("steps", ())):
             yield f"scenarios.{i}.steps.{j}.tools", step.get("tools", [])
+
+
+@dataclass(frozen=True)
+class NamingStep:
+    """A step that names a tool: its number, its scenario's title, and the path of the field."""
+
+    number: str
+    title: str
+    path: str
+
+    @property
+    def anchor(self) -> str:
+        """The field's id on the page of the scenarios."""
+        return self.path.replace(".", "-")
+
+
+def steps_naming(name: str, document: Mapping[str, Any]) -> list[NamingStep]:
+    """The steps of the settings' scenarios that name a tool."""
+    found = []
+    for path, names in tools_of_steps(document):
+        if name in names:
+            _, i, _, j, _ = path.split(".")
+            title = document["scenarios"][int(i)]["title"]
+            found.append(NamingStep(f"{int(i) + 1}.{int(j) + 1}", title, path))
+    return found
 
 
 def no_such_tool(name: str, *, known: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
 from tests.authorities import share_authorities
+from tests.borrowed import demand_none_lost, watch_pools
 from tests.copies import Made, Mold
 from tests.emptying import empty_tenants
 from tests.handlers import share_middleware
@@ -43,6 +44,7 @@ hypothesis_settings.register_profile("makegood", deadline=None, suppress_health_
 hypothesis_settings.load_profile("makegood")
 share_middleware()
 share_authorities()
+watch_pools()
 
 RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "restaurant.json"
 PASSWORD = "correct horse battery"
@@ -89,9 +91,10 @@ def _schema(django_db_blocker: object) -> Iterator[None]:
 
 @pytest.fixture
 def database(_schema: None) -> Iterator[None]:
-    """The database with real commits; emptied after the test."""
+    """The database with real commits; emptied after the test, which has lost none of its connections."""
     yield
     empty_database()
+    demand_none_lost()
 
 
 def empty_database() -> None:

@@ -129,7 +129,7 @@ class Child:
 
 
 class Zygote:
-    """Forks workers, web processes and posters from one process that has everything loaded."""
+    """Forks workers, web processes, posters and guests from one process that has everything loaded."""
 
     def __init__(self, directory: Path, *, env: dict[str, str], end_leases: Callable[[], None]) -> None:
         self.lease_seconds: float | None = None

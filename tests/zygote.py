@@ -36,6 +36,7 @@ from projects.agent import time_zones  # noqa: E402
 from projects.compiled import CompiledValues  # noqa: E402
 from projects.tenancy import tenant_tx  # noqa: E402
 from tests.authorities import share_authorities  # noqa: E402
+from tests.book.guest import guest  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
 from tools.builtin import builtin_tools  # noqa: E402
 from tools.catalogue import words_of  # noqa: E402
@@ -89,7 +90,7 @@ def post(organization: str, conversation: str, contents: list[str]) -> None:
             post_message(UUID(conversation), content)
 
 
-KINDS = {"worker": worker, "web": web, "post": post}
+KINDS = {"worker": worker, "web": web, "post": post, "guest": guest}
 
 
 def shorten_leases(seconds: float) -> None:

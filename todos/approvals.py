@@ -7,23 +7,17 @@ from typing import Any
 from uuid import UUID
 
 from todos.authority import lost_by, may_approve, needs_second
-from todos.content import Ground, compiled_tools, content_of, hash_of, recipients_of, tools_of
+from todos.content import Ground, compiled_tools, content_of, hash_of, tools_of
 from todos.models import Approval, Todo, TodoStatus
-from todos.plans import names_addressee, tool_problem
+from todos.plans import tool_problem
+from todos.reaching import Refusal, Unsent, is_only_letters, unsent_letters
 from todos.versions import time_of
 from tools.catalogue import CompiledTool
-from tools.contacts import contact_of
-from tools.execution.caps import LETTERS, recipient_of
 from tools.execution.handler import Contact
+from tools.integrations.sms import TextRules
 
-__all__ = ["Void", "check", "may_approve", "needs_second", "why_not_runnable"]
+__all__ = ["Void", "check", "may_approve", "needs_second", "unsent_of", "why_not_runnable"]
 
-NOBODY = "There is nobody to write to: name the addresses here, or with its type."
-NO_CUSTOMER = "It goes to the customer, and this todo has none: choose whose it is."
-UNREACHED = {
-    "email": "The customer has no e-mail address: fill it in, or choose another way.",
-    "sms": "The customer has no phone number: fill it in, or choose another way.",
-}
 REACHED_BY = {"email": "e-mail address", "phone": "phone number"}
 RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 
@@ -67,20 +61,21 @@ def why_not_runnable(
     *,
     tools: Mapping[str, CompiledTool] | None = None,
     contacts: Mapping[UUID, Contact] | None = None,
+    not_texted: Refusal | None = None,
 ) -> str:
     """Why what is to carry the todo out can't, as a sentence; empty when it can. Without any tool a person carries it out.
 
-    `tools` are the project's compiled tools by name, those of the todo at least, and `contacts` its customer's by the persona,
-    where the caller has them already.
+    `tools` are the project's compiled tools by name, those of the todo at least, `contacts` its customer's by the persona, and
+    `not_texted` what the project says of a number, where the caller has them already.
     """
-    names = tools_of(todo)
-    known = tools if tools is not None else compiled_tools(todo.project, names=names)
-    return _gone(todo, known) or _unreached(todo, [known[name] for name in names], contacts)
+    known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
+    return _stopped(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
 
 
-def needs_contact(tool: CompiledTool) -> bool:
-    """Whether the tool writes to the customer, at the address that is known of them."""
-    return tool.kind in LETTERS and not names_addressee(tool)
+def unsent_of(todo: Todo, *, tools: Mapping[str, CompiledTool]) -> list[Unsent]:
+    """What of a todo that can be carried out would reach nobody, though the rest of it happens. `tools` as above."""
+    known = [tools[name] for name in tools_of(todo) if name in tools]
+    return unsent_letters(todo, known, None, not_texted=TextRules(todo.project).refusal)
 
 
 def _gone(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
@@ -90,24 +85,18 @@ def _gone(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
     return next((problem for name in tools_of(todo) if (problem := tool_problem(tools.get(name), name))), "")
 
 
-def _unreached(todo: Todo, tools: Sequence[CompiledTool], contacts: Mapping[UUID, Contact] | None) -> str:
-    """Why nothing that the tools write would reach anybody (L10, L11); empty where one does, or does something else."""
-    # A frozen tool's addressee is among its arguments, which were checked with the plan.
-    is_named = bool(todo.tool or todo.effect_id or recipients_of(todo))
-    if not all((names_addressee(tool) and not is_named) or needs_contact(tool) for tool in tools):
-        return ""
-    kinds = [tool.kind for tool in tools if needs_contact(tool)]
-    if not kinds:
-        return NOBODY if tools else ""
-    contact = contact_of(todo.persona_id) if contacts is None else _of(contacts, todo.persona_id)
-    if contact is None:
-        return NO_CUSTOMER
-    return "" if any(recipient_of(kind, contact) for kind in kinds) else UNREACHED[kinds[0]]
-
-
-def _of(contacts: Mapping[UUID, Contact], persona_id: UUID | None) -> Contact | None:
-    """The todo's customer among those that the caller has."""
-    return contacts.get(persona_id) if persona_id is not None else None
+def _stopped(
+    todo: Todo,
+    tools: Mapping[str, CompiledTool],
+    contacts: Mapping[UUID, Contact] | None,
+    not_texted: Refusal | None = None,
+) -> str:
+    """What is gone, or that nothing which the tools write would reach anybody and they do nothing else (L10, L11)."""
+    if gone := _gone(todo, tools):
+        return gone
+    named = [tools[name] for name in tools_of(todo)]
+    unsent = unsent_letters(todo, named, contacts, not_texted=not_texted)
+    return unsent[0].reason if unsent and is_only_letters(named, unsent) else ""
 
 
 def _demand_same(todo: Todo, approval: Approval, ground: Ground) -> None:
@@ -118,8 +107,9 @@ def _demand_same(todo: Todo, approval: Approval, ground: Ground) -> None:
             _gone(todo, ground.tools) or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
         )
         raise Void(reason + _lost(approval.content, content), changed=changed)
-    if gone := why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
-        raise Void(gone, changed=["tools"])
+    # What the project texts to is asked by the text itself, when it goes.
+    if stopped := _stopped(todo, ground.tools, ground.contacts):
+        raise Void(stopped, changed=["tools"])
 
 
 def _lost(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from jobs.errors import WrongState
 from projects.models import Project
 from todos.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.services import edit_todo, make_todo
+from todos.services import Changed, edit_todo, make_todo
 from todos.skills.extract import Finding, NotedLine
 from tools.models import Effect
 
@@ -108,7 +108,7 @@ def _decide(todo: Todo, finding: Finding, *, type: TodoType, source: Source) -> 
     changes = {"type": type, "description": _description(finding), "recipients": _recipients(finding, source)}
     try:
         edit_todo(todo.pk, changes, actor=AGENT, version=todo.version)
-    except WrongState:
+    except (Changed, WrongState):
         return
     todo.refresh_from_db()
 

@@ -25,6 +25,7 @@ from jobs.fence import job_tx
 from jobs.models import Job, State
 from projects.mail import Delivery, deliver, has_server
 from projects.models import Member, Project
+from projects.postgresql.prepared import Prepared
 from projects.threads import in_db
 from todos.authority import may_approve
 from todos.models import ApproverNotice, Todo, TodoStatus
@@ -35,6 +36,13 @@ PAUSE = timedelta(minutes=15)
 MARGIN = timedelta(seconds=2)
 SHOWN = 5
 LONGEST_LINE = 160
+
+
+# A job that waits, which no worker takes before this transaction ends: one that read the todos already would not see this one.
+_WAITING = Prepared("""
+select 1 from jobs_job where organization_id = %s and lane = %s and subject_id = %s and state = 'queued'
+and run_after <= clock_timestamp() limit 1 for share skip locked
+""")
 
 
 class Undelivered(RuntimeError):
@@ -64,10 +72,7 @@ def hear_of_todo(sender: Any, todo: Todo, what: str, **_: Any) -> None:
     """A todo is to be reviewed: see soon who has to know. Nothing is queued while the operator has named no mail server."""
     if todo.status != TodoStatus.PENDING_REVIEW or not has_server():
         return
-    waiting = Job.objects.filter(
-        lane=LANE, subject_id=todo.project_id, state=State.QUEUED, run_after__lte=timezone.now()
-    )
-    if not waiting.exists():
+    if not _WAITING(todo.organization_id, LANE, todo.project_id):
         enqueue([_request(todo.project, key=f"{LANE}:{todo.pk}:{what}:{todo.version}")])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from projects.presenters import stamp
-from todos.approvals import why_not_runnable
+from todos.approvals import unsent_of, why_not_runnable
 from todos.content import compiled_tools, content_of, hash_of, tools_of
 from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.versions import standing_approval
@@ -65,18 +65,21 @@ def todo_payload(todo: Todo) -> dict[str, Any]:
 def todo_detail(todo: Todo) -> dict[str, Any]:
     """A todo with its content and hash as they stand, approval, steps, effects and history. Inside a transaction.
 
-    `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved. `by_hand` tells what no
+    `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved, `unsent` which letters of
+    one that can be would reach nobody. `by_hand` tells what no
     tool carries out; `wanted_recipients` are addresses that its last run wanted to write to, and nobody has approved.
     """
     tools = compiled_tools(todo.project, names=tools_of(todo))
     content = content_of(todo, tools=tools)
     approval = standing_approval(todo) or todo.approvals.order_by("-created_at").first()
+    problem = why_not_runnable(todo, tools=tools)
     steps = list(todo.steps.prefetch_related("calls").order_by("started_at", "number"))
     return {
         **todo_payload(todo),
         "content": content,
         "content_hash": hash_of(content),
-        "why_not_runnable": why_not_runnable(todo, tools=tools) or None,
+        "why_not_runnable": problem or None,
+        "unsent": [] if problem else [{"kind": one.kind, "reason": one.reason} for one in unsent_of(todo, tools=tools)],
         "by_hand": not content["tools"],
         "wanted_recipients": wanted_recipients(todo, tools=tools),
         "approval": approval_payload(approval) if approval else None,

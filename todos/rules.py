@@ -93,6 +93,7 @@ def draft_rule(
 
 def keep_rule(rule: StandingRule) -> StandingRule:
     """Let a drafted rule hold from now on. Raises ApiError when the project has too many."""
+    Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
     if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
         raise ApiError("too_many", f"The project has {MOST_RULES} standing rules; end one first.")
     rule.save(force_insert=True)

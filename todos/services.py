@@ -26,6 +26,7 @@ from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
 from todos.rules import match
 from todos.versions import Changed, begin_version, changes_since, demand_seen, end_approvals, locked, standing_approval
+from tools import ledger
 from tools.models import Effect, EffectState, Promise
 
 __all__ = [
@@ -154,7 +155,8 @@ def cancel_todo(todo_id: UUID, *, actor: Actor, reason: str = "") -> Todo:
 
 
 def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -> Todo:
-    """Bring a todo that failed, needs attention or was taken on back to review; `repeats` are effects to be done once more (T11).
+    """Bring a todo that failed, needs attention or was taken on back to review; `repeats` are effects to be done once more (T11),
+    or after all where they were held back. The one that the todo itself runs is planned again by that, and where it failed.
 
     Raises Http404, WrongState, ApiError for an effect that isn't one of the todo's.
     """
@@ -164,6 +166,8 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
     if strange := [effect_id for effect_id in repeats if effect_id not in known]:
         raise ApiError("invalid_repeats", f"repeats: {strange[0]} is no effect of this todo.", field="repeats")
+    if todo.effect is not None:
+        _plan_again(todo.effect, is_wanted=todo.effect_id in repeats, actor=actor)
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
     todo.expires_at = Now() + hours_of(todo)
     todo.save(update_fields=["repeats", "expires_at"])
@@ -254,6 +258,14 @@ def _replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
     rows = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, attempts=0)
     if rows.update(arguments=arguments) != 1:
         raise WrongState("What was arranged was begun already; its arguments can't be changed any more.")
+
+
+def _plan_again(effect: Effect, *, is_wanted: bool, actor: Actor) -> None:
+    """What the agent arranged is done with the next yes: what failed did not happen, what was held back only if it is wanted."""
+    if effect.state == EffectState.FAILED:
+        ledger.plan_again(effect)
+    elif effect.state == EffectState.HELD and is_wanted:
+        ledger.release(effect, by=actor.id)
 
 
 def _is_taken(todo: Todo) -> bool:

@@ -62,16 +62,22 @@ def find_type(project: Project, wanted: str) -> TodoType:
     raise ApiError("invalid_type", f"type: there is no such type; there are: {names}.", field="type")
 
 
-def save_type(project: Project, fields: Mapping[str, Any], *, type_id: UUID | None = None) -> TodoType:
+def save_type(
+    project: Project, fields: Mapping[str, Any], *, type_id: UUID | None = None, started_from: str | None = None
+) -> TodoType:
     """Make a type, or change one: `name`, `description`, `tools`, `model`, `recipients`, `approver_role`, `second_approver`,
-    `limit_argument`, `limit_value`, `expires_after_hours`, `is_extracted`, any of them. Raises ApiError that names the field,
-    Http404.
+    `limit_argument`, `limit_value`, `expires_after_hours`, `is_extracted`, any of them. `started_from` is the type's `updated_at`
+    in ISO 8601, as the editor has seen it. Raises ApiError that names the field, Conflict where another was saved since, Http404.
 
     An approval of a todo of the type is void when its name, model or tools change, or whom it writes to.
     """
-    # One lock for all types of a project: names are compared with each other, and counted.
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    _lock(project)
     kind = get_type(project, type_id) if type_id else TodoType(project=project)
+    if started_from is not None and started_from != kind.updated_at.isoformat():
+        raise Conflict(
+            f"Somebody saved {kind.name} meanwhile{_differing(kind, fields)}. What you chose is still here: save again to make it so.",
+            code="changed_meanwhile",
+        )
     if unknown := [name for name in fields if name not in FIELDS]:
         raise ApiError("forbidden_field", f"{unknown[0]} cannot be set.", field=unknown[0])
     for name, value in fields.items():
@@ -83,6 +89,8 @@ def save_type(project: Project, fields: Mapping[str, Any], *, type_id: UUID | No
 
 def remove_type(project: Project, type_id: UUID) -> None:
     """Remove a type. Its todos stay; none of them can be approved before it has another. Raises Http404."""
+    # Whoever saves it at this moment would write down that it is there still.
+    _lock(project)
     kind = get_type(project, type_id)
     kind.is_removed = True
     kind.save(update_fields=["is_removed", "updated_at"])
@@ -91,6 +99,17 @@ def remove_type(project: Project, type_id: UUID) -> None:
 def task_tools(project: Project) -> list[str]:
     """The names of the tools that a type may have."""
     return [name for name, tool in compiled_tools(project).items() if Moment.TASK in tool.moments]
+
+
+def _differing(kind: TodoType, fields: Mapping[str, Any]) -> str:
+    """Which fields an editor wants to be something else than what stands, in words."""
+    names = [name.replace("_", " ") for name, value in fields.items() if getattr(kind, name, value) != value]
+    return f", and yours differs in {', '.join(names)}" if names else ""
+
+
+def _lock(project: Project) -> None:
+    # One lock for all types of a project: names are compared with each other, and counted.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def _check(kind: TodoType, *, is_named: bool, has_tools: bool) -> None:

@@ -227,6 +227,16 @@ def release(effect: Effect, *, by: UUID | None) -> None:
     _decide(effect, by, of=EffectState.HELD, to=EffectState.PLANNED, repeats=None, told="", finished_at=None)
 
 
+def plan_again(effect: Effect) -> None:
+    """What failed, and so did not happen, is to be tried once more under the same key. Raises WrongState."""
+    changed = Effect.objects.filter(pk=effect.pk, state=EffectState.FAILED).update(
+        state=EffectState.PLANNED, error="", told="", finished_at=None, deadline_at=None
+    )
+    effect.refresh_from_db()
+    if changed != 1:
+        raise WrongState(f"This is for an effect that failed; this one is {EffectState(effect.state).value}.")
+
+
 def send_again(effect: Effect, *, by: UUID | None) -> None:
     """Staff says that an unknown effect didn't happen, and approves another attempt under the same key. Raises WrongState."""
     _decide(

@@ -53,8 +53,9 @@ def _answer(
     if promise.effect and promise.effect.state in UNDECIDED:
         raise WrongState("Its effect is not over yet, and decides what becomes of the promise.")
     rows = Promise.objects.filter(pk=promise_id, state__in=standing)
-    if rows.update(state=end, reason=reason[:REASON], closed_at=Now()) != 1:
-        raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")
+    is_answered = rows.update(state=end, reason=reason[:REASON], closed_at=Now()) == 1
     promise.refresh_from_db()
+    if not is_answered:
+        raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")
     promise_answered.send(sender=Promise, promise=promise)
     return promise

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import phonenumbers
-
-from conversations.facts import NORMALISERS, RefusedValue
-from projects.agent import AgentConfig
 from projects.api.problem import ApiError
 from projects.models import Project
+from tools.book.phones import NoPhone, read_phone
 from tools.book.search import config_of
 
 OWN = ("name", "phone", "email")
@@ -25,22 +22,12 @@ def known_fields(project: Project, data: Mapping[str, Any], *, path: str = "") -
     more = {key: str(value) for key, value in data.get("attributes", {}).items()}
     for fields, place in ((own, path), (more, f"{path}attributes.")):
         if "phone" in fields:
-            fields["phone"] = _phone(fields["phone"], field=f"{place}phone", config=config_of(project))
+            fields["phone"] = _phone(fields["phone"], field=f"{place}phone", region=config_of(project).region)
     return {**more, **own}
 
 
-def _phone(text: str, *, field: str, config: AgentConfig) -> str:
+def _phone(text: str, *, field: str, region: str) -> str:
     try:
-        return NORMALISERS["phone"](text, config)
-    except RefusedValue as refusal:
-        way = f"Write it like {_example(config.region)}, or leave it out where none is known."
-        raise ApiError("invalid_phone", f"{field}: {refusal} {way}", field=field) from refusal
-
-
-def _example(region: str) -> str:
-    """A number as they are in the project's region, with its country."""
-    kind = phonenumbers.PhoneNumberType.MOBILE
-    # One island has none of its own.
-    number = phonenumbers.example_number_for_type(region, kind) or phonenumbers.example_number_for_type("GB", kind)
-    assert number is not None
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+        return read_phone(text, region=region)
+    except NoPhone as refusal:
+        raise ApiError("invalid_phone", f"{field}: {refusal.sentence}", field=field) from refusal

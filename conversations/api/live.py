@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any, cast
@@ -17,6 +18,7 @@ from conversations.live.stream import EventStream, Place
 from conversations.models import Conversation, Event
 from conversations.operators import TAKEN_OVER
 from conversations.presenters import operator_payload
+from conversations.widget.customer import LONGEST_SECONDS
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.caller import Caller
 from projects.tenancy import tenant_tx
@@ -51,7 +53,8 @@ async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBas
         after=response.data["after"],
         is_reset=response.data["is_reset"],
     )
-    return _stream(EventStream(place).frames())
+    frames = EventStream(place).frames()
+    return _stream(_for_a_while(frames) if _caller_of(response).member else frames)
 
 
 async def _with_reply(response: Response, conversation_id: UUID, *, seconds: float) -> HttpResponseBase:
@@ -74,9 +77,12 @@ def _operator_of(organization_id: UUID, conversation_id: UUID) -> dict[str, Any]
 
 
 def _organization_of(response: Response) -> UUID:
+    return _caller_of(response).organization_id
+
+
+def _caller_of(response: Response) -> Caller:
     context = cast(dict[str, Any], vars(response)["renderer_context"])
-    caller: Caller = context["view"].caller
-    return caller.organization_id
+    return cast(Caller, context["view"].caller)
 
 
 def _place_before(response: Response, conversation_id: UUID) -> Place:
@@ -100,3 +106,13 @@ async def _joined(stream: AsyncGenerator[list[bytes], None]) -> AsyncIterator[by
     async with aclosing(stream):
         async for frames in stream:
             yield b"".join(frames)
+
+
+async def _for_a_while(stream: AsyncGenerator[list[bytes], None]) -> AsyncGenerator[list[bytes], None]:
+    """A member's stream ends by itself, and their browser resumes it: whoever was removed meanwhile is not let in again."""
+    ends_at = time.monotonic() + LONGEST_SECONDS
+    async with aclosing(stream):
+        async for frames in stream:
+            yield frames
+            if time.monotonic() > ends_at:
+                return

@@ -55,9 +55,7 @@ class LiveSession(ConversationView):
         """What a live session of this conversation begins with: its tools in the provider's shape, and what its
         instructions end with.
         """
-        provider = request.query_params.get("provider", "openai")
-        if provider not in SHAPES:
-            raise ApiError("invalid_provider", f"provider must be one of: {', '.join(SHAPES)}.", field="provider")
+        provider = request.query_params.get("provider") or "openai"
         offer: Offer = collect_agent_tools(self.project, channel=self.bare_conversation(conversation_id).channel)
         return Response({"tools": SHAPES[provider](offer), "instructions": offer.addendum})
 

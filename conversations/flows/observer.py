@@ -70,6 +70,7 @@ def _write(
         observation.facts,
         config=scene.config,
         turn=scene.turn,
+        said=scene.messages,
         writes=log.writes,
     )
     add_calls(log.writes, job, scene.turn, records)

@@ -11,10 +11,10 @@ from conversations.log import ConversationLog
 from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.presenters import directives_payload
-from conversations.scene import Scene
+from conversations.scene import Scene, scene_after
 from conversations.shared_readings import read_after_reply
 from conversations.skills.thoughts import KeyDirectives, build_request
-from conversations.waits import SKIPPED_WAITING, is_waiting
+from conversations.waits import SKIPPED_WAITING, comes_after_wait, is_waiting
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import job_tx, reading
@@ -63,17 +63,17 @@ async def _think(job: ClaimedJob) -> None:
 
 
 async def _scene_of(job: ClaimedJob) -> Scene:
+    """The reading that is shared may be older than the end of a wait, and knows no result then (T24)."""
     scene = (await read_after_reply(job)).scene
-    is_waiting_then = bool(scene.waits)
-    if is_waiting_then and await in_db(_is_still_waiting, job):
+    return await in_db(_scene_now, job) if scene.waits or comes_after_wait(job.key) else scene
+
+
+def _scene_now(job: ClaimedJob) -> Scene:
+    with reading(job):
+        scene = scene_after(job)
+    if scene.waits:
         raise Waiting
     return scene
-
-
-def _is_still_waiting(job: ClaimedJob) -> bool:
-    """The reading that is shared may be older than the end of a wait, for which this job was queued."""
-    with reading(job):
-        return is_waiting(job.subject_id)
 
 
 def _write(

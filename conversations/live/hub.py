@@ -19,7 +19,7 @@ from pydantic_core import from_json
 from redis import RedisError
 
 from conversations.live.keys import channel_of, partial_of
-from conversations.live.standing import Standing, standings
+from conversations.live.standing import Standing, beginnings, standings
 from projects.threads import in_db
 
 log = logging.getLogger(__name__)
@@ -38,10 +38,11 @@ PING: Entry = {"type": "ping"}
 
 @dataclass(frozen=True)
 class Room:
-    """A conversation that is listened to."""
+    """A conversation that is listened to; where it `is_awaited`, the next one of a customer's own page, by the persona's id."""
 
     organization_id: UUID
     conversation_id: UUID
+    is_awaited: bool = False
 
 
 class Listener:
@@ -144,7 +145,10 @@ class Hub:
             await asyncio.sleep(ROUND_SECONDS)
             for organization_id, rooms in self._by_tenant().items():
                 try:
-                    self._call_up(await in_db(standings, organization_id, [room.conversation_id for room in rooms]))
+                    if ids := [room.conversation_id for room in rooms if not room.is_awaited]:
+                        self._call_up(await in_db(standings, organization_id, ids))
+                    if ids := [room.conversation_id for room in rooms if room.is_awaited]:
+                        self._call_up(await in_db(beginnings, organization_id, ids))
                 except (DatabaseError, OSError) as error:
                     log.warning("The live stream couldn't look for events (%s); it will again.", type(error).__name__)
                 except Exception:  # what stops one round must not stop all of them

@@ -8,7 +8,7 @@ PARTIAL_SECONDS = 180
 
 
 def channel_of(conversation_id: UUID | str) -> str:
-    """The pub/sub channel of one conversation."""
+    """The pub/sub channel of one conversation, or of what is yet to begin for one customer."""
     return f"makegood:live:{conversation_id}"
 
 

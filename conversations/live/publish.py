@@ -19,11 +19,18 @@ log = logging.getLogger(__name__)
 
 def publish_events(conversation_id: UUID, events: Sequence[Event]) -> None:
     """Pass stored events on, each with its number, so that a stream can tell whether one is missing."""
-    if not events:
-        return
-    entries = to_json([event_entry(event) for event in events])
+    if events:
+        _publish(conversation_id, [event_entry(event) for event in events])
+
+
+def publish_beginning(persona_id: UUID) -> None:
+    """Pass on that a customer's chat has begun on their own page, to those of their pages that wait for it."""
+    _publish(persona_id, [{"type": "begun"}])
+
+
+def _publish(room: UUID, entries: Sequence[dict[str, Any]]) -> None:
     try:
-        tell("PUBLISH", channel_of(conversation_id), entries)
+        tell("PUBLISH", channel_of(room), to_json(entries))
     except (redis.RedisError, OSError) as error:
         log.warning("The live stream was not told (%s); it will poll.", type(error).__name__)
 

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef
 
-from conversations.models import Conversation, Turn, TurnStatus
+from conversations.models import Channel, Conversation, Turn, TurnStatus
 from projects.tenancy import tenant_tx
 
 
@@ -27,3 +27,11 @@ def standings(organization_id: UUID, conversation_ids: Collection[UUID]) -> dict
         rows = Conversation.objects.filter(pk__in=conversation_ids).annotate(is_replying=Exists(replying))
         found = rows.values_list("pk", "last_event", "is_replying")
         return {pk: Standing(last_event, is_replying) for pk, last_event, is_replying in found}
+
+
+def beginnings(organization_id: UUID, persona_ids: Collection[UUID]) -> dict[UUID, Standing]:
+    """Of a tenant's customers, in one statement: how many conversations have begun on their own page."""
+    with tenant_tx(organization_id):
+        rows = Conversation.objects.filter(persona_id__in=persona_ids, channel=Channel.PORTAL).order_by()
+        begun = rows.values_list("persona_id").annotate(begun=Count("pk"))
+        return {persona_id: Standing(count, is_replying=False) for persona_id, count in begun}

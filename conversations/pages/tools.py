@@ -37,6 +37,7 @@ from projects.tenancy import tenant_tx
 from tools.catalogue import BUILT_IN, CompiledTool, compile_tools
 from tools.checking.definition import FIELDS
 from tools.custom import service
+from tools.custom.named import steps_left_without
 from tools.custom.secrets import has_signing_secret, secret_names
 from tools.definition import ActionType
 from tools.models import CustomTool, CustomToolVersion
@@ -194,6 +195,7 @@ def _one(request: HttpRequest, entry: Entry, name: str) -> dict[str, Any]:
         **(_used(project, compiled) if compiled and is_used(compiled) else {}),
         "tab": request.GET.get("tab", "definition"),
         **(_own(row, zone=zone) if row is not None and is_custom else _built_in_text(compiled)),
+        "steps": steps_left_without(project, name),
     }
 
 

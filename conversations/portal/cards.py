@@ -11,12 +11,16 @@ MOST_LINES = 10
 
 @dataclass(frozen=True)
 class Card:
-    """One block: a title, what stands below it, where it leads, and the request for a person that its button makes."""
+    """One block: a title, what stands below it, where it leads, and the request for a person that its button makes.
 
-    title: str
+    `word` is the page's word that stands where it has no title of its own.
+    """
+
+    title: str = ""
     lines: tuple[str, ...] = ()
     url: str = ""
     escalation: str = ""
+    word: str = ""
 
 
 def cards_of(blocks: Iterable[Mapping[str, Any]]) -> list[Card]:
@@ -34,7 +38,7 @@ def _article(block: Mapping[str, Any]) -> Card:
 def _orders(block: Mapping[str, Any]) -> Card:
     orders = block.get("orders") or []
     lines = (f"{one.get('number')}: {one.get('status')}, {one.get('total')}" for one in orders[:MOST_LINES])
-    return Card("Your orders", tuple(lines))
+    return Card(lines=tuple(lines), word="orders")
 
 
 def _person(block: Mapping[str, Any]) -> Card:

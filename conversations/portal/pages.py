@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import get_language_from_request, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from conversations.live.stream import EventStream, Place, writing_in
+from conversations.portal.awaiting import Beginning, beginning_of, frames_until_begun
 from conversations.portal.visit import (
     Visit,
     ask_for_person,
@@ -24,8 +27,10 @@ from conversations.portal.visit import (
     say,
     transcript_of,
 )
+from conversations.portal.words import Wording, best_of, language_for
 from conversations.presenters import message_payload
 from conversations.widget.customer import for_customer, message_shown
+from projects.api.idempotency import once
 from projects.api.parsers import check_value
 from projects.api.problem import ApiError
 from projects.api.throttling import seconds_to_wait
@@ -34,10 +39,8 @@ from projects.threads import in_db
 
 LOOKS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
 LONGEST_MESSAGE = 4_000
-# In the chat, so that the agent asks and checks as it does everywhere, with the tools' own limits and ledger (D14).
-PROOF = "I would like to see my bookings. What you have on file for me is {proof}"
-SEND_CODE = "I would like to see my bookings. Please send me a code by text."
-ASKED = "A colleague was asked to take over, and answers here."
+# The fields of the page's forms that say something.
+SAID = {"content", "proof", "code", "escalation"}
 
 
 @never_cache
@@ -49,7 +52,7 @@ def portal(request: HttpRequest, token: str) -> HttpResponse:
     try:
         place_of(token)
     except Http404:
-        return _answer(request, "over.html", {}, status=404)
+        return _answer(request, "over.html", {}, wording=_before_all(request), status=404)
     if request.method == "POST":
         return _say(request, token)
     return _show(request, token)
@@ -65,42 +68,47 @@ def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
         if request.headers.get("Accept") == "application/json":
             coming = [asdict(booking) for booking in bookings_to_come(visit)]
             return JsonResponse({"is_known": visit.is_known, "bookings": coming})
+        wording = _wording(request, visit)
         context = {
             "token": token,
             "business": visit.business,
             "is_known": visit.is_known,
             "proof": proof_asked_of(visit),
             "said": transcript.said,
+            "chat": chat.pk if chat else "",
             "last_event": chat.last_event if chat else 0,
-            "is_live": chat is not None,
             "is_writing": chat is not None and writing_in(chat) is not None,
             "bookings": bookings_to_come(visit),
-            "past": transcript.past,
+            "past": [(one.name or wording.channel(one.conversation.channel), one) for one in transcript.past],
             "longest": LONGEST_MESSAGE,
             "typed": typed,
         }
-        return _answer(request, "page.html", context, status=422 if typed else 200)
+        return _answer(request, "page.html", context, wording=wording, status=422 if typed else 200)
 
 
 async def events(request: HttpRequest, token: str) -> HttpResponseBase:
-    """The chat as server-sent events, without what is none of the customer's; 204 while there is none."""
+    """The chat as server-sent events, without what is none of the customer's; while there is none, that one begins.
+
+    The page names the chat whose events it knows: of any other all is told. It may be another by now (D14, D25).
+    """
     if request.method != "GET":
         return HttpResponse(status=405, headers={"Allow": "GET"})
-    place = await in_db(_place, token, request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
-    if place is None:
-        return HttpResponse(status=204)
-    stream = for_customer(EventStream(place).frames())
+    after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
+    found = await in_db(_place, token, after, request.GET.get("chat", ""))
+    frames = EventStream(found).frames() if isinstance(found, Place) else frames_until_begun(place_of(token), found)
+    stream = for_customer(frames)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 
 
-def _place(token: str, after: str) -> Place | None:
+def _place(token: str, after: str, named: str) -> Place | Beginning:
     found = place_of(token)
     with tenant_tx(found.organization_id):
         chat = open_visit(found).chat()
         if chat is None:
-            return None
+            return beginning_of(found)
         is_known = after.isascii() and after.isdigit() and len(after) < 10 and int(after) <= chat.last_event
+        is_known = is_known and named == str(chat.pk)
         return Place(found.organization_id, chat.pk, after=int(after) if is_known else 0, is_reset=not is_known)
 
 
@@ -111,7 +119,11 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
         return _slow_down(request, wait)
     try:
         with tenant_tx(place.organization_id):
-            answer = _take(open_visit(place), request.POST)
+            visit = open_visit(place)
+            wording = _wording(request, visit)
+            words = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(SAID & request.POST.keys()))
+            # What was stored though its answer was lost is sent once more by the page, and stands once.
+            answer = once(visit.project.pk, request, words, partial(_take, visit, request.POST, wording))
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}
@@ -122,23 +134,26 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
     if wants_json:
         return JsonResponse(answer, status=202)
     if "state" in answer:
-        messages.success(request, ASKED)
+        messages.success(request, wording.words["asked"])
     return redirect("portal", token)
 
 
-def _take(visit: Visit, posted: Mapping[str, str]) -> dict[str, Any]:
+def _take(visit: Visit, posted: Mapping[str, str], wording: Wording) -> dict[str, Any]:
     """A message, or the wish for the person whom the agent offered. Raises ApiError with a sentence."""
     if "escalation" in posted:
         return {"state": ask_for_person(visit, posted["escalation"]).state}
-    made = say(visit, _checked(_words_of(posted)))
-    return {"message": message_shown(message_payload(made.message))}
+    made = say(visit, _checked(_said_by(posted, wording), wording))
+    return {"message": message_shown(message_payload(made.message)), "chat": str(made.message.conversation_id)}
 
 
-def _words_of(posted: Mapping[str, str]) -> str:
-    """What is said in the chat: what was written, or what the form of the proof says for the customer."""
+def _said_by(posted: Mapping[str, str], wording: Wording) -> str:
+    """What is said in the chat: what was written, or what the form of the proof says for the customer.
+
+    In the chat, so that the agent asks and checks as it does everywhere, with the tools' own limits and ledger (D14).
+    """
     if proof := posted.get("proof", "").strip():
-        return PROOF.format(proof=proof)
-    return SEND_CODE if "code" in posted else _written(posted)
+        return wording.words["proof_said"].replace("{proof}", proof)
+    return wording.words["code_said"] if "code" in posted else _written(posted)
 
 
 def _written(posted: Mapping[str, str]) -> str:
@@ -146,26 +161,38 @@ def _written(posted: Mapping[str, str]) -> str:
     return posted.get("content", "").replace("\r\n", "\n").strip()
 
 
-def _checked(content: str) -> str:
+def _checked(content: str, wording: Wording) -> str:
     """What may be stored. Raises ApiError."""
     if not content:
-        raise ApiError("required", "Write something first.", field="content")
+        raise ApiError("required", wording.words["empty"], field="content")
     if len(content) > LONGEST_MESSAGE:
-        over = len(content) - LONGEST_MESSAGE
-        too_long = f"That is {len(content):,} characters; the limit is {LONGEST_MESSAGE:,}. Shorten it by {over:,}, then send it."
-        raise ApiError("too_long", too_long, field="content")
+        raise ApiError("too_long", wording.too_long(count=len(content), most=LONGEST_MESSAGE), field="content")
     check_value(content)
     return content
 
 
 def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
-    response = _answer(request, "slow.html", {}, status=429)
+    response = _answer(request, "slow.html", {}, wording=_before_all(request), status=429)
     response["Retry-After"] = str(math.ceil(wait))
     return response
 
 
-def _answer(request: HttpRequest, template: str, context: dict[str, object], *, status: int = 200) -> HttpResponse:
-    response = render(request, f"portal/{template}", context, status=status)
+def _wording(request: HttpRequest, visit: Visit) -> Wording:
+    return Wording(language_for(visit.persona, asked=get_language_from_request(request)), visit.business)
+
+
+def _before_all(request: HttpRequest) -> Wording:
+    """The words for somebody of whom nothing is known."""
+    return Wording(best_of(get_language_from_request(request)))
+
+
+def _answer(
+    request: HttpRequest, template: str, context: dict[str, object], *, wording: Wording, status: int = 200
+) -> HttpResponse:
+    # The months, too.
+    with override(wording.language):
+        said = {"words": wording.words, "wording": wording}
+        response = render(request, f"portal/{template}", {**context, **said}, status=status)
     response["X-Robots-Tag"] = "noindex, nofollow"
     # The address is a key: nobody is told it, not even we. With less than this a browser's own forms have no origin (null).
     response["Referrer-Policy"] = "strict-origin"

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import cast
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 from django.http import Http404
 from django.utils import timezone
 
+from conversations.live.publish import publish_beginning
 from conversations.models import Channel, Conversation, Message, Persona
 from conversations.outcomes import ConversationOver
 from conversations.portal.cards import Card, cards_of
@@ -38,14 +40,7 @@ MOST_MESSAGES = 200
 SHOWN = ("user", "agent", "operator")
 # What the agent finds out with who a visitor is, by the level that the project asks for (D14).
 PROVED_BY = {"basic": "verify_caller", "code": "send_verification_code"}
-CHANNELS = {
-    Channel.PHONE: "Phone call",
-    Channel.WEBCALL: "Web call",
-    Channel.CHAT: "Chat",
-    Channel.SMS: "Text messages",
-    Channel.WHATSAPP: "WhatsApp",
-    Channel.TELEGRAM: "Telegram",
-}
+NAMES = {Channel.WHATSAPP: "WhatsApp", Channel.TELEGRAM: "Telegram"}
 
 
 @dataclass(frozen=True)
@@ -93,9 +88,13 @@ class Said:
 class Past:
     """A conversation before this page."""
 
-    title: str
     conversation: Conversation
     messages: Sequence[Said]
+
+    @property
+    def name(self) -> str:
+        """What its channel is called in every language; "" for one that the page has a word for."""
+        return NAMES.get(Channel(self.conversation.channel), "")
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def transcript_of(visit: Visit) -> Transcript:
     """What the page shows of what was said, in one statement for all conversations."""
     chat, past = visit.chat(), past_conversations(visit)
     said = _messages_of([*([chat] if chat else []), *past])
-    return Transcript(chat, said[chat.pk] if chat else [], [Past(_title_of(one), one, said[one.pk]) for one in past])
+    return Transcript(chat, said[chat.pk] if chat else [], [Past(one, said[one.pk]) for one in past])
 
 
 def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[Said]]:
@@ -206,6 +205,7 @@ def _begin(visit: Visit, *, after: Conversation | None = None) -> Conversation:
 
 
 def _start(visit: Visit) -> Conversation:
+    transaction.on_commit(partial(publish_beginning, visit.persona.pk))
     return start_conversation(
         visit.project,
         channel=Channel.PORTAL,
@@ -213,7 +213,3 @@ def _start(visit: Visit) -> Conversation:
         known={},
         metadata={"via": "portal"},
     )
-
-
-def _title_of(conversation: Conversation) -> str:
-    return CHANNELS.get(Channel(conversation.channel), "Conversation")

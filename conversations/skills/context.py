@@ -34,6 +34,8 @@ class Step:
     number: str
     text: str
     collects: list[str] = field(default_factory=list)
+    # What the agent may promise in this step, by name.
+    tools: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -84,3 +86,4 @@ class DirectivesView:
     to_collect: list[str]
     tools_pending: list[str]
     avoid: list[str]
+    known: list[Fact] = field(default_factory=list)

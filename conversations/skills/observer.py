@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from conversations.channels import is_scored
 from conversations.scene import Scene
 from conversations.skills.context import ExtraField, Fact, Line
+from conversations.skills.reply import ANSWERS
 from llm.requests import structured_request
 from llm.types import ChatRequest
 
-# The latest exchange: the customer's last messages and the reply.
+# The latest exchange: all since the answer before, and so many messages at least.
 LATEST = 4
 # What the exchange is read with. Earlier ones were observed in their own turn; only a score looks at the whole.
 BEFORE = 4
@@ -87,7 +88,7 @@ def output_of(scene: Scene) -> type[Observation]:
 
 def build_request(scene: Scene) -> ChatRequest:
     """The request for what a turn's exchange reveals, in the shape of `output_of`."""
-    lines, is_rated = scene.lines, _is_rated(scene)
+    lines, is_rated, latest = scene.lines, _is_rated(scene), _latest(scene)
     context = ObserverContext(
         business_name=scene.config.business_name,
         extra_fields=[
@@ -96,8 +97,8 @@ def build_request(scene: Scene) -> ChatRequest:
         score_quality=is_rated,
         known=scene.facts,
         summary=scene.summary,
-        messages=lines[:-LATEST] if is_rated else lines[-LATEST - BEFORE : -LATEST],
-        latest=lines[-LATEST:],
+        messages=lines[:-latest] if is_rated else lines[-latest - BEFORE : -latest],
+        latest=lines[-latest:],
     )
     model = scene.model("observer")
     return structured_request(
@@ -107,6 +108,12 @@ def build_request(scene: Scene) -> ChatRequest:
         max_output_tokens=MAX_OUTPUT_TOKENS,
         stable=(scene.project.agent_version_id, is_rated),
     )
+
+
+def _latest(scene: Scene) -> int:
+    """How many messages the latest exchange has: a reply that took others over answers all since the one before (T10)."""
+    answers = [place for place, one in enumerate(scene.messages[:-1]) if one.role in ANSWERS]
+    return max(LATEST, len(scene.messages) - 1 - answers[-1] if answers else len(scene.messages))
 
 
 def _is_rated(scene: Scene) -> bool:

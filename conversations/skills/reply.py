@@ -70,12 +70,14 @@ def build_request(scene: Scene, offer: Offer = NO_TOOLS) -> ChatRequest:
     return within_budget(lambda kept: _request(scene, offer, kept, latest, knowledge), history, beside=offer.weight)
 
 
-def view_of(directives: Directives | None) -> DirectivesView | None:
-    """Directives as prompts show them."""
+def view_of(directives: Directives | None, *, beside: Sequence[Fact] = ()) -> DirectivesView | None:
+    """Directives as prompts show them (D11). What the facts `beside` them say, they don't repeat: those are newer."""
     if directives is None:
         return None
-    shown = {field.name for field in fields(DirectivesView)} - {"version"}
-    return DirectivesView(version=directives.version, **{name: directives.document[name] for name in shown})
+    shown = {field.name for field in fields(DirectivesView)} - {"version", "known"}
+    said = {fact.field for fact in beside}
+    known = [Fact(**fact) for fact in directives.document["known"] if fact["field"] not in said]
+    return DirectivesView(directives.version, **{name: directives.document[name] for name in shown}, known=known)
 
 
 def _knowledge(scene: Scene, latest: Sequence[Said]) -> list[str]:
@@ -117,7 +119,7 @@ def context_of(
         summary=scene.summary,
         now=scene.status.clock,
         hours_status=scene.status.line,
-        directives=view_of(conversation.directives),
+        directives=view_of(conversation.directives, beside=scene.facts),
         awaiting=scene.awaiting,
         customer=scene.facts,
         actions=scene.actions,

@@ -75,4 +75,5 @@ SHOWN: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "turn": lambda payload: _only(payload, ("turn", "status", "superseded_by")),
     "waiting": lambda payload: _only(payload, ("waiting",)),
     "done": lambda payload: _only(payload, ("turn", "status")),
+    "begun": lambda payload: _only(payload, ("chat",)),
 }

@@ -9,7 +9,7 @@ from functools import lru_cache
 LINE = re.compile(r"^(customer|agent|operator|system|user|assistant|tool): ?(.*)$")
 ROLES = {"user": "customer", "assistant": "agent"}
 SCENARIO = re.compile(r"^Scenario (\d+): (.+)$")
-STEP = re.compile(r"^(\d+\.\d+) (.+?)(?: \(collects: ([^)]*)\))?$")
+STEP = re.compile(r"^(\d+\.\d+) (.+?)(?: \(collects: ([^)]*)\))?(?: \(may promise: [^)]*\))?$")
 FIELD = re.compile(r"^([\w .-]{1,60}?): (.*)$")
 ACTION = re.compile(r"^- ([\w.-]+): ([^,\n]+)(?:, (.*))?$")
 ENTRY = re.compile(r"^- ([^:\n]{1,80}): (.*)$")

@@ -8,10 +8,11 @@ import re
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import OperationalError, connection, connections
+from django.http import HttpRequest
 from psycopg.errors import LockNotAvailable
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -70,6 +71,22 @@ def idempotent(handler: Handler) -> Handler:
     return answer_once
 
 
+def once(project_id: UUID, request: HttpRequest, words: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The same for a page's own script, in the running transaction: the answer of the work, as JSON, or the one that its
+    Idempotency-Key had. `words` are what the request says. Raises ApiError as above.
+    """
+    key = _key_of(request)
+    if key is None:
+        return work()
+    body_hash = hashlib.sha256(f"{request.path}\n{words}".encode()).hexdigest()
+    claimed = _claim(project_id, key=key, body_hash=body_hash)
+    if claimed is None:
+        return cast(dict[str, Any], _replay(project_id, key=key, body_hash=body_hash).data)
+    answer = work()
+    _keep(claimed, Response(answer, status=202))
+    return answer
+
+
 def delete_old_answers() -> int:
     """Forget keys older than a day, up to 5,000 of them, in all tenants. Returns how many; call again for the rest."""
     newest = _first_id_at(time.time() - KEPT_HOURS * 3600)
@@ -78,7 +95,7 @@ def delete_old_answers() -> int:
         return int(cursor.rowcount)
 
 
-def _key_of(request: Request) -> str | None:
+def _key_of(request: Request | HttpRequest) -> str | None:
     key = request.headers.get("Idempotency-Key")
     if key is not None and not VISIBLE.fullmatch(key):
         message = f"Idempotency-Key must be 1 to 255 visible ASCII characters; it has {len(key)}."

@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from projects.api.authentication import TenantAuthentication
 from projects.api.caller import Caller, Entrance
 from projects.api.permissions import READING, not_authenticated
-from projects.api.query import PROJECT, check_query, names_of
+from projects.api.query import PROJECT, check_query
 from projects.api.schema import Schema
 from projects.models import Project
 from projects.models.key import Scope
@@ -45,7 +45,7 @@ class TenantView(APIView):
     """
 
     scopes: ClassVar[Mapping[str, Scope]] = {}
-    # What may stand behind the `?`, by HTTP method; anything else is refused before the handler runs.
+    # What may stand behind the `?`, by HTTP method. A slip, and a value that none of `enum` is, reach no handler.
     queries: ClassVar[Mapping[str, Sequence[OpenApiParameter]]] = {}
     # Methods that find all they need by keys.
     plans_once: ClassVar[frozenset[str]] = frozenset()
@@ -101,7 +101,7 @@ class TenantView(APIView):
             return
         method = READING.get(request.method or "", request.method or "")
         own = [PROJECT] if self.caller.member else []
-        check_query(request.query_params, known=[*names_of(self.queries.get(method, ())), *own])
+        check_query(request.query_params, declared=self.queries.get(method, ()), others=own)
 
     def _handler(self) -> Callable[..., Response]:
         method = (self.request.method or "").lower()

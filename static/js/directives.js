@@ -137,6 +137,7 @@ function asPrompt(d) {
     `step: ${d.step}`,
     `goal of the next reply: ${d.goal}`,
     ...d.instructions.map((line, index) => `${index + 1}. ${line}`),
+    ...d.known.map(({ field, value }) => `known: ${field}: ${value}`),
     `still to collect: ${d.to_collect.join(", ") || "nothing"}`,
     `tools pending: ${d.tools_pending.join(", ") || "none"}`,
     ...d.avoid.map((line) => `do not: ${line}`),

@@ -2,10 +2,14 @@
 import { h } from "./dom.js";
 import { count } from "./format.js";
 
-/** Watches a field with `data-longest`, and says behind `after` what is too long. */
+const ENGLISH =
+  "That is {count} characters; the limit is {most}. Nothing is lost: shorten it by {over}, then send it.";
+
+/** Watches a field with `data-longest`, and says behind `after` what is too long, in the words of `sentence`. */
 export class Limit {
-  constructor(field, { after = field } = {}) {
+  constructor(field, { after = field, sentence = ENGLISH } = {}) {
     this.field = field;
+    this.sentence = sentence;
     this.longest = Number(field.dataset.longest);
     this.note = h("p", { class: "mg-long", id: `${field.id}-long`, role: "status" });
     after.after(this.note);
@@ -18,9 +22,8 @@ export class Limit {
     const length = [...this.field.value.trim()].length;
     const over = length - this.longest;
     const isOver = over > 0;
-    this.note.textContent = isOver
-      ? `That is ${count(length)} characters; the limit is ${count(this.longest)}. Nothing is lost: shorten it by ${count(over)}, then send it.`
-      : "";
+    const numbers = { count: length, most: this.longest, over };
+    this.note.textContent = isOver ? this.sentence.replace(/\{(\w+)\}/g, (_, name) => count(numbers[name])) : "";
     this.field.setAttribute("aria-invalid", String(isOver));
     if (isOver) this.field.setAttribute("aria-describedby", this.note.id);
     else this.field.removeAttribute("aria-describedby");

@@ -2,12 +2,18 @@
 // the form still sends, and the page shows the reply when it is loaded again.
 import { h, icon } from "./dom.js";
 import { Limit } from "./limit.js";
+import { Newest } from "./newest.js";
 
+const FIRST_DELAY_MS = 1_000;
+const LAST_DELAY_MS = 60_000;
+const OVER = new Set(["done", "failed", "superseded"]);
+/** What the page says by itself, in the language that it is shown in. */
+const phrases = JSON.parse(document.getElementById("words").textContent);
 const log = document.getElementById("log");
 const form = document.getElementById("form");
 const field = form.elements.content;
 const why = document.getElementById("why");
-const limit = new Limit(field, { after: form });
+const limit = new Limit(field, { after: form, sentence: phrases.long });
 const proof = document.querySelector("[data-proof]");
 const booked = document.getElementById("booked");
 
@@ -24,7 +30,7 @@ const CARDS = {
     h(
       "div",
       { class: "po-in" },
-      h("b", {}, "Your orders"),
+      h("b", {}, phrases.orders),
       (orders ?? []).slice(0, 10).map(({ number, status, total }) => h("small", {}, `${number}: ${status}, ${total}`)),
     ),
   escalation_button: ({ label, escalation }) =>
@@ -43,11 +49,17 @@ const said = (role, content, { author, ...attributes } = {}) =>
 /** Who speaks: that a person does is seen, the rest is plain from where the words stand. */
 const speaker = (role, author) =>
   role === "operator"
-    ? h("span", { class: "po-who" }, author ? `${author}, a colleague` : "A colleague")
-    : h("span", { class: "visually-hidden" }, role === "user" ? "You:" : "The agent:");
+    ? h("span", { class: "po-who" }, author ? phrases.named.replace("{who}", () => author) : phrases.one)
+    : h("span", { class: "visually-hidden" }, `${role === "user" ? phrases.you : phrases.agent}:`);
 
+const looks = new Newest();
+const over = new Set();
 let stream = null;
+let again = null;
+let delay = FIRST_DELAY_MS;
 let writing = null;
+let isProving = false;
+let unsent = null;
 
 function put(element) {
   document.getElementById("none")?.remove();
@@ -56,10 +68,12 @@ function put(element) {
   return element;
 }
 
+const isShown = ({ id }) => log.querySelector(`[data-id="${CSS.escape(id)}"]`) !== null;
+
 function show(message) {
   if (!["user", "agent", "operator"].includes(message.role)) return;
-  if (log.querySelector(`[data-id="${CSS.escape(message.id)}"]`)) return;
-  if (message.role === "agent") forget();
+  if (isShown(message)) return;
+  if (message.role === "agent") end(message.turn);
   const pending = message.role === "user" && log.querySelector(`.po-said[aria-busy][data-role="user"]`);
   const element = said(message.role, message.content, { "data-id": message.id, author: message.author });
   for (const block of message.blocks ?? []) if (CARDS[block.type]) element.append(CARDS[block.type](block));
@@ -67,11 +81,13 @@ function show(message) {
   else put(element);
 }
 
-/** Words of a reply that is still being written; an offset of 0 begins anew. */
-function write({ offset, text }) {
+/** Words of a reply that is still being written; an offset of 0 begins anew. They may come after the end of their turn, where the
+ * stream has caught up meanwhile. Offsets count code points. */
+function write({ turn, offset, text }) {
+  if (over.has(turn)) return;
   writing ??= put(said("agent", "", { "aria-busy": "true" }));
   const words = writing.querySelector("p");
-  words.textContent = words.textContent.slice(0, offset) + text;
+  words.textContent = [...words.textContent].slice(0, offset).join("") + text;
   log.scrollTop = log.scrollHeight;
 }
 
@@ -81,55 +97,99 @@ function expect() {
   if (!writing.querySelector("p").textContent) writing.querySelector("p").textContent = "…";
 }
 
-function forget() {
+function end(turn) {
+  over.add(turn);
   writing?.remove();
   writing = null;
 }
 
+function turned({ turn, status }) {
+  if (OVER.has(status)) return end(turn);
+  // A colleague may have a reply that failed written again.
+  over.delete(turn);
+  expect();
+}
+
 /** What a turn may have changed beside the chat: somebody has proved who they are, or something was booked. */
 async function look() {
-  const answer = await fetch(location.pathname, { headers: { Accept: "application/json" } }).catch(() => null);
+  const answer = await looks.of(fetch(location.pathname, { headers: { Accept: "application/json" } }));
   if (!answer?.ok) return;
   const found = await answer.json();
   if (proof && found.is_known) location.reload();
   const rows = found.bookings.map(({ url, words }) =>
-    h("a", { class: "po-book", href: url }, icon("calendar-time"), h("span", {}, words)),
+    h("a", { class: "po-book", href: url }, icon("calendar-time"), h("span", { lang: "en", dir: "auto" }, words)),
   );
   booked?.replaceChildren(...(rows.length ? rows : [h("p", { class: "po-none" }, booked.dataset.none)]));
 }
 
 function listen() {
   if (stream) return;
-  stream = new EventSource(`${log.dataset.events}?after=${log.dataset.after}`);
-  const on = (name, act) => stream.addEventListener(name, (event) => act(JSON.parse(event.data)));
+  clearTimeout(again);
+  const { events, chat, after } = log.dataset;
+  stream = new EventSource(`${events}?chat=${chat}&after=${after}`);
+  stream.addEventListener("open", () => (delay = FIRST_DELAY_MS));
+  stream.addEventListener("error", broken);
+  const on = (name, act) =>
+    stream.addEventListener(name, (event) => {
+      if (event.lastEventId) log.dataset.after = event.lastEventId;
+      act(JSON.parse(event.data));
+    });
   on("message", show);
   on("token", write);
-  on("turn", ({ status }) => (["queued", "replying"].includes(status) ? expect() : forget()));
-  on("done", () => {
-    forget();
+  on("turn", turned);
+  on("done", ({ turn }) => {
+    end(turn);
     look();
   });
+  on("begun", ({ chat }) => follow(chat));
   on("reset", ({ messages, writing: reply }) => {
     messages.forEach(show);
     if (reply) expect();
   });
 }
 
-/** Sends what was written. What a form of the page says for somebody is shown when it has arrived. */
+/** A connection that breaks the browser makes anew; one that was refused it gives up, and we don't. */
+function broken() {
+  if (stream.readyState !== EventSource.CLOSED) return;
+  stream = null;
+  again = setTimeout(listen, delay);
+  delay = Math.min(delay * 2, LAST_DELAY_MS);
+}
+
+/** Follows the chat in which the message stands: the first of all, or the one after, once nobody is known here any more. */
+function follow(chat) {
+  if (chat !== log.dataset.chat) {
+    Object.assign(log.dataset, { chat, after: "0" });
+    stream?.close();
+    stream = null;
+  }
+  listen();
+}
+
+const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** Sends what was written. What a form of the page says for somebody is shown when it has arrived. The same words go with the same
+ * key until they are known to have arrived: the answer to a try may be all that was lost. */
 async function send(content, body = new FormData(form)) {
+  if (!content || unsent?.content !== content) unsent = { content, key: newKey() };
+  const { key } = unsent;
   const own = content ? put(said("user", content, { "aria-busy": "true" })) : null;
   why.hidden = true;
   if (content) field.value = "";
   try {
-    const answer = await fetch(location.pathname, { method: "POST", body, headers: { Accept: "application/json" } });
+    const headers = { Accept: "application/json", "Idempotency-Key": key };
+    const answer = await fetch(location.pathname, { method: "POST", body, headers });
     const found = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : null;
-    if (!answer.ok) throw new Error(found?.error.message ?? "That was a lot at once. Wait a minute, and send it again.");
-    if (!own || own.isConnected) show(found.message);
-    listen();
+    if (!answer.ok) throw new Error(found?.error.message ?? phrases.much);
+    if (unsent?.key === key) unsent = null;
+    // A try before this one may have arrived, and the stream have told of it since.
+    if (isShown(found.message)) own?.remove();
+    else show(found.message);
+    follow(found.chat);
   } catch (error) {
     own?.remove();
     if (content) field.value = content;
-    why.textContent = error instanceof TypeError ? "It was not sent: there is no connection. Try again." : error.message;
+    why.textContent = error instanceof TypeError ? phrases.unsent : error.message;
     why.hidden = false;
   }
 }
@@ -139,10 +199,14 @@ form.addEventListener("submit", (event) => {
   const content = field.value.trim();
   if (content && !limit.look()) send(content);
 });
-proof?.addEventListener("submit", (event) => {
+proof?.addEventListener("submit", async (event) => {
   event.preventDefault();
-  send("", new FormData(proof, event.submitter));
+  if (isProving) return;
+  isProving = true;
+  const body = new FormData(proof, event.submitter);
   proof.reset();
+  await send("", body);
+  isProving = false;
 });
 field.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -151,4 +215,5 @@ field.addEventListener("keydown", (event) => {
 });
 log.scrollTop = log.scrollHeight;
 if ("writing" in log.dataset) expect();
-if ("live" in log.dataset) listen();
+// A page without a chat is told when one begins on another page of the customer's.
+listen();

@@ -151,7 +151,8 @@ export class Talk {
     if (this.over.has(turn)) return;
     const draft = this.draft(turn);
     if (attempt < draft.attempt) return;
-    const kept = attempt === draft.attempt ? draft.text.slice(0, offset) : "";
+    // Offsets count code points; a JavaScript string counts an emoji as two.
+    const kept = attempt === draft.attempt ? [...draft.text].slice(0, offset).join("") : "";
     Object.assign(draft, { attempt, text: kept + text, tool: draft.isTakenUp ? draft.tool : "", isTakenUp: false });
   }
 
@@ -226,7 +227,8 @@ export class Talk {
     if (conversation !== this.conversation) this.take(conversation);
     this.messages.set(message.id, message);
     const isAnswered = this.ordered().some((other) => other.turn === turn?.turn && other.role === "agent");
-    if (turn && !isAnswered) this.on_turn(turn);
+    // The stream may have told of the turn's end before this answer, which is of its beginning.
+    if (turn && !isAnswered && !this.over.has(turn.turn)) this.on_turn(turn);
   }
 
   /** The stream may tell of a message before the answer to its POST does. */

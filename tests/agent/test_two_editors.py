@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -9,10 +10,14 @@ import pytest
 from django.db import connections
 
 from projects.agent_versions import ChangedMeanwhile, Edit, change_agent
+from projects.attributes import resolve_attributes, set_attribute
 from projects.merge import merge
 from tests.agent.conftest import Settings
 from tests.agent.controls import controls_of
+from tests.between import meanwhile
 from tests.conftest import Tenant
+from todos import types
+from todos.models import TodoType
 
 
 @pytest.fixture
@@ -99,3 +104,54 @@ A, B, C = ({"title": name, "text": "x"} for name in "ABC")
 def test_merge(base: Any, theirs: Any, mine: Any, value: Any, is_conflict: bool) -> None:
     merged = merge(base, theirs=theirs, mine=mine)
     assert (merged.value, merged.is_conflict) == (value, is_conflict)
+
+
+def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings, second: Settings) -> None:
+    """S4: somebody else has changed the address since the form was opened."""
+    ours, theirs = "https://models.example/v1", "https://elsewhere.example/v1"
+    owner.change("models", model_base_url=ours)
+    form = second.form("models")
+    owner.change("models", model_base_url=theirs)
+    answer = second.save(form, "models", model_api_key="sk-ours")
+    assert (answer.status_code, owner.document["model_base_url"]) == (422, theirs)
+    assert f"The address is {theirs} meanwhile." in answer.content.decode()
+
+
+def test_an_attribute_that_two_add_at_once_is_one(tenant: Tenant) -> None:
+    """D3: the later value holds, and neither is told of a mistake of ours."""
+
+    def put(value: str) -> None:
+        with tenant.tx():
+            set_attribute(tenant.project, "house_rule", value)
+
+    with meanwhile("projects_attribute", lambda: put("second")) as other:
+        put("first")
+    other[0].result()
+    with tenant.tx():
+        assert resolve_attributes(tenant.project)["house_rule"].value == "second"
+
+
+def saved_at(text: str, kind: TodoType) -> str:
+    """When a type was saved, as its form on the page says it."""
+    [moment] = re.findall(rf'value="{kind.pk}"><input type="hidden" name="saved_at" value="([^"]+)"', text)
+    return str(moment)
+
+
+def test_a_type_of_todos_that_was_saved_meanwhile_is_not_saved_over(owner: Settings, tenant: Tenant) -> None:
+    """L09, T10: who may approve would else be what it was when the other's page was opened."""
+    fields = {"name": "Letter", "description": "A letter", "tools": []}
+
+    with tenant.tx():
+        made = types.save_type(tenant.project, fields)
+    seen = saved_at(owner.page("todos"), made)
+    with tenant.tx():
+        types.save_type(tenant.project, {"approver_role": "owner"}, type_id=made.pk)
+    form = {**fields, "do": "save", "id": str(made.pk), "approver_role": "operator", "second_approver": "never"}
+    form |= {"description": "Any letter", "expires_after_hours": "168"}
+    refused = owner.client.post(owner.address("todos"), {**form, "saved_at": seen})
+    text = refused.content.decode()
+    assert "Somebody saved Letter meanwhile, and yours differs in description, approver role" in text
+    with tenant.tx():
+        assert TodoType.objects.get(pk=made.pk).approver_role == "owner"
+    again = owner.client.post(owner.address("todos"), {**form, "saved_at": saved_at(text, made)})
+    assert again.status_code == 302

@@ -50,6 +50,32 @@ def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None
     assert api.get(f"/api/v1/{address}").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("bookings?state=nonsense", "state must be one of: confirmed, cancelled."),
+        ("bookings?state=Canceled", "state must be one of: confirmed, cancelled. Did you mean 'cancelled'?"),
+        ("bookings/free?date=2030-01-02&kind=meting", "kind must be one of: booking, meeting. Did you mean 'meeting'?"),
+        ("tickets?priority=hihg", "priority must be one of: low, normal, high, urgent. Did you mean 'high'?"),
+        ("tools?channel=telegraf", None),
+        ("todos?status=aproved", None),
+        ("promises?state=0", None),
+        ("effects?state=0", None),
+        ("orders?status=0", None),
+    ],
+)
+def test_a_value_of_none_of_those_that_there_are_is_refused(api: Client, address: str, sentence: str | None) -> None:
+    """It found nothing, as if there were none (W06, F13)."""
+    error = error_of(api.get(f"/api/v1/{address}"), status=400)
+    assert error["field"] == address.rpartition("=")[0].split("?")[1].split("&")[-1]
+    assert error["message"] == sentence or (sentence is None and "must be one of: " in error["message"])
+
+
+@pytest.mark.parametrize("address", ["bookings?state=", "todos?status=", "tickets?priority=", "tools?channel="])
+def test_a_parameter_without_a_value_asks_for_nothing(api: Client, address: str) -> None:
+    assert api.get(f"/api/v1/{address}").status_code == 200
+
+
 def test_a_word_of_its_own_is_no_slip(api: Client) -> None:
     assert api.get("/api/v1/promises?trace=1").status_code == 200
 

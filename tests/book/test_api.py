@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from projects.ids import uuid7
+from tests.api.test_customers import EXAMPLE
 from tests.book.conftest import Desk
 from tests.conftest import Tenant
 from tools.models import Booking, Resource
@@ -66,6 +67,16 @@ def test_what_cant_be_booked_is_a_conflict_that_says_what_can(api: Client, made:
 def test_no_moment_is_a_bad_request(api: Client, day: str, starts_at: str) -> None:
     refusal = error(post(api, "bookings", {"starts_at": starts_at, "party_size": 2}), 400)
     assert (refusal["code"], refusal["field"]) == ("invalid_starts_at", "starts_at")
+
+
+@pytest.mark.parametrize("phone", ["call me", "12"])
+def test_what_is_no_number_books_nothing(api: Client, desk: Desk, day: str, phone: str) -> None:
+    """T11: a text of ours would reach nobody, and the booking wouldn't be found by it."""
+    refusal = error(post(api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 2, "phone": phone}), 400)
+    assert (refusal["code"], refusal["field"]) == ("invalid_phone", "phone")
+    assert refusal["message"] == f"phone: {phone} is not a phone number. {EXAMPLE}"
+    with desk.tenant.tx():
+        assert not Booking.objects.exists()
 
 
 def test_a_repeated_post_books_once(api: Client, desk: Desk, day: str) -> None:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from projects.models import Role, User
+from tests.api.test_customers import EXAMPLE
 from tests.book.conftest import ADA, Desk
 from tests.conftest import Tenant
 from tools.book.opening import Opening
@@ -86,6 +87,16 @@ def test_what_cant_be_booked_is_said_in_the_form(owner: Client, desk: Desk, book
     assert "no table for 4 is free" in text
     assert 'value="Grace"' in text
     assert "Choose a time." in owner.post(address(desk, "bookings"), {"date": day_of(booking)}).content.decode()
+
+
+def test_a_number_that_is_none_is_said_beside_it(owner: Client, desk: Desk, booking: Booking) -> None:
+    form = {"date": day_of(booking), "time": "12:00", "party_size": "2", "name": "Grace", "phone": "by e-mail"}
+    text = owner.post(address(desk, "bookings"), form).content.decode()
+    assert f"by e-mail is not a phone number. {EXAMPLE}" in text
+    assert 'value="by e-mail"' in text
+    owner.post(address(desk, "bookings"), {**form, "phone": "06 555 0142"})
+    with desk.tenant.tx():
+        assert Booking.objects.get(name="Grace").phone == "+39065550142"
 
 
 def test_a_booking_is_found_by_name_phone_or_code(owner: Client, desk: Desk, booking: Booking) -> None:

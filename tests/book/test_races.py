@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import itertools
 import random
-import subprocess
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from subprocess import PIPE
 from threading import Barrier
 from uuid import UUID
 
+import pytest
 from django.db import connections
 
 from projects.models import Project
 from projects.tenancy import tenant_tx
 from tests.book.conftest import ADA, NOW, Desk, rome
-from tests.processes import ROOT
+from tests.book.guest import GO
+from tests.processes import Child, Zygote, until
 from tools.book.refusals import Unbookable
 from tools.book.services import Cause, book, cancel, move
 from tools.book.wishes import Wish
@@ -60,18 +59,27 @@ def test_the_last_tables_go_to_as_many_guests_as_there_are_tables(desk: Desk) ->
     assert Counter(got) == {"One": 1, "Two": 1, "Three": 1, "taken": MANY - 3}
 
 
-def test_processes_share_the_last_table_as_threads_do(desk: Desk) -> None:
+@pytest.fixture
+def guests(desk: Desk, _zygote: Zygote) -> list[Child]:
+    """Two processes, ready to book for the same evening."""
+    place = {"organization": str(desk.tenant.organization.pk), "project": str(desk.tenant.project.pk)}
+    moments = {"starts_at": EVENING.isoformat(), "now": NOW.isoformat()}
+    guests = [_zygote.start("guest", **place, **moments) for _ in range(2)]
+    until(lambda: all(said(guest) == ["ready"] for guest in guests), what="both guests, ready")
+    return guests
+
+
+def said(guest: Child) -> list[str]:
+    return guest.log.read_text().split()
+
+
+def test_processes_share_the_last_table_as_threads_do(desk: Desk, guests: list[Child]) -> None:
     desk.stock(("Only", "table", 2, 90))
-    place = [str(desk.tenant.organization.pk), str(desk.tenant.project.pk), EVENING.isoformat(), NOW.isoformat()]
-    command = [sys.executable, "-m", "tests.book.guest", *place]
-    guests = [subprocess.Popen(command, cwd=ROOT, text=True, stdin=PIPE, stdout=PIPE) for _ in range(2)]
     for guest in guests:
-        assert guest.stdout.readline() == "ready\n"
+        guest.signal(GO)
     for guest in guests:
-        guest.stdin.write("\n")
-        guest.stdin.flush()
-    got = [guest.communicate(timeout=60)[0].strip() for guest in guests]
-    assert Counter(got) == {"Only": 1, "taken": 1}
+        guest.wait()
+    assert Counter(said(guest)[-1] for guest in guests) == {"Only": 1, "taken": 1}
 
 
 def test_attempts_at_one_effect_make_one_booking(desk: Desk) -> None:

@@ -118,6 +118,24 @@ def test_a_booking_is_told_with_its_code(desk: Desk) -> None:
     assert (booking.starts_at, booking.phone, booking.notes) == (EVENING, "+39065550199", "a quiet corner")
 
 
+def test_what_is_no_number_is_asked_for_again(desk: Desk) -> None:
+    """F07: the agent is told so, and nothing is booked under it."""
+    for tool in ("create_booking_tool", "create_meeting_tool", "book_appointment"):
+        assert failed(desk.run(tool, **{**AGREED, "phone": "the usual one"})) == (
+            "Nothing was booked: the usual one is not a phone number. Ask for it again, with its country, "
+            "like +39 312 345 6789; then book."
+        )
+    with desk.tenant.tx():
+        assert not Booking.objects.exists()
+
+
+def test_what_stands_on_file_and_is_no_number_hinders_no_booking(desk: Desk) -> None:
+    """The row is older than the rule, and no word of this customer's."""
+    contact = customer(desk, name="Grace", phone="ask for Grace")
+    desk.run("create_booking_tool", desk.occasion(contact=contact), **{**AGREED, "phone": None})
+    assert only(desk).phone == "ask for Grace"
+
+
 def test_what_nobody_said_comes_from_what_is_known(desk: Desk) -> None:
     """And the customer finds what was booked for them without a code."""
     contact = customer(desk, name="Grace Hopper", phone="+390655501")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from conversations.models import Message, MessageRole
 from projects.models import AgentVersion, Attribute, Project
-from tests.browser.conftest import App, open_page, settle
+from tests.browser.conftest import App, Complaints, open_page, settle
 from tests.browser.talk import turn_title
 from tests.conftest import PASSWORD, Tenant
 from tests.integrations.conftest import source_of
@@ -119,6 +119,18 @@ def test_scenarios_are_added_moved_and_saved(page: Page, app: App) -> None:
     assert [len(scenario.steps) for scenario in scenarios] == [5, 3, 5, 4, 2, 3]
     assert scenarios[4].title == "Gift vouchers"
     assert [step.text for step in scenarios[4].steps] == ["Ask for the name.", "Ask for the amount."]
+
+
+def test_a_refused_step_is_shown_and_the_page_stays_where_it_is(page: Page, app: App, complaints: Complaints) -> None:
+    """Only what is inside scrolls: labels that are read out alone made the page longer than the window."""
+    complaints.provoke("422")
+    open_page(page, app, "agent/scenarios")
+    last = page.locator("details.ag-sc").last
+    last.locator("summary").click()
+    last.get_by_label("May promise").last.fill("no_such_tool")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("There is no tool 'no_such_tool'.")).to_be_in_viewport()
+    assert page.evaluate("[document.scrollingElement.scrollHeight - innerHeight, scrollY]") == [0, 0]
 
 
 def test_a_second_span_and_a_model_are_tried(page: Page, app: App) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import urllib.request
+from uuid import UUID
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from conversations.models import Conversation, Message, MessageRole
+from conversations.operators import take_over
 from conversations.requests import request_person
 from projects.models import Project, Role
 from tests.browser.axe import findings
@@ -136,3 +138,29 @@ def test_a_form_that_is_sent_twice_in_a_hurry_goes_out_once(page: Page, app: App
     expect(page.get_by_role("status")).to_contain_text("Ticket #1 is open.")
     with app.tenant.tx():
         assert Ticket.objects.count() == 1
+
+
+def test_an_operators_words_whose_answer_was_lost_are_said_once(page: Page, app: App, complaints: Complaints) -> None:
+    """M1, M9: they have arrived, and the page can't know it; who sends them again says nothing twice."""
+    complaints.provoke("ERR_FAILED")
+    app.model.script("reply", text="Good evening.")
+    conversation_id = converse(app, "Is Friday free?", **JONAS)
+    with app.tenant.tx():
+        take_over(UUID(conversation_id), by=app.tenant.owner)
+    open_page(page, app, f"conversations/{conversation_id}")
+
+    def lose_the_answer(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/operator-messages", lose_the_answer)
+    field = page.get_by_label("Answer Jonas Weber as")
+    field.fill("Good evening, it is free.")
+    field.press("Enter")
+    expect(page.get_by_text("The server can’t be reached.")).to_be_visible()
+    expect(field).to_have_value("Good evening, it is free.")
+    page.unroute("**/operator-messages")
+    field.press("Enter")
+    expect(field).to_have_value("")
+    with app.tenant.tx():
+        assert Message.objects.filter(role=MessageRole.OPERATOR).count() == 1

@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from conversations.pages.tools import TEMPLATE
+from projects.agent import AgentConfig
+from projects.services import save_agent
 from tests.browser.conftest import App, open_page
 from tests.conftest import Tenant
+from tools.custom import service
 from tools.models import CustomTool, Effect
 
 pytestmark = pytest.mark.browser
@@ -42,3 +46,22 @@ def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app:
     with tenant.tx():
         assert CustomTool.objects.get().definition["moments"] == ["turn", "task"]
         assert not Effect.objects.exists()
+
+
+def test_a_tool_that_a_step_names_is_not_switched_off_unasked(page: Page, app: App, tenant: Tenant) -> None:
+    """N50: the step is named with the way there; who keeps the tool finds the switch as it was."""
+    action = {"type": "send_event"}
+    step = {"text": "Tell the kitchen", "collects": [], "tools": [NAME]}
+    with tenant.tx():
+        service.save(tenant.project, name=NAME, document={**TEMPLATE, "action": action})
+        document = {**tenant.project.agent_version.document, "scenarios": [{"title": "Allergies", "steps": [step]}]}
+        save_agent(tenant.project, config=AgentConfig.model_validate(document), author=None)
+    open_page(page, app, f"tools/{NAME}")
+    page.get_by_label("On", exact=True).click()
+    dialog = page.get_by_role("dialog", name=f"Switch off {NAME}?")
+    expect(dialog.get_by_role("link", name="1.1 Allergies")).to_be_visible()
+    dialog.get_by_role("button", name="Keep").click()
+    expect(page.get_by_label("On", exact=True)).to_be_checked()
+    page.get_by_label("On", exact=True).click()
+    dialog.get_by_role("button", name="Switch off").click()
+    expect(page.get_by_text(f"{NAME} is off, from the next turn on.")).to_be_visible()

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from playwright.sync_api import Locator, Page, expect
+from django.db.models import F
+from playwright.sync_api import Locator, Page, Route, expect
 
 from conversations.models import Conversation, Persona
 from conversations.operators import answer, take_over
-from conversations.services import start_conversation
+from conversations.services import give_fields, start_conversation
 from tests.browser.axe import findings
-from tests.browser.conftest import DESK, PHONE, App, open_page
+from tests.browser.conftest import DESK, PHONE, App, Complaints, open_page
 from tests.browser.talk import composer
 from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
-from tools.models import Booking
+from tools.models import Booking, Verification
 from tools.portal_links import PortalPlace, make_token
+from tools.verification.services import note_verified
 
 pytestmark = pytest.mark.browser
 
@@ -70,6 +74,18 @@ def test_an_answer_that_is_being_written_is_seen_after_a_reload(own_page: Page, 
     expect(busy).to_have_count(0)
 
 
+def test_a_page_that_was_open_before_the_first_message_shows_the_chat_that_begins(own_page: Page, app: App) -> None:
+    """D25: wherever the customer writes it; the other page may be on another device."""
+    app.model.script("reply", text="Good evening.")
+    with own_page.context.browser.new_context() as elsewhere:  # type: ignore[union-attr]
+        other = elsewhere.new_page()
+        with other.expect_response("**/events?*"):
+            other.goto(own_page.url)
+        write(own_page, "Hello")
+        for page in (other, own_page):
+            expect(page.get_by_role("log").locator(".po-said")).to_have_text(["You:Hello", "The agent:Good evening."])
+
+
 def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) -> None:
     """D14: with the form, by what is on file; what is theirs appears when the agent has found it right."""
     configure(app, caller_verification="basic")
@@ -82,6 +98,74 @@ def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) 
     own_page.get_by_role("button", name="Show them").click()
     expect(bookings).to_have_count(1)
     expect(own_page.get_by_role("log")).to_contain_text("Thank you, Ada.")
+
+
+def test_an_answer_is_seen_in_the_chat_that_begins_when_nobody_is_known_any_more(own_page: Page, app: App) -> None:
+    """D14, D25: a page that was left open for longer than a proof holds goes on in a new chat, without being loaded again."""
+    configure(app, caller_verification="basic")
+    app.model.script("reply", text="Good evening.")
+    said = own_page.get_by_role("log")
+    write(own_page, "Hello")
+    expect(said).to_contain_text("Good evening.")
+    with app.tenant.tx():
+        chat = Conversation.objects.get(channel="portal")
+        note_verified(app.tenant.project, persona_id=chat.persona_id, conversation_id=chat.pk, method="basic")
+        Verification.objects.update(verified_at=F("verified_at") - timedelta(minutes=61))
+        Conversation.objects.filter(pk=chat.pk).update(created_at=F("created_at") - timedelta(minutes=62))
+    app.model.script("reply", text="Good night.")
+    write(own_page, "And now?")
+    expect(said).to_contain_text("Good night.")
+
+
+def test_a_stream_that_was_refused_comes_back(own_page: Page, app: App, complaints: Complaints) -> None:
+    """D25: a browser gives up what is answered with anything but a stream; the page is told all the same."""
+    complaints.provoke("503")
+    own_page.route("**/events?*", lambda route: route.fulfill(status=503))
+    app.model.script("reply", text="Good evening.")
+    with own_page.expect_response("**/events?*"):
+        write(own_page, "Hello")
+    own_page.unroute("**/events?*")
+    expect(own_page.get_by_role("log")).to_contain_text("Good evening.")
+
+
+def test_words_whose_answer_was_lost_are_said_once(own_page: Page, app: App, complaints: Complaints) -> None:
+    """M1, D25: they have arrived, and the page can't know it; who sends them again says nothing twice."""
+    complaints.provoke("ERR_FAILED")
+
+    def lose_the_answer(route: Route) -> None:
+        if route.request.method != "POST":
+            return route.continue_()
+        route.fetch()
+        return route.abort()
+
+    app.model.script("reply", text="Good evening.")
+    own_page.route("**/c/*", lose_the_answer)
+    write(own_page, "Hello")
+    expect(own_page.get_by_role("alert")).to_contain_text("there is no connection")
+    own_page.unroute("**/c/*")
+    own_page.get_by_label("Your message").press("Enter")
+    expect(own_page.get_by_role("log")).to_contain_text("Good evening.")
+    expect(own_page.locator('[data-role="user"]')).to_have_text(["You:Hello"])
+
+
+def test_words_that_come_after_their_reply_leave_nothing_behind(own_page: Page, app: App) -> None:
+    """D25: a stream that has caught up tells of the end of a turn before its last words. What it counts are code points."""
+    message = {"id": "m1", "seq": 2, "role": "agent", "content": "Good evening 👋 Ada.", "blocks": [], "turn": "t1"}
+    told = [
+        ("turn", {"turn": "t1", "status": "replying"}),
+        ("message", message),
+        ("token", {"turn": "t1", "attempt": 1, "offset": 0, "text": "Good evening"}),
+        ("turn", {"turn": "t2", "status": "replying"}),
+        ("token", {"turn": "t2", "attempt": 1, "offset": 0, "text": "One 👋"}),
+        ("token", {"turn": "t2", "attempt": 1, "offset": 5, "text": " more."}),
+    ]
+    frames = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told)
+    own_page.route(
+        "**/events?*", lambda route: route.fulfill(body=f"retry: 600000\n\n{frames}", content_type="text/event-stream")
+    )
+    write(own_page, "Hello")
+    expect(own_page.locator('[data-role="agent"][aria-busy] p')).to_have_text("One 👋 more.")
+    expect(own_page.locator('[data-role="agent"] p')).to_have_text(["Good evening 👋 Ada.", "One 👋 more."])
 
 
 def stays_until_it_fits(page: Page, field: Locator, longest: int, sentence: str) -> None:
@@ -165,3 +249,17 @@ def test_the_demos_shop_shows_an_article_and_a_person_and_keeps_nobody_out(page:
     expect(page.get_by_label("Name")).to_have_value("Clara Conti")
     found += everywhere(page)
     assert found == []
+
+
+def test_a_page_that_reads_right_to_left_fits_its_window(own_page: Page, app: App) -> None:
+    """D25: with the customer's own language, and nothing beside it that scrolls."""
+    with app.tenant.tx():
+        give_fields(Persona.objects.get(external_id="ada"), {"language": "ar"})
+    own_page.reload()
+    expect(own_page.locator("html")).to_have_attribute("dir", "rtl")
+    own_page.set_viewport_size(PHONE)
+    assert own_page.evaluate("document.scrollingElement.scrollWidth - innerWidth") == 0
+    app.model.script("reply", text="مساء الخير")
+    own_page.get_by_label("رسالتك").fill("مرحبا")
+    own_page.get_by_role("button", name="إرسال").click()
+    expect(own_page.get_by_role("log").locator(".po-said")).to_have_text(["أنت:مرحبا", "الوكيل:مساء الخير"])

@@ -277,6 +277,43 @@ def tell_payloads(app: App, placed: Placed, token: str) -> None:
             opened.add_message(MessageRole.AGENT, "The end.", turn=None, idn="agent_message")
 
 
+def test_a_turn_that_is_over_before_its_message_is_answered_shows_no_reply_to_come(page: Page, app: App) -> None:
+    """W09: the stream overtakes the answer to a POST where a colleague takes the conversation over at once."""
+    open_page(page, app, "widget")
+    drafts = page.evaluate(
+        """async () => {
+          const { Talk } = await import("/static/widget/talk.js");
+          const turn = { turn: "t1", status: "queued" };
+          const message = { id: "m1", seq: 1, role: "user", content: "Hello", turn: "t1" };
+          let talk;
+          const post = async () => {
+            talk.on_turn({ turn: "t1", status: "superseded" });
+            return { conversation: "c1", message, turn };
+          };
+          talk = new Talk({ api: { post }, onChange() {}, onSession() {} });
+          talk.conversation = "c1";
+          await talk.say("Hello");
+          return talk.drafts.size;
+        }"""
+    )
+    assert drafts == 0
+
+
+def test_words_after_an_emoji_are_added_and_not_cut(page: Page, app: App) -> None:
+    """W09: offsets count code points."""
+    open_page(page, app, "widget")
+    text = page.evaluate(
+        """async () => {
+          const { Talk } = await import("/static/widget/talk.js");
+          const talk = new Talk({ onChange() {} });
+          talk.on_token({ turn: "t1", attempt: 1, offset: 0, text: "Hi 👋" });
+          talk.on_token({ turn: "t1", attempt: 1, offset: 4, text: " there" });
+          return talk.drafts.get("t1").text;
+        }"""
+    )
+    assert text == "Hi 👋 there"
+
+
 def test_an_order_is_told_of_in_the_pages_language(page: Page, app: App) -> None:
     """W04: every status of WooCommerce in every language of the widget; one that a shop has made up as it is."""
     open_page(page, app, "widget")

@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from projects.agent_sentences import SettingsRefused
 from projects.sources import checked_settings, mark_needs_reauth
+from tests.between import meanwhile
 from tests.book.conftest import Desk
-from tests.calendar.conftest import CALDAV, connect, source_of, write
+from tests.calendar.conftest import CALDAV, connect, forget, source_of, write
 from tests.calendar.radicale import PASSWORD, USER, Calendar
 from tests.calendar.scripted import ScriptedCalendar
 from tests.calendar.test_writing import to_come
@@ -93,6 +94,16 @@ def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
     page = staff.page()
     assert calendar.url in page
     assert PASSWORD not in page
+
+
+def test_what_is_booked_while_it_is_connected_is_written_to_it(desk: Desk, staff: Staff, calendar: Calendar) -> None:
+    """D24, F07: neither misses the other: who books looks for a calendar, and who connects one for bookings."""
+    forget(desk.tenant)
+    with meanwhile("projects_source", lambda: staff.connect(calendar.url)) as connected:
+        booking = to_come(desk)
+    assert connected[0].result() == 302
+    write()
+    assert [event["UID"] for event in calendar.events()] == [event_uid(booking)]
 
 
 def test_a_calendar_that_answers_is_told_as_one(desk: Desk, staff: Staff, calendar: Calendar) -> None:

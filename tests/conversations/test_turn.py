@@ -8,6 +8,8 @@ import pytest
 
 from conversations.models import Event, Message
 from conversations.services import give_fields
+from conversations.system_events import post_event
+from jobs.models import ModelCall
 from tests.conversations.conftest import begin
 from tests.crashes.invariants import check, settle
 from tests.pipeline.conftest import configure
@@ -33,7 +35,10 @@ def test_a_message_gets_a_reply(talk, worker, model):
     model.script("reply", text="Good evening!")
     turn = talk.exchange("Hello")
     assert (turn["status"], turn["reply"]["content"]) == ("done", "Good evening!")
-    assert [call["skill"] for call in turn["model_calls"]].count("reply") == 1
+    [call] = [call for call in turn["model_calls"] if call["skill"] == "reply"]
+    with talk.tenant.tx():
+        sent = ModelCall.objects.get(pk=call["id"]).messages
+    assert sent == [one for request in model.requests("reply") for one in request["messages"]]
 
 
 def test_conversation_started_comes_before_the_first_message(talk, worker):
@@ -41,6 +46,19 @@ def test_conversation_started_comes_before_the_first_message(talk, worker):
     talk.exchange("Hello")
     talk.exchange("Still there?")
     assert names(talk)[:2] == ["conversation_started", "user_message"]
+    assert names(talk).count("conversation_started") == 1
+    with talk.tenant.tx():
+        assert Event.objects.get(conversation=talk.conversation, seq=1).payload == {"channel": "chat"}
+
+
+@pytest.mark.parametrize("idn", ["urgent_message", "order_changed", "convoagent_activate_waiting_mode"])
+def test_whatever_comes_before_the_first_message_begins_the_conversation(idn, talk):
+    """T02: an event from outside too; it begins once."""
+    with talk.tenant.tx():
+        post_event(talk.conversation, idn, {"text": "The table is free."})
+    talk.say("Hello")
+    assert names(talk)[0] == "conversation_started"
+    assert names(talk).index("user_message") > 1
     assert names(talk).count("conversation_started") == 1
 
 

@@ -7,10 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.test import Client
 
-from projects.models import User
+from projects.audit import Actor
+from projects.members import remove_member
+from projects.models import Member, Role, User
+from tests.between import is_anybody_waiting
 from tests.conftest import Tenant
-from tests.conversations.threads import in_thread
-from tools.desk.tickets import open_ticket
+from tests.conversations.threads import in_thread, until_waiting
+from tests.processes import until
+from tools.desk.tickets import change_ticket, find_assignee, open_ticket
 from tools.models import Ticket, TicketChange
 
 JSON = {"content_type": "application/json"}
@@ -90,3 +94,44 @@ def test_a_list_is_narrowed_and_holds_nothing_of_another_tenant(api: Client, str
     assert api.get(f"{TICKETS}?state=gone").status_code == 400
     assert api.get(f"{TICKETS}/{theirs['id']}").status_code == 404
     assert api.patch(f"{TICKETS}/{theirs['id']}", {"state": "closed"}, **JSON).status_code == 404
+
+
+def test_who_leaves_while_a_ticket_is_given_to_them_keeps_none(tenant: Tenant, operator: User) -> None:
+    """W06."""
+    with tenant.tx():
+        ticket = open_ticket(tenant.project.pk, subject="Charged twice", body="40 €")
+        member = Member.objects.get(user=operator)
+
+    def leave() -> None:
+        with tenant.tx():
+            remove_member(member, by=Actor(tenant.owner, Role.OWNER))
+
+    with ThreadPoolExecutor(1) as pool:
+        with tenant.tx():
+            change_ticket(ticket.pk, {"assignee": find_assignee(operator.email)}, by=None, actor="a key")
+            left = in_thread(pool, leave)
+            until(lambda: left.done() or is_anybody_waiting(), what="the other's end, or their waiting")
+        left.result()
+    with tenant.tx():
+        assert Ticket.objects.get().assignee is None
+
+
+def test_a_change_that_waits_for_another_sees_what_that_one_did(tenant: Tenant, operator: User) -> None:
+    """W06: who takes the assignee away takes away the one that was just given."""
+    with tenant.tx():
+        ticket = open_ticket(tenant.project.pk, subject="Charged twice", body="40 €")
+
+    def give(assignee: User | None) -> None:
+        with tenant.tx():
+            change_ticket(ticket.pk, {"assignee": assignee}, by=None, actor="a key")
+
+    give(tenant.owner)
+    with ThreadPoolExecutor(1) as pool:
+        with tenant.tx():
+            change_ticket(ticket.pk, {"assignee": operator}, by=None, actor="a key")
+            taken = in_thread(pool, lambda: give(None))
+            until_waiting()
+        taken.result()
+    with tenant.tx():
+        assert Ticket.objects.get().assignee is None
+        assert TicketChange.objects.last().before == {"assignee": operator.name}

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from django.db import connections
+
 
 @dataclass(frozen=True)
 class Heard:
@@ -71,6 +73,13 @@ class Target:
                 return self._choose(heard)
             return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
+    def tell(self, heard: Heard) -> None:
+        """Let the test do something meanwhile. This thread ends with the request, and gives its connections back before."""
+        try:
+            self.on_request(heard)
+        finally:
+            connections.close_all()
+
 
 class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
@@ -94,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         heard = Heard(method=self.command, path=self.path, headers=headers, body=body)
         answer = self.server.target.hear(heard)
-        self.server.target.on_request(heard)
+        self.server.target.tell(heard)
         with suppress(ConnectionError):
             self._answer(answer)
 

@@ -169,3 +169,17 @@ def test_twilio_needs_its_token(tenant: Tenant) -> None:
 def test_a_sender_is_a_number_a_name_or_a_service(sender: str) -> None:
     kept = checked_settings(KINDS["twilio"], {**TEXTS, "sender": sender}).model_dump()["sender"]
     assert kept == ("+14155550100" if sender.startswith("+") else sender)
+
+
+def test_a_refusal_of_the_sign_in_before_says_nothing_of_the_new_one(tenant: Tenant) -> None:
+    """F17: a message that was on its way with the old password comes back refused after the new one was connected."""
+    connect(tenant, "smtp", MAIL, "old and wrong")
+    with tenant.tx():
+        tried = open_source(tenant.project.pk, "smtp")
+    assert tried is not None
+    source = connect(tenant, "smtp", MAIL, TOKEN)
+    with tenant.tx():
+        assert not mark_needs_reauth(source.pk, tried=tried)
+        again = open_source(tenant.project.pk, "smtp")
+        assert mark_needs_reauth(source.pk, tried=again)
+        assert not clear_needs_reauth(source.pk, tried=tried)

@@ -37,6 +37,17 @@ def test_the_best_passages_stand_in_the_section_when_it_is_on(turns: Turns, writ
     assert "<Knowledge>" not in prompt(turns, "Hello there")
 
 
+def test_the_passages_are_those_of_the_latest_words(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
+    """T08: what was asked before has its answer."""
+    turns.configure(knowledge_in_prompt=True)
+    write("Can I bring my dog?", "Dogs are welcome on the terrace.")
+    write("Where can I park?", "There is a garage in Via Cavour.")
+    prompt(turns)
+    [section] = re.findall(r"<Knowledge>(.*?)</Knowledge>", prompt(turns, "Where can I park?"), re.DOTALL)
+    assert "Via Cavour" in section
+    assert "Dogs" not in section
+
+
 def test_an_article_never_leaves_its_fence(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
     """T08, threat 9: neither in the prompt nor in a tool's result."""
     turns.configure(knowledge_in_prompt=True)

@@ -37,7 +37,7 @@ def scenarios() -> list[Scenario]:
             number=number,
             title=scenario["title"],
             steps=[
-                Step(number=f"{number}.{at}", text=step["text"], collects=step["collects"])
+                Step(f"{number}.{at}", step["text"], collects=step["collects"], tools=step["tools"])
                 for at, step in enumerate(scenario["steps"], 1)
             ],
         )

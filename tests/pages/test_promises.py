@@ -11,9 +11,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Channel
+from jobs.errors import WrongState
+from tests.between import meanwhile
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from tools.models import EffectState, Promise, PromiseState
+from tools.promise_answers import say_it_was_kept, withdraw_promise
 from tools.promise_figures import PromiseCounts, promise_figures
 
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
@@ -148,6 +151,21 @@ def test_a_broken_promise_is_not_withdrawn(owner: Client, tenant: Tenant) -> Non
     assert "This promise is broken already." in text
     with tenant.tx():
         assert Promise.objects.get(pk=promise.pk).state == PromiseState.BROKEN
+
+
+def test_who_answers_second_is_told_what_the_first_said(tenant: Tenant) -> None:
+    """N31: and not that it is open."""
+    promise = add_promise(tenant, talk(tenant, "Hi"))
+
+    def answer(say: Any) -> None:
+        with tenant.tx():
+            say(tenant.project, promise.pk, by="Somebody")
+
+    with (
+        pytest.raises(WrongState, match="is withdrawn already"),
+        meanwhile("tools_promise", lambda: answer(withdraw_promise)),
+    ):
+        answer(say_it_was_kept)
 
 
 def test_while_its_effect_runs_nobody_decides_a_promise(owner: Client, tenant: Tenant) -> None:

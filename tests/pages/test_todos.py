@@ -15,6 +15,7 @@ from django.utils import timezone
 from conversations.models import Channel, PersonaField
 from conversations.pages.todos.hidden import revealed
 from conversations.services import start_conversation
+from projects.attributes import set_attribute
 from projects.models import Member, Role, User
 from tests.conftest import PASSWORD, Tenant
 from tests.pages.conftest import add_effect, add_promise, browser, talk
@@ -318,6 +319,29 @@ def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client,
     assert 'name="contact.email" value="marta@example.org"' in owner.get(address).content.decode()
     owner.post(address, {**form, "contact.email": "marta@example.net"})
     assert "Approve version 3" in page(owner, tenant, todo)
+
+
+def test_what_reaches_nobody_of_a_todo_that_does_more_is_said_beside_the_button(
+    owner: Client, tenant: Tenant, make: Make
+) -> None:
+    """L10, T11: with the way out; a customer who wants no texts is another thing that is known before."""
+    with tenant.tx():
+        fields = {"name": "Tell", "description": "x", "tools": [MAIL, SMS, "create_booking_tool"]}
+        kind = types.save_type(tenant.project, fields)
+        set_attribute(tenant.project, "project_attributes_setting_booking_enabled", True)
+        set_attribute(tenant.project, "project_attributes_setting_sms_send_information_enabled", True)
+    todo = make(tool="", arguments=None, type=kind)
+    with tenant.tx():
+        row = PersonaField.objects.filter(key="email").get()
+        row.delete()
+        PersonaField.objects.create(
+            persona_id=row.persona_id, key="sms_opt_in", value="false", quote="No texts, please", strength=row.strength
+        )
+    text = page(owner, tenant, todo)
+    assert "Its e-mail would reach nobody." in text
+    assert f'class="btn btn-quiet" href="{url_of(tenant, todo, "edit_todo")}#contact-email"' in text
+    assert ("The customer wants no texts." in text, "“No texts, please”" in text) == (True, True)
+    assert 'value="approve"' in text
 
 
 def test_another_customers_todo_gives_nobody_the_address_of_the_one_before(

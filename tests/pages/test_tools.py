@@ -11,7 +11,9 @@ from django.urls import reverse
 
 from conversations.pages.line_differences import line_differences
 from conversations.pages.tools import TEMPLATE
+from projects.agent import AgentConfig
 from projects.attributes import resolve_attributes, set_attribute
+from projects.services import save_agent
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, browser, talk
 from tools.catalogue import approval_setting, compile_tools
@@ -131,6 +133,22 @@ def test_own_tools_are_switched_off_on_and_removed(owner: Client, tenant: Tenant
     owner.post(address, {"do": "remove"})
     assert NAME not in entries(owner, tenant)
     assert "This tool was removed" in owner.get(address).content.decode()
+
+
+def test_before_a_tool_goes_it_is_said_which_steps_name_it(owner: Client, tenant: Tenant) -> None:
+    """N50: with the way to each, where it is switched off or removed, and in the admin."""
+    save(tenant)
+    step = {"text": "Tell the kitchen", "collects": [], "tools": [NAME]}
+    with tenant.tx():
+        document = {**tenant.project.agent_version.document, "scenarios": [{"title": "Allergies", "steps": [step]}]}
+        save_agent(tenant.project, config=AgentConfig.model_validate(document), author=None)
+        tool = CustomTool.objects.get(name=NAME)
+    link = f"{reverse('agent', kwargs={'project_slug': tenant.project.slug, 'section': 'scenarios'})}#scenarios-0-steps-0-tools"
+    text = owner.get(url_of(tenant, "tool", NAME)).content.decode()
+    assert f'<a href="{link}" target="_blank">1.1 Allergies</a>' in text
+    assert text.count("data-confirms") == 2
+    confirmation = owner.get(reverse("admin:tools_customtool_delete", args=[tool.pk])).content.decode()
+    assert f'<a href="{link}">1.1 Allergies</a>' in confirmation
 
 
 def test_the_history_shows_what_differs_and_brings_a_version_back(owner: Client, tenant: Tenant) -> None:

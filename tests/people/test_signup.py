@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.conf import settings as configured
 from django.test import Client
 from django.urls import reverse
 
+from projects import accounts
 from projects.lookups import find_organizations
 from projects.models import Member, Project, Role, User
 from projects.tenancy import tenant_tx
 from tests.conftest import Tenant, member_of
+from tests.conversations.threads import in_thread
 from tests.people.conftest import NEW_PASSWORD, Mailbox, browser, is_signed_in
 
 EMAIL = "ada@new.example"
@@ -182,3 +185,18 @@ def test_where_the_operator_asks_an_address_is_confirmed_first(database: None, m
     answer = client.post(found[0])
     assert is_signed_in(client)
     assert answer.headers["Location"] == reverse("welcome")
+
+
+def test_of_two_who_sign_up_with_one_address_at_once_one_does(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other, who may have pressed twice, is led to the sign-in."""
+
+    def after_another(email: str) -> None:
+        monkeypatch.undo()
+        with ThreadPoolExecutor(1) as pool:
+            in_thread(pool, sign_up).result()
+
+    monkeypatch.setattr(accounts, "free_address", after_another)
+    answer = Client().post(reverse("account_signup"), {"email": EMAIL, "password1": NEW_PASSWORD}, follow=True)
+    assert answer.redirect_chain[0][0] == reverse("account_login")
+    assert "Somebody has signed up with this e-mail." in answer.content.decode()
+    assert User.objects.filter(email=EMAIL).count() == 1

@@ -8,11 +8,12 @@ from typing import get_args
 import pytest
 
 from conversations.channels import TRAITS, follow_up_delay, traits_of
-from conversations.models import Channel
+from conversations.models import Channel, Event
 from projects.agent import AgentConfig, ChannelName
 from tests.pipeline.conftest import begin, configure, prompts_of
 from tools.catalogue import compile_tools
 
+URL = "/api/v1/conversations"
 PLAIN = AgentConfig(agent_name="A", business_name="B")
 
 
@@ -20,6 +21,18 @@ def test_every_channel_has_traits() -> None:
     """T01: the five channels of the source among them."""
     assert {"phone", "chat", "telegram", "whatsapp", "webcall"} <= set(Channel.values)
     assert {channel: traits_of(channel) for channel in Channel.values}.keys() == {*TRAITS, "webcall"}
+
+
+@pytest.mark.parametrize("channel", ["phone", "chat", "telegram", "whatsapp", "webcall"])
+def test_a_message_on_any_channel_is_a_user_message(channel: str, tenant, api) -> None:
+    """T01, T02: from outside, and the conversation began on that channel."""
+    body = {"channel": channel, "persona": {"external_id": "guest"}}
+    url = f"/api/v1/conversations/{api.post(URL, body, content_type='application/json').json()['id']}/messages"
+    assert api.post(url, {"content": "Hello"}, content_type="application/json").status_code == 202
+    with tenant.tx():
+        started, said = Event.objects.order_by("seq")[:2]
+    assert (started.idn, started.payload) == ("conversation_started", {"channel": channel})
+    assert (said.idn, said.payload["content"]) == ("user_message", "Hello")
 
 
 def test_settings_name_the_same_channels() -> None:
@@ -61,6 +74,14 @@ def test_both_delays_can_be_set() -> None:
     config = PLAIN.model_copy(update={"follow_up_minutes": {"voice": 1, "text": 0}})
     assert follow_up_delay(config, "phone") == timedelta(minutes=1)
     assert follow_up_delay(config, "whatsapp") is None
+
+
+@pytest.mark.parametrize(("channel", "first"), [("api", "queued"), ("chat", "superseded"), ("phone", "superseded")])
+def test_a_newer_message_does_what_the_channel_says(channel: str, first: str, tenant) -> None:
+    """A program that calls the API pairs each answer with its question; people are answered once for both."""
+    talk = begin(tenant, channel=channel)
+    turns = [talk.say(words) for words in ("One", "Two")]
+    assert [talk.turn(turn)["status"] for turn in turns] == [first, "queued"]
 
 
 def test_a_project_s_policy_wins_over_the_channel_s(tenant) -> None:

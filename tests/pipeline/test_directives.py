@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from conversations.models import Directives
+from conversations.flows import thoughts
+from conversations.log import open_log
+from conversations.models import Conversation, Directives
+from conversations.scene import scene_after
+from conversations.services import give_fields
 from conversations.skills.observer import Quality
 from conversations.skills.thoughts import KeyDirectives
-from tests.pipeline.conftest import begin, last_prompt
+from tests.pipeline.conftest import Talk, begin, job_of, last_prompt, prompts_of
+from tests.waiting.conftest import answered
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WRITTEN = {
@@ -27,14 +33,21 @@ WRITTEN = {
 
 
 def test_nothing_but_the_thoughts_flow_writes_directives() -> None:
-    """D5"""
+    """D5: neither a row of them nor which of them stand; the rows themselves never change."""
     writers = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "conversations").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Directives", "Directives.objects.create")
+        if is_written(node)
     }
     assert writers == {"conversations/flows/thoughts.py"}
+
+
+def is_written(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) in ("Directives", "Directives.objects.create")
+    is_set = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    return is_set and ast.unparse(node).endswith((".directives", ".directives_turn", ".directives_id"))
 
 
 @pytest.mark.parametrize("missing", WRITTEN)
@@ -43,6 +56,68 @@ def test_directives_are_a_typed_object_with_every_field(missing: str) -> None:
     assert KeyDirectives.model_validate(WRITTEN).model_dump() == WRITTEN
     with pytest.raises(ValidationError, match=missing):
         KeyDirectives.model_validate({key: value for key, value in WRITTEN.items() if key != missing})
+
+
+def test_thoughts_of_an_older_turn_never_replace_newer_ones(talk: Talk) -> None:
+    """T13: whatever let them run so late, such as staff who run a failed job again. Newer ones get the next version."""
+    first, second, third = (answered(talk, words) for words in ("Hello", "A table", "On Friday"))
+    for turn, goal in ((second, "Know the day."), (first, "Greet."), (third, "Know the time.")):
+        written = KeyDirectives.model_validate({**WRITTEN, "goal": goal})
+        with talk.tenant.tx():
+            scene = scene_after(job_of(turn))
+            with open_log(talk.conversation.pk) as log:
+                thoughts._write(log, job_of(turn, lane="thoughts"), scene, written, [])
+    with talk.tenant.tx():
+        rows = Directives.objects.order_by("version").values_list("version", "turn__seq", "document__goal")
+        assert list(rows) == [(1, 2, "Know the day."), (2, 3, "Know the time.")]
+    assert talk.reload().directives.turn_id == third.pk
+
+
+def prompt_after(talk: Talk, **written: Any) -> str:
+    """What changes from turn to turn, of the reply that follows directives."""
+    turn = answered(talk)
+    with talk.tenant.tx():
+        document = KeyDirectives.model_validate({**WRITTEN, **written}).model_dump(mode="json")
+        directives = Directives.objects.create(conversation=talk.conversation, turn=turn, version=3, document=document)
+        Conversation.objects.filter(pk=talk.conversation.pk).update(directives=directives, directives_turn=turn.seq)
+    return prompts_of(talk, talk.say("And now?"))[-1]
+
+
+def test_the_next_prompt_holds_every_part_of_the_directives(talk: Talk) -> None:
+    """D11, T15, T20: scenario and step first, then what to do, in order."""
+    prompt = prompt_after(
+        talk,
+        instructions=["Ask for the day.", "Offer Friday."],
+        to_collect=["date", "time"],
+        known=[{"field": "party_size", "value": "6"}, {"field": "wish", "value": "a quiet table"}],
+        tools_pending=["check_availability_tool"],
+        avoid=["Promise a table.", "Ask for the name again."],
+    )
+    assert (
+        """<CurrentTaskAnalysis version="3">
+scenario: 1 Booking
+step: 1.1 Ask for the day
+goal of the next reply: Know the day.
+1. Ask for the day.
+2. Offer Friday.
+known: party_size: 6
+known: wish: a quiet table
+still to collect: date, time
+tools pending: check_availability_tool
+do not: Promise a table.
+do not: Ask for the name again.
+</CurrentTaskAnalysis>"""
+        in prompt
+    )
+
+
+def test_directives_repeat_nothing_that_is_known_of_the_customer_by_now(talk: Talk) -> None:
+    """D11: of the same field the customer's is the newer value."""
+    with talk.tenant.tx():
+        give_fields(talk.reload().persona, {"name": "Giulia Ferri"})
+    prompt = prompt_after(talk, known=[{"field": "name", "value": "Marco"}, {"field": "date", "value": "Friday"}])
+    assert "known: date: Friday" in prompt
+    assert "Marco" not in prompt
 
 
 @pytest.mark.parametrize("score", [0, 11, 3.5, "good"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from conversations.models import Turn
 from conversations.policy import ReplyInProgress
 from conversations.system_events import post_event
 from tests.crashes.invariants import check, settle
@@ -53,6 +54,16 @@ def test_reject_refuses_the_newer_message(tenant, model) -> None:
     with pytest.raises(ReplyInProgress), tenant.tx():
         talk.say("Hello?")
     assert talk.reload().last_message == 1
+
+
+def test_reject_refuses_while_the_reply_is_being_written(tenant) -> None:
+    configure(tenant, newer_message="reject")
+    talk = begin(tenant)
+    turn = talk.say("Hello")
+    with tenant.tx():
+        Turn.objects.filter(pk=turn.pk).update(status="replying")
+    with pytest.raises(ReplyInProgress), tenant.tx():
+        talk.say("Hello?")
 
 
 def test_a_refused_message_is_a_409_with_a_sentence(tenant, api: Client) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from itertools import pairwise
+
 import pytest
+from django.utils import timezone
 
 from conversations.models import Event, Turn
+from tests.crashes.invariants import settle
 from tests.pipeline.conftest import begin, configure, last_prompt
 
 pytestmark = pytest.mark.standing_worker
@@ -21,6 +26,18 @@ def test_a_turn_says_whether_the_business_was_open_and_why(tenant, worker) -> No
     configure(tenant, hours={}, holidays=[])
     talk = begin(tenant)
     assert talk.exchange("Hello")["working_hours"] == {"open": True, "reason": "no working hours are set"}
+
+
+def test_a_turn_says_why_the_business_was_closed(tenant, worker, api) -> None:
+    """T18: readable by the API too."""
+    around = [f"{timezone.now() + timedelta(days=days):%Y-%m-%d}" for days in (-1, 0, 1)]
+    configure(tenant, hours={"mon": [["09:00", "18:00"]]}, holidays=around)
+    talk = begin(tenant)
+    turn = talk.exchange("Hello")
+    assert turn["working_hours"]["open"] is False
+    assert turn["working_hours"]["reason"] in {f"{day} is a holiday" for day in around}
+    shown = api.get(f"/api/v1/conversations/{talk.conversation.pk}/turns/{turn['id']}").json()
+    assert shown["working_hours"] == turn["working_hours"]
 
 
 @pytest.mark.parametrize("value", ["x" * 10_000, "Giu\u202elia", "Giu\u0007lia"])
@@ -65,6 +82,12 @@ def test_other_channels_are_scored_by_setting(tenant, worker) -> None:
     assert begin(tenant).exchange("Hello")["quality"]["score"] > 3
 
 
+def test_a_channel_that_is_scored_lets_no_other_be(tenant, worker) -> None:
+    """T12"""
+    configure(tenant, score_quality_on=["whatsapp"])
+    assert begin(tenant).exchange("Hello")["quality"] is None
+
+
 def test_a_score_nobody_asked_for_is_not_kept(talk, worker, model) -> None:
     model.script("observer", json=SCORED)
     assert talk.exchange("Hello")["quality"] is None
@@ -85,6 +108,22 @@ def test_three_triggers_recovery_and_four_does_not(score, recovers, tenant, work
         assert Event.objects.filter(idn="quality_low").exists() is recovers
 
 
+def test_a_low_score_says_why_to_the_next_reply_and_to_staff(tenant, worker, model, api) -> None:
+    """T19, D12: the reason stands with the turn, in the prompt, in the flag and in the API."""
+    configure(tenant, enabled_tools=[])
+    talk = begin(tenant, channel="phone")
+    reason = SCORED["quality"]["reason"]
+    on_lines = {"score": 3, "reason": reason.replace(" ", "\n", 2)}
+    model.script("observer", times=1, json={**SCORED, "quality": on_lines})
+    assert talk.exchange("Hello")["quality"] == {"score": 3, "reason": reason}
+    shown = api.get(f"/api/v1/conversations/{talk.conversation.pk}").json()
+    assert (shown["recovery"], shown["flag"]) == (reason, f"Quality 3 of 10: {reason}")
+    model.script("observer", times=1, json={"facts": [], "quality": None})
+    talk.exchange("Are you there?")
+    assert f"<Recovery>\nThe conversation goes badly: {reason}\n" in last_prompt(model, "reply")
+    assert talk.reload().recovery == reason, "a turn that nobody scored is no better one"
+
+
 def test_recovery_ends_with_a_better_score(tenant, worker, model) -> None:
     """T19"""
     talk = begin(tenant, channel="phone")
@@ -103,3 +142,19 @@ def test_the_offline_agent_owns_a_conversation_that_goes_badly(tenant, worker, m
     with tenant.tx():
         assert Turn.objects.get(seq=2).quality_score <= 3
     assert "sorry" in talk.exchange("So do you have a table on Friday?")["reply"]["content"]
+
+
+def test_two_fast_turns_are_read_one_after_the_other_and_none_is_dropped(tenant, worker, model) -> None:
+    """T10, T16: the observer and the tool caller finish with a turn before they begin the next."""
+    talk = begin(tenant)
+    for skill in ("observer", "detect"):
+        model.script(skill, times=0, ttft_ms=400)
+    turns = []
+    for words in ("I'm Giulia", "My mail is giulia@example.com", "On Friday"):
+        turns.append(talk.say(words))
+        talk.until_turn(turns[-1], lambda turn: turn["status"] == "done")
+    settle(tenant)
+    for lane in ("observer", "tool_caller"):
+        jobs = [job for turn in turns for job in talk.turn(turn)["jobs"] if job["lane"] == lane]
+        assert [job["state"] for job in jobs] == ["done"] * 3
+        assert all(one["finished_at"] <= next_one["started_at"] for one, next_one in pairwise(jobs)), lane

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
+from conversations.channels import traits_of
 from conversations.hours import working_status
+from conversations.models import Conversation, Directives, PromptSection, Summary
+from conversations.scene import scene_after, scene_before
+from conversations.services import give_fields
+from conversations.skills import reply, thoughts
+from llm import prompts
 from projects.agent import AgentConfig
-from tests.pipeline.conftest import begin, configure, last_prompt, prompts_of
+from tests.pipeline.conftest import begin, configure, job_of, last_prompt, prompts_of, scene_of
+from tests.waiting.conftest import FREE, TOOL, answered, planned
 from tools.models import Effect
 
 pytestmark = pytest.mark.standing_worker
 
 MONDAY = datetime(2026, 11, 16, 12, tzinfo=UTC)
+NOTHING_TO_DO = {key: [] for key in ("instructions", "to_collect", "known", "tools_pending", "avoid")}
+NEXT_STEP = {"scenario": "1, Book", "step": "1.2, Ask for the time", "goal": "Know the time."}
 HOURS = {"hours": {"mon": [["09:00", "18:00"]], "sun": [["01:30", "04:00"]]}, "holidays": ["2026-12-25"]}
 
 
@@ -30,6 +41,25 @@ def test_two_conversations_of_a_project_and_channel_have_the_same_stable_prompt(
     first = prompts_of(one, one.say("Hello, I'm Giulia"), at=MONDAY)
     second = prompts_of(other, other.say("Do you have vegan dishes?"), at=MONDAY)
     assert first[0].encode() == second[0].encode()
+
+
+def test_the_stable_prompt_is_the_same_in_every_process(tenant, monkeypatch) -> None:
+    """T03: made anew, an hour later, for another customer, with directives and an action: nothing in it changes."""
+    configure(tenant, **HOURS)
+    one, other = begin(tenant), begin(tenant, external_id="another")
+    first = prompts_of(one, one.say("Hello, I'm Giulia"), at=MONDAY)
+    turn = answered(other)
+    planned(other, turn)
+    with tenant.tx():
+        give_fields(other.reload().persona, {"name": "Marco"})
+        standing = Directives.objects.create(
+            conversation=other.conversation, turn=turn, version=1, document={**NOTHING_TO_DO, **NEXT_STEP}
+        )
+        Conversation.objects.filter(pk=other.conversation.pk).update(directives=standing, recovery="It drags on.")
+    monkeypatch.setattr(prompts, "_systems", {})
+    second = prompts_of(other, other.say("Do you have vegan dishes?"), at=MONDAY + timedelta(hours=1))
+    assert first[0].encode() == second[0].encode()
+    assert "Know the time." in second[-1]
 
 
 def test_the_stable_prompt_comes_first_and_what_changes_last(talk, worker, model) -> None:
@@ -56,6 +86,34 @@ def test_scenarios_have_numbered_steps(talk) -> None:
     assert "Scenario 1: Book a table\n1.1 Ask for a phone number" in stable
 
 
+def test_a_step_says_what_may_be_promised_in_it(talk) -> None:
+    """T04: by the names that ActionStates has; a step that may promise nothing says nothing of it."""
+    step = {"text": "Book it", "collects": ["name"], "tools": ["create_booking_tool", "send_sms_tool"]}
+    plain = {"text": "Say goodbye", "collects": [], "tools": []}
+    configure(talk.tenant, scenarios=[{"title": "Book a table", "steps": [step, plain]}])
+    stable = prompts_of(talk, talk.say("Hello"))[0]
+    assert "1.1 Book it (may promise: create_booking_tool, send_sms_tool)\n1.2 Say goodbye\n</Scenarios>" in stable
+
+
+def test_every_scenario_step_and_procedure_stands_there_with_its_words(talk) -> None:
+    """T04: of two scenarios and two procedures no part is left out, for the agent and for who supervises it."""
+    steps = [{"text": "Ask for the day."}, {"text": "Ask for the time."}, {"text": "Read it back."}]
+    configure(
+        talk.tenant,
+        business_context="Nello cooks for twelve tables.",
+        scenarios=[{"title": "Book", "steps": steps}, {"title": "Complain", "steps": [{"text": "Listen first."}]}],
+        procedures=[{"title": "Dogs", "text": "On the terrace."}, {"title": "Cards", "text": "All are taken."}],
+    )
+    turn = talk.say("Hello")
+    with talk.tenant.tx():
+        supervisor = thoughts.build_request(scene_before(job_of(turn))).messages[0]["content"]
+    for stable in (prompts_of(talk, turn)[0], supervisor):
+        assert "<BusinessContext>\nNello cooks for twelve tables.\n</BusinessContext>" in stable
+        assert "Scenario 1: Book\n1.1 Ask for the day.\n1.2 Ask for the time.\n1.3 Read it back.\n" in stable
+        assert "Scenario 2: Complain\n2.1 Listen first.\n" in stable
+        assert "- Dogs: On the terrace.\n- Cards: All are taken.\n</Procedures>" in stable
+
+
 def test_a_pending_action_is_shown(talk) -> None:
     """T07"""
     turn = talk.say("Hello")
@@ -71,6 +129,15 @@ def test_a_pending_action_is_shown(talk) -> None:
             definition={},
         )
     assert "<ActionStates>\n- check_availability_tool: pending" in prompts_of(talk, turn)[-1]
+
+
+def test_of_many_actions_the_newest_stand_there_in_their_order(talk) -> None:
+    """T07: ten of them."""
+    turn = answered(talk)
+    for number in range(12):
+        planned(talk, turn, tool=f"tool_{number}")
+    shown = re.findall(r"^- tool_(\d+): pending$", prompts_of(talk, talk.say("And?"))[-1], re.MULTILINE)
+    assert shown == [str(number) for number in range(2, 12)]
 
 
 def test_there_is_no_section_of_knowledge_when_it_is_off(talk) -> None:
@@ -94,6 +161,44 @@ def test_the_intents_switch_at_closing_time_where_the_business_is(at, variant, t
     stable = prompts_of(talk, talk.say("Hello"), at=at)[0]
     assert f'<Intents hours="{variant}">' in stable
     assert f"- {config.intents[0].name}: {getattr(config.intents[0], f'{variant}_hours')}" in stable
+
+
+def test_one_conversation_s_prompts_change_with_the_hour(tenant) -> None:
+    """T05: what is remembered of the stable prompt is of its own variant, the agent's and the supervisor's."""
+    configure(tenant, **HOURS)
+    talk = begin(tenant)
+    turn = talk.say("Hello")
+    for hour, variant in ((12, "working"), (20, "non_working"), (12, "working")):
+        scene = scene_of(talk, turn, at=MONDAY.replace(hour=hour))
+        with tenant.tx():
+            requests = reply.build_request(scene), thoughts.build_request(scene)
+        intents = [f"- {intent.name}: {getattr(intent, f'{variant}_hours')}" for intent in scene.config.intents]
+        section = "\n".join([f'<Intents hours="{variant}">', *intents, "</Intents>"])
+        assert all(section in request.messages[0]["content"] for request in requests)
+
+
+def test_each_channel_of_a_project_has_its_own_rules(tenant) -> None:
+    """T03, T05: what is remembered for one is not taken for another."""
+    rules = {channel: traits_of(channel).rules for channel in ("chat", "phone", "whatsapp")}
+    for channel in rules:
+        talk = begin(tenant, channel=channel)
+        stable = prompts_of(talk, talk.say("Hello"), at=MONDAY)[0]
+        assert {other for other, words in rules.items() if words in stable} == {channel}
+
+
+def test_the_hour_is_that_of_the_reply(talk) -> None:
+    """T05: a conversation that began before closing time goes on after it."""
+    with talk.tenant.tx():
+        Conversation.objects.filter(pk=talk.conversation.pk).update(created_at=MONDAY - timedelta(days=700))
+    assert timezone.now() - scene_of(talk, talk.say("Hello")).at < timedelta(minutes=5)
+
+
+def test_the_reply_is_told_the_clock_and_why_it_is_closed(tenant) -> None:
+    """T18: the reason that the turn keeps, in the project's time zone."""
+    configure(tenant, **HOURS)
+    talk = begin(tenant)
+    volatile = prompts_of(talk, talk.say("Hello"), at=MONDAY.replace(hour=6))[-1]
+    assert "<Now>Monday 16 November 2026, 07:00, closed: opens at 09:00 today</Now>" in volatile
 
 
 @pytest.mark.parametrize(
@@ -122,6 +227,37 @@ def test_a_holiday_is_closed_and_says_so() -> None:
     assert (status.is_open, status.reason) == (False, "2026-12-25 is a holiday")
 
 
+def test_a_business_that_is_always_open_closes_on_its_holidays() -> None:
+    """T05, T18: as its booking book does."""
+    open_all_week = rome(hours={})
+    noon = datetime(2026, 12, 24, 11, tzinfo=UTC)
+    assert working_status(open_all_week, at=noon).line == "open: no working hours are set"
+    assert working_status(open_all_week, at=noon + timedelta(days=1)).line == "closed: 2026-12-25 is a holiday"
+
+
+@pytest.mark.parametrize(
+    ("at", "reason"),
+    [
+        # Christmas begins and ends at midnight in Rome, an hour before the world's.
+        (datetime(2026, 12, 24, 22, 59, tzinfo=UTC), "open from 18:00 to 24:00 today"),
+        (datetime(2026, 12, 24, 23, 0, tzinfo=UTC), "2026-12-25 is a holiday"),
+        (datetime(2026, 12, 25, 22, 59, tzinfo=UTC), "2026-12-25 is a holiday"),
+        # The night that goes on past midnight is a span of its own day.
+        (datetime(2026, 12, 25, 23, 0, tzinfo=UTC), "open from 00:00 to 02:00 today"),
+        (datetime(2026, 12, 26, 1, 0, tzinfo=UTC), "opens at 12:00 today"),
+        (datetime(2026, 12, 26, 12, 0, tzinfo=UTC), "open from 12:00 to 14:30 today"),
+        (datetime(2026, 12, 26, 14, 0, tzinfo=UTC), "opens at 18:00 today"),
+        (datetime(2026, 12, 26, 18, 0, tzinfo=UTC), "open from 18:00 to 23:00 today"),
+        (datetime(2026, 12, 26, 22, 0, tzinfo=UTC), "closed for today"),
+    ],
+)
+def test_days_begin_at_midnight_where_the_business_is(at, reason) -> None:
+    """T05, T18: its weekdays and its holidays, with every span of a day."""
+    week = {"thu": [("18:00", "24:00")], "sat": [("00:00", "02:00"), ("12:00", "14:30"), ("18:00", "23:00")]}
+    status = working_status(rome(hours={**week, "fri": [("00:00", "24:00")]}), at=at)
+    assert (status.is_open, status.reason) == (reason.startswith("open from"), reason)
+
+
 def rome(**changes) -> AgentConfig:
     return AgentConfig(agent_name="A", business_name="B", timezone="Europe/Rome", **{**HOURS, **changes})
 
@@ -134,6 +270,39 @@ def test_thoughts_see_all_that_the_agent_has_to_follow(talk, worker, model) -> N
     volatile = last_prompt(model, "thoughts")
     assert all(f"<{tag}" in stable for tag in ("BusinessContext", "Scenarios", "Procedures", "Intents"))
     assert all(f"<{tag}" in volatile for tag in ("KnownFacts", "ActionStates", "PreviousDirectives", "Conversation"))
+
+
+def test_nothing_that_may_guide_the_agent_is_kept_from_its_supervisor(talk) -> None:
+    """T14: what is known, done and asked for, how it goes, and what was said before."""
+    first = answered(talk, "Hello")
+    effect = planned(talk, first)
+    with talk.tenant.tx():
+        Effect.objects.filter(pk=effect.pk).update(state="done", told=FREE, result={"free": True})
+        PromptSection.objects.create(conversation=talk.conversation, name="Loyalty", content="A guest since 2019.")
+        give_fields(talk.reload().persona, {"name": "Giulia Ferri"})
+        standing = Directives.objects.create(
+            conversation=talk.conversation, turn=first, version=3, document={**NOTHING_TO_DO, **NEXT_STEP}
+        )
+        summary = Summary.objects.create(conversation=talk.conversation, until_seq=2, text="She can't eat lupins.")
+        Conversation.objects.update(recovery="Nobody listened.", directives=standing, summary=summary)
+    turn = answered(talk, "And now?", "One moment.")
+    with talk.tenant.tx():
+        prompt = thoughts.build_request(scene_after(job_of(turn))).messages[1]["content"]
+    assert ", channel chat</Now>\n<KnownFacts>\nname: Giulia Ferri\n</KnownFacts>" in prompt
+    assert f"<ActionStates>\n- {TOOL}: done, {FREE}\n</ActionStates>" in prompt
+    assert '<Section name="Loyalty">\nA guest since 2019.\n</Section>' in prompt
+    assert "<Recovery>\nNobody listened.\n</Recovery>" in prompt
+    assert '<PreviousDirectives version="3">\nscenario: 1, Book\nstep: 1.2, Ask for the time\ngoal: Know' in prompt
+    assert "<Summary>\nShe can't eat lupins.\n</Summary>" in prompt
+    assert "<Conversation>\ncustomer: And now?\nagent: One moment.\n</Conversation>" in prompt
+
+
+def test_the_supervisor_knows_what_each_step_is_to_learn(talk) -> None:
+    """T14, T15: the fields that a scenario still needs are those that its steps collect."""
+    step = {"text": "Ask when.", "collects": ["date", "time"]}
+    configure(talk.tenant, scenarios=[{"title": "Book", "steps": [step]}])
+    scene = scene_of(talk, talk.say("Hello"))
+    assert "1.1 Ask when. (collects: date, time)" in thoughts.build_request(scene).messages[0]["content"]
 
 
 def test_the_supervisor_s_context_is_stored_with_its_call(talk, worker, api) -> None:

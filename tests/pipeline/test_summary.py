@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 
+from conversations.flows import summary as flow
+from conversations.flows.once import Calls
 from conversations.models import Message, Summary
-from conversations.summaries import DUE_BYTES, to_fold
+from conversations.scene import scene_after
+from conversations.skills.summary import ConversationSummary
+from conversations.summaries import DUE_BYTES, keep_summary, to_fold
 from conversations.transcript import LEAST_MESSAGES, LONGEST_MESSAGE, MOST_BYTES, Said, clip, fit, size_of
+from jobs.claims import claim
+from jobs.enqueue import JobRequest, enqueue
+from jobs.lanes import lane_of
 from tests.conversations.conftest import Talk
 from tests.crashes.invariants import check, settle
 from tests.offline.prompts import Line, summarise
-from tests.pipeline.conftest import begin, configure, prompts_of
+from tests.pipeline.conftest import begin, configure, job_of, prompts_of
+from tests.waiting.conftest import answered
 
 pytestmark = pytest.mark.standing_worker
 
@@ -105,6 +113,22 @@ def test_every_message_is_in_the_prompt_or_in_the_summary(talk, worker, model) -
     assert len(model.requests("reply")[-1]["messages"]) == spoken + 2
 
 
+def test_a_summary_covers_what_it_was_made_of_and_nothing_more(talk) -> None:
+    """Every message is read by it or stands in the next prompt, none in both and none in neither."""
+    words = [f"Number {number}." for number in range(24)]
+    for asked, said in zip(words[::2], words[1::2], strict=True):
+        turn = answered(talk, asked + CHAT[:900], said)
+    with talk.tenant.tx():
+        enqueue([JobRequest("summary", talk.tenant.project.pk, talk.conversation.pk, turn.seq, key="summary:1")])
+    [job] = claim([lane_of("summary")], limit=1)
+    begun = flow._begin(job)
+    assert begun is not None
+    flow._commit(job, begun, ConversationSummary(facts=[], text="They counted."), Calls(job, talk.tenant.project.pk))
+    read = begun.request.messages[-1]["content"]
+    spoken = "".join(prompts_of(talk, talk.say("And now?")))
+    assert [one for one in words if (one in read) is (one in spoken)] == []
+
+
 def test_a_short_conversation_is_not_summarised(talk, worker, model) -> None:
     for words in ("Hello", "A table for two", "On Friday"):
         talk.exchange(words)
@@ -138,6 +162,44 @@ def test_a_fact_that_the_model_forgets_is_carried_on(talk, worker, model) -> Non
     assert (summary.text, summary.facts) == ("Two.", {"wish": "a quiet table"})
 
 
+def folded(talk: Talk, facts: dict[str, str], *, previous: Summary | None = None, until: int = 2) -> Summary:
+    with talk.tenant.tx():
+        return keep_summary(talk.conversation, until_seq=until, text="Talk.", facts=facts, previous=previous)
+
+
+def test_a_newer_value_replaces_the_older_one_and_stands_last(talk) -> None:
+    """What was said first gives way first, should there be too much."""
+    first = folded(talk, {"date": "Friday", "party_size": "6"})
+    assert folded(talk, {"date": "Saturday"}, previous=first, until=4).facts == {"party_size": "6", "date": "Saturday"}
+
+
+def test_a_turn_that_is_answered_late_still_reads_its_own_words(talk) -> None:
+    """T25: a newer summary covers them by then; that of its own time is read."""
+    answered(talk, "Hello", "Good evening!")
+    turn = talk.say("A table for two")
+    folded(talk, {}, until=2)
+    folded(talk, {"party_size": "2"}, until=3)
+    *_, latest = prompts_of(talk, turn)
+    assert "customer: A table for two" in latest
+    assert "party_size" not in latest
+
+
+def test_of_more_facts_than_a_prompt_holds_the_newest_stay(talk) -> None:
+    first = folded(talk, {f"fact_{number}": "x" * 150 for number in range(15)})
+    facts = folded(talk, {f"fact_{number}": "x" * 150 for number in range(15, 30)}, previous=first, until=4).facts
+    assert list(facts) == [f"fact_{number}" for number in range(30 - len(facts), 30)]
+    assert 10 < len(facts) < 30
+
+
+def test_the_next_summary_is_written_on_top_of_the_one_before(talk, worker, model) -> None:
+    model.script("summary", times=1, json={"facts": [{"field": "wish", "value": "a quiet table"}], "text": "One."})
+    talk.exchange("Hello")
+    long_talk(talk, turns=16)
+    first, second, *_ = (request["messages"][-1]["content"] for request in model.requests("summary"))
+    assert "<Summary>" not in first
+    assert "<Summary>\nOne.\nwish: a quiet table\n</Summary>" in second
+
+
 def test_without_any_summary_prompts_still_stay_small(talk, worker, model) -> None:
     """The last resort: the skill fails, the oldest messages drop out."""
     model.script("summary", times=0, fault="401")
@@ -147,9 +209,18 @@ def test_without_any_summary_prompts_still_stay_small(talk, worker, model) -> No
         assert not Summary.objects.exists()
 
 
+def test_what_no_summary_covers_is_read_within_bounds_by_every_flow(talk) -> None:
+    """T14: those that watch no budget of their own, too."""
+    for _ in range(12):
+        turn = answered(talk, CHAT[:1100], CHAT[:200])
+    with talk.tenant.tx():
+        messages = scene_after(job_of(turn)).messages
+    assert DUE_BYTES < size_of(messages) <= MOST_BYTES
+
+
 def test_prompts_of_a_business_with_much_to_say_stay_small_too(tenant, worker, model) -> None:
     """The transcript gives way: the last resort again, before any summary is due."""
-    configure(tenant, business_context="We have much to say. " * 750, enabled_tools=[])
+    configure(tenant, business_context="We have much to say. " * 730, enabled_tools=[])
     talk = begin(tenant)
     long_talk(talk, turns=5)
     sizes = prompt_sizes(model)

@@ -11,10 +11,12 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
-from conversations.models import FollowUp, Message, Turn
+from conversations.log import open_log
+from conversations.models import Conversation, FollowUp, Message, Turn
 from conversations.quiet import after_quiet_hours
 from conversations.services import start_conversation
-from conversations.timers import fire_follow_ups
+from conversations.system_events import post_event
+from conversations.timers import GOODBYE, fire_follow_ups, next_follow_up
 from jobs.models import Job
 from projects.agent import AgentConfig
 from tests.conftest import Tenant
@@ -22,6 +24,7 @@ from tests.conversations.conftest import Talk
 from tests.crashes.invariants import check, settle
 from tests.pipeline.conftest import begin, configure, last_prompt
 from tests.processes import until
+from tests.waiting.conftest import awaited, planned
 
 pytestmark = pytest.mark.standing_worker
 
@@ -65,6 +68,72 @@ def test_each_reply_sets_the_timer_by_its_channel(loud, worker) -> None:
     call.exchange("Hello")
     assert 1700 < seconds_left(chat) <= 1800
     assert seconds_left(call) <= 20
+
+
+def begins_again(talk: Talk, turn: Turn, config: AgentConfig) -> datetime | None:
+    """What the reply's commit sets the timer to."""
+    with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
+        return next_follow_up(log, config, after=turn)
+
+
+def newest(talk: Talk) -> Turn:
+    with talk.tenant.tx():
+        return Turn.objects.filter(conversation=talk.conversation).latest("seq")
+
+
+@pytest.mark.parametrize(("fired", "limit", "is_set"), [(0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)])
+def test_a_conversation_has_so_many_follow_ups_and_no_more(fired, limit, is_set, loud) -> None:
+    """N12: neither is a timer set over the limit, nor does one fire that was set before."""
+    config = configure(loud, **LOUD, follow_up_limit=limit)
+    talk = quiet_talk(loud, follow_ups=fired)
+    assert bool(begins_again(talk, newest(talk), config)) is is_set
+    ran_out(talk)
+    fire_follow_ups()
+    assert turns(talk) == ["message", *["follow_up"] * is_set]
+    assert talk.reload().follow_ups == fired + is_set
+
+
+@pytest.mark.parametrize("changes", [{"status": "ended"}, {"metadata": {"playground": True}}, {"last_turn": 2}])
+def test_no_timer_is_set_where_nobody_is_to_be_written_to(changes, loud) -> None:
+    """N12: it is over, it is a trial, or a newer message waits for its own reply."""
+    config = configure(loud, **LOUD)
+    talk = quiet_talk(loud)
+    turn = newest(talk)
+    assert begins_again(talk, turn, config) is not None
+    with loud.tx():
+        Conversation.objects.update(**changes)
+    assert begins_again(talk, turn, config) is None
+
+
+def test_a_timer_that_would_run_out_in_quiet_hours_is_set_to_their_end(tenant) -> None:
+    """N12"""
+    now = timezone.now()
+    begins, ends = (f"{(now + timedelta(hours=hours)):%H:%M}" for hours in (-2, 2))
+    config = configure(tenant, quiet_hours=[begins, ends], timezone="UTC")
+    chat, call = quiet_talk(tenant), begin(tenant, channel="phone")
+    at = begins_again(chat, newest(chat), config)
+    assert at is not None
+    assert f"{at:%H:%M}" == ends
+    assert 0 < (begins_again(call, call.say("Hello"), config) - timezone.now()).total_seconds() <= 20  # type: ignore[operator]
+
+
+def test_what_the_agent_is_to_say_at_once_stops_the_timer(loud) -> None:
+    """N12: it is about to speak anyway."""
+    talk = quiet_talk(loud)
+    ran_out(talk, seconds=-60)
+    with loud.tx():
+        post_event(talk.conversation, "urgent_message", {"text": "The table is free."})
+    assert talk.reload().follow_up_at is None
+
+
+@pytest.mark.parametrize("role", ["user", "operator"])
+def test_whoever_says_something_stops_the_timer(role, loud) -> None:
+    """N12: without a turn of its own as well."""
+    talk = quiet_talk(loud)
+    ran_out(talk, seconds=-60)
+    with loud.tx(), open_log(talk.conversation.pk) as log:
+        log.add_message(role, "Here I am", turn=None, idn="said")
+    assert talk.reload().follow_up_at is None
 
 
 def test_a_conversation_shows_when_the_agent_writes_again(loud, worker, api) -> None:
@@ -112,6 +181,7 @@ def quiet_talk(tenant: Tenant, **conversation: Any) -> Talk:
     with tenant.tx():
         turn = talk.say("Hello")
         Turn.objects.filter(pk=turn.pk).update(status="done")
+        Conversation.objects.filter(pk=talk.conversation.pk).update(**{"follow_ups": 0, **conversation})
         Job.objects.filter(subject_id=talk.conversation.pk).update(state="done")
     return talk
 
@@ -212,6 +282,12 @@ def rome(*quiet: str) -> AgentConfig:
         # An end that doesn't exist, and one that comes twice
         (("21:00", "02:30"), "2026-03-29T00:30", "2026-03-29T01:30"),
         (("21:00", "02:30"), "2026-10-25T00:10", "2026-10-25T01:30"),
+        # Within one day
+        (("12:30", "14:00"), "2026-11-16T11:29", "2026-11-16T11:29"),
+        (("12:30", "14:00"), "2026-11-16T11:30", "2026-11-16T13:00"),
+        (("12:30", "14:00"), "2026-11-16T22:30", "2026-11-16T22:30"),
+        # As such settings were saved before they were refused
+        (("08:00", "08:00"), "2026-11-16T07:00", "2026-11-16T07:00"),
     ],
 )
 def test_quiet_hours_hold_in_the_project_s_time_zone(quiet, at, loud_at) -> None:
@@ -241,6 +317,33 @@ def test_follow_ups_can_be_switched_off(changes, loud, worker) -> None:
     talk = begin(loud)
     talk.exchange("Hello")
     assert talk.reload().follow_up_at is None
+
+
+def test_a_timer_does_not_fire_while_a_result_is_awaited(loud) -> None:
+    """N12: the customer waits for us; whatever has set it again."""
+    talk = quiet_talk(loud)
+    awaited(talk, newest(talk))
+    ran_out(talk)
+    fire_follow_ups()
+    assert turns(talk) == ["message"]
+
+
+def test_a_timer_does_not_fire_where_a_colleague_answers(loud) -> None:
+    """N12"""
+    talk = quiet_talk(loud, operator=loud.owner)
+    ran_out(talk)
+    fire_follow_ups()
+    assert turns(talk) == ["message"]
+
+
+def test_nobody_is_followed_up_who_was_told_goodbye(loud) -> None:
+    """N12: whatever has set the timer again."""
+    talk = quiet_talk(loud)
+    planned(talk, newest(talk), tool=GOODBYE)
+    ran_out(talk)
+    fire_follow_ups()
+    assert turns(talk) == ["message"]
+    assert states(loud) == []
 
 
 def test_a_limit_that_was_lowered_holds_for_timers_that_run(loud) -> None:

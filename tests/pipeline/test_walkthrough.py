@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from conversations.models import Conversation, Directives
+from conversations.models import Conversation, Directives, MessageRole
 from conversations.scene import scene_after
 from tests.crashes.invariants import check, settle
-from tests.pipeline.conftest import job_of
+from tests.pipeline.conftest import configure, job_of
 from tests.processes import until
+from tests.waiting.conftest import answer, answered, logged
 
 
 def test_the_five_turns_of_the_source(talk, worker) -> None:
@@ -67,3 +68,24 @@ def test_a_turn_s_flows_read_no_message_that_came_after_its_reply(talk, worker) 
         seen = [line.content for line in scene_after(job_of(first, lane="observer")).lines]
     assert seen[0] == "Hello, I'm Giulia"
     assert len(seen) == 2
+
+
+def test_a_turn_s_flows_read_nothing_that_was_said_after_its_reply_without_a_turn(talk) -> None:
+    """T25: a colleague's words, for one."""
+    turn = answered(talk, "Hello", "Good evening!")
+    with logged(talk) as log:
+        log.add_message(MessageRole.OPERATOR, "I take over.", turn=None, idn="operator_message")
+    assert heard(talk, turn) == ["Hello", "Good evening!"]
+
+
+def test_a_turn_s_flows_read_no_newer_message_that_waited_for_its_reply(talk) -> None:
+    """T25: it was stored before the reply, and is answered after it."""
+    configure(talk.tenant, newer_message="queue")
+    first, _ = talk.say("Do you have a table?"), talk.say("For four, on Friday")
+    answer(talk, first, "Yes!")
+    assert heard(talk, first) == ["Do you have a table?", "Yes!"]
+
+
+def heard(talk, turn) -> list[str]:
+    with talk.tenant.tx():
+        return [line.content for line in scene_after(job_of(turn, lane="observer")).lines]

@@ -84,7 +84,10 @@ def test_what_is_too_long_is_said_and_stands_there_still(call: Conversation, cli
     address = f"/c/{token_of(call)}"
     answer = client.post(address, {"content": "line\r\n" * 800 + "b"})
     assert answer.status_code == 422
-    assert "That is 4,001 characters; the limit is 4,000. Shorten it by 1" in answer.content.decode()
+    assert (
+        "That is 4,001 characters; the limit is 4,000. Nothing is lost: shorten it by 1, then send it."
+        in answer.content.decode()
+    )
     assert "line\nline\nb</textarea>" in answer.content.decode()
     assert client.post(address, {"content": "line\r\n" * 800}).status_code == 302
 
@@ -194,3 +197,15 @@ def test_the_link_is_offered_on_the_phone_only(turns: Any) -> None:
 
 def test_a_link_is_short_enough_for_a_text_message(call: Conversation) -> None:
     assert len(portal_url(PortalPlace(call.organization_id, call.persona_id))) < 120
+
+
+def test_what_is_sent_twice_with_one_key_is_said_once(call: Conversation, client: Client, tenant: Tenant) -> None:
+    """M1, D25: by the page's script, whose first try had no answer."""
+    headers = {"Accept": "application/json", "Idempotency-Key": "once"}
+    answers = [client.post(f"/c/{token_of(call)}", {"content": "Hello"}, headers=headers) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [202, 202]
+    assert answers[0].json() == answers[1].json()
+    other = client.post(f"/c/{token_of(call)}", {"content": "Hello?"}, headers=headers)
+    assert other.status_code == 422
+    with tenant.tx():
+        assert Message.objects.filter(conversation__channel="portal").count() == 1

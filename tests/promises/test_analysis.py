@@ -128,6 +128,18 @@ def test_the_follow_up_of_a_call_comes_sooner_than_that_of_a_chat(desk: Desk) ->
     assert 0 < seconds["phone"] < seconds["chat"]
 
 
+def test_a_goodbye_ends_the_wait_for_an_answer(desk: Desk) -> None:
+    """N12: in the commit that fires it."""
+    turn = desk.reply("Goodbye!")
+    set_timer(desk, turn)
+    assert desk.talk.reload().follow_up_at is not None
+    desk.reads("end_conversation_tool", quote="Goodbye!")
+    desk.run("tool_caller")
+    assert fired(desk.talk.turn(turn)) == ["end_conversation_tool"]
+    assert desk.steps(desk.talk.turn(turn))[8]["follow_up_at"] is None
+    assert desk.talk.reload().follow_up_at is None
+
+
 def set_timer(desk: Desk, turn: Turn) -> None:
     """As the reply's commit does."""
     with desk.tenant.tx(), open_log(desk.talk.conversation.pk) as log:

@@ -6,6 +6,7 @@ from typing import Any
 
 from conversations.effects.approval import AWAITED
 from conversations.services import give_fields
+from projects.attributes import set_attribute
 from tests.effects.conftest import target
 from tests.effects.target import Target
 from tests.sources.conftest import CHEF, LUCIA, PROMISE, SMS, Desk, events, todos, told
@@ -14,6 +15,7 @@ from todos.lifecycle import move
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import edit_todo, make_todo
 from tools.contacts import contact_of
+from tools.integrations.sms import COUNTRIES
 from tools.models import PromiseState
 
 __all__ = ["target"]
@@ -77,15 +79,17 @@ def test_one_that_failed_breaks_it_and_may_keep_it_late(desk: Desk) -> None:
 
 
 def test_an_approved_tool_that_failed_breaks_its_promise_and_is_told(desk: Desk) -> None:
-    """The number costs more than others, so that no text may go there."""
+    """The project has stopped to text to the number's country since it was approved."""
     with desk.tenant.tx():
-        give_fields(desk.talk.conversation.persona, {"phone": "+39899123456"})
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     approve(desk, arranged(desk))
+    with desk.tenant.tx():
+        set_attribute(desk.tenant.project, COUNTRIES, "DE")
     desk.run("todo", "todo_news")
     [promise] = desk.promises()
     assert promise.state == PromiseState.BROKEN
     [text] = told(desk)
-    assert "numbers that cost more than others" in text
+    assert "Texts to IT aren't allowed here" in text
 
 
 def test_an_approved_one_that_was_done_is_told_once(desk: Desk) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from conversations.closing import close_silent_conversations
 from conversations.services import give_fields, post_message
+from tests.between import meanwhile
 from tests.sources.conftest import (
     CHEF,
     LUCIA,
@@ -22,9 +23,12 @@ from tests.sources.conftest import (
     look_through,
     no_types,
     silent,
+    todos,
 )
+from todos.extraction import Source, keep_findings
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.services import reject_todo
+from todos.services import edit_todo, make_todo, reject_todo
+from todos.skills.extract import Finding
 
 MENU = "I'll e-mail you the banquet menu tonight"
 ASKED = "Could you e-mail me the banquet menu? Copy it to events@acme.example please."
@@ -179,3 +183,29 @@ def test_a_todo_of_another_tenant_is_not_taken_for_ours(desk: Desk, stranger) ->
     look_through(desk)
     with stranger.tx():
         assert not Todo.objects.exists()
+
+
+def test_a_promise_that_somebody_sees_to_meanwhile_is_left_to_them(desk: Desk) -> None:
+    """D16, T2: whoever edits its todo while the conversation is looked through has decided it."""
+    talked(desk, f"{MENU}.")
+    with desk.tenant.tx():
+        made = make_todo(
+            desk.tenant.project,
+            description="Somebody has to.",
+            source=TodoSource.PROMISE,
+            actor=LUCIA,
+            conversation_id=desk.talk.conversation.pk,
+            quote=MENU,
+        )
+        talked_of = Source(desk.tenant.project, desk.talk.conversation.pk, desk.talk.conversation.persona_id, MENU)
+        types = list(TodoType.objects.all())
+
+    def edit() -> None:
+        with desk.tenant.tx():
+            edit_todo(made.pk, {"description": "I do it tonight."}, actor=LUCIA, version=None)
+
+    found = Finding(quote=MENU, type=MAIL, description="E-mail the menu.", recipients=[])
+    with meanwhile("todos_todo", edit) as edited, desk.tenant.tx():
+        keep_findings(talked_of, [found], types=types)
+    edited[0].result()
+    assert [todo.description for todo in todos(desk)] == ["I do it tonight."]

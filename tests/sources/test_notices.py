@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.db.models import F
 from jobs.models import Job, State
 from projects.models import Role
 from tests.conftest import Tenant, member_of
+from tests.conversations.threads import in_thread
 from tests.people.conftest import Mailbox, mailbox
 from tests.sources.conftest import LUCIA, Desk, jobs
 from todos.models import ApproverNotice, Todo, TodoSource, TodoType
@@ -117,3 +119,14 @@ def test_people_of_another_tenant_hear_nothing(desk: Desk, stranger: Tenant, mai
     ask(desk)
     desk.run(LANE)
     assert written_to(mailbox) == [desk.tenant.owner.email]
+
+
+def test_a_todo_that_comes_while_the_others_are_written_about_is_not_forgotten(desk: Desk, mailbox: Mailbox) -> None:
+    """D16: the job that waits, by which it would be told of, is not taken before it is there to be seen."""
+    ask(desk)
+    with ThreadPoolExecutor(1) as pool, desk.tenant.tx():
+        make_todo(desk.tenant.project, description="Call Ada", source=TodoSource.PERSON, actor=LUCIA)
+        in_thread(pool, lambda: desk.run(LANE)).result()
+    later(desk, minutes=15)
+    desk.run(LANE)
+    assert "Call Ada" in mailbox.last_text()

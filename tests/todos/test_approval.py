@@ -10,11 +10,13 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.db.models.functions import Now
 from django.http import Http404
+from django.test import Client
 
 from conversations.models import Channel, Conversation, PersonaField
 from conversations.services import give_fields, start_conversation
 from jobs.errors import WrongState
 from projects.api.problem import ApiError, Conflict
+from projects.attributes import set_attribute
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
 from projects.services import create_key
@@ -24,9 +26,11 @@ from todos import services, types
 from todos.approvals import Void
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo
+from todos.reaching import NOBODY, UNREACHED
 from todos.rules import draft_rule, keep_rule
 from todos.services import Changed
 from tools.custom import service as custom_tools
+from tools.integrations.sms import COUNTRIES
 
 AN_HOUR_AGO = Now() - timedelta(hours=1)
 
@@ -346,6 +350,35 @@ def test_a_letter_to_a_customer_who_cannot_be_reached_is_not_approved(
             desk.approve(desk.refund(**plan), owner)
     desk.do(give_fields, guest.persona, {"phone": "+393331234567", "email": "eve@example.com"})
     assert desk.approve(todo, owner)
+
+
+def test_a_text_to_a_number_that_is_not_texted_is_not_approved(desk: Desk, owner: Member, tenant: Tenant) -> None:
+    """L10: what the project doesn't text to was found out by the run."""
+    with tenant.tx():
+        known = {"phone": "+393331234567"}
+        guest = start_conversation(
+            tenant.project, channel=Channel.API, external_id="eve", known=known, metadata={}
+        ).persona_id
+    desk.do(set_attribute, tenant.project, COUNTRIES, "DE, US")
+    todo = desk.refund(tool="send_sms_tool", arguments={"text": "Hello."}, persona_id=guest)
+    with pytest.raises(Conflict, match=r"No text may go .* Texts to IT aren't allowed here"):
+        desk.approve(todo, owner)
+    desk.do(set_attribute, tenant.project, COUNTRIES, "DE, IT")
+    assert desk.approve(todo, owner)
+
+
+def test_a_letter_that_reaches_nobody_hinders_nothing_else_and_is_said(desk: Desk, api: Client, tenant: Tenant) -> None:
+    """L10: the other tool of the type has its work."""
+    with tenant.tx():
+        eve = start_conversation(tenant.project, channel=Channel.API, external_id="eve", known={}, metadata={})
+    kind = desk.type(name="Letter", tools=["send_sms_tool", "send_email", REFUND])
+    todo = desk.refund(type=kind, tool="", arguments=None, persona_id=eve.persona_id)
+    shown = api.get(f"/api/v1/todos/{todo.pk}").json()
+    assert (shown["why_not_runnable"], shown["unsent"]) == (
+        None,
+        [{"kind": "sms", "reason": UNREACHED["sms"]}, {"kind": "email", "reason": NOBODY}],
+    )
+    assert desk.approve(todo, desk.owner)
 
 
 def test_a_frozen_letter_goes_to_an_address(desk: Desk) -> None:

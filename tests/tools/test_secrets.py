@@ -9,10 +9,11 @@ import pytest
 from django.test import Client
 
 from projects import crypto
+from tests.between import meanwhile
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.checking.problem import DefinitionRefused
-from tools.custom import secrets
+from tools.custom import secrets, service
 from tools.custom.secrets import (
     WebhookSecrets,
     read_secrets,
@@ -108,3 +109,21 @@ def test_no_door_shows_a_secret_again(tools: Tools, api: Client) -> None:
         assert NAME in text
         assert secret not in text
         assert "canary-header" not in text
+
+
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_a_new_secret_outlives_what_was_begun_before_it(tools: Tools, is_saved: bool) -> None:
+    """S4: shown once, it would be lost for good under a definition or a header that is saved at the same moment."""
+    tools.save(NAME, webhook())
+    project = tools.tenant.project
+
+    def rotate() -> str:
+        with tools.tenant.tx():
+            return rotate_signing_secret(service.get(project, NAME))
+
+    with meanwhile("tools_customtool", rotate) as rotated, tools.tenant.tx():
+        if is_saved:
+            service.disable(project, NAME)
+        else:
+            set_secret_headers(service.get(project, NAME), {"X-Key": "canary"})
+    assert read(tools).signing[0] == rotated[0].result()

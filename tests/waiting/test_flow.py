@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -139,6 +140,22 @@ def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
     end(talk, effect)
     assert asyncio.run(read_after_reply(job)).scene.waits
     asyncio.run(thoughts._scene_of(job))
+
+
+@pytest.mark.parametrize("is_wait_in_reading", [True, False])
+def test_thoughts_that_come_with_a_waits_end_know_the_result(is_wait_in_reading, talk) -> None:
+    """T24: also where the reading that is shared for a second is older than the end, or than the wait itself."""
+    turn = answered(talk)
+    if not is_wait_in_reading:
+        asyncio.run(read_after_reply(job_of(turn)))
+    effect = awaited(talk, turn)
+    asyncio.run(read_after_reply(job_of(turn)))
+    with talk.tenant.tx():
+        type(effect).objects.filter(pk=effect.pk).update(state="done", told=FREE, result={"free": True})
+    end(talk, effect)
+    job = replace(job_of(turn, lane="thoughts"), key=f"thoughts:{turn.pk}:after_wait")
+    [action] = asyncio.run(thoughts._scene_of(job)).actions
+    assert (action.state, action.note) == ("done", FREE)
 
 
 def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes: Zygote, model) -> None:

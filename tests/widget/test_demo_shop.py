@@ -24,7 +24,8 @@ from projects.demo.shop import CLARA, KIND, business, find_shop, keep_connected
 from projects.demo.store import demo_targets, store_url
 from projects.lookups import find_organizations
 from projects.management.commands.demo import EMAIL
-from projects.models import Project, Source, User
+from projects.models import ApiKey, Project, Source, User
+from projects.services import revoke_key
 from projects.source_kinds import KINDS
 from projects.sources import Connection, SourceEdit, connect_source, open_source
 from projects.tenancy import tenant_tx
@@ -70,6 +71,21 @@ def test_the_demos_password_stays_and_with_it_who_is_signed_in(database: None) -
     assert client.login(username=EMAIL, password=first["password"])
     assert load_demo()["password"] == first["password"]
     assert client.get("/account/").status_code == 200
+
+
+def test_the_demos_key_stays_until_somebody_revokes_it(database: None) -> None:
+    """It was another one after each migration, and `demo.json` was wrong once the command ran beside the product."""
+    first = load_demo()["api_key"]
+    assert load_demo()["api_key"] == first
+    caller = Client(headers={"Authorization": f"Bearer {first}"})
+    assert caller.get("/api/v1/promises").status_code == 200
+    with tenant_tx(find_organizations(user_id=User.objects.get(email=EMAIL).pk)[0]):
+        revoke_key(ApiKey.objects.get(name="Demo"), by=None)
+    second = load_demo()["api_key"]
+    assert re.fullmatch(r"mg_[0-9a-f]{8}_[\w-]{43}", second)
+    assert second not in (first, "")
+    assert load_demo()["api_key"] == second
+    assert caller.get("/api/v1/promises").status_code == 401
 
 
 def test_the_first_project_is_the_one_that_is_entered(demo: UUID) -> None:

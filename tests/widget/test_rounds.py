@@ -16,11 +16,13 @@ from conversations.live.hub import hub
 from conversations.live.standing import Standing, standings
 from conversations.live.stream import EventStream, Place
 from conversations.log import open_log
-from conversations.models import Conversation, MessageRole
+from conversations.models import Channel, Conversation, MessageRole
+from conversations.portal.awaiting import Beginning, frames_until_begun
 from conversations.services import start_conversation
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tests.conftest import Tenant
+from tools.portal_links import PortalPlace
 
 PATIENCE = 20
 
@@ -32,9 +34,9 @@ def _quickly_and_deaf(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conversations.live.publish.tell", lambda *command: None)
 
 
-def begin(tenant: Tenant, guest: str) -> Conversation:
+def begin(tenant: Tenant, guest: str, channel: Channel = Channel.CHAT) -> Conversation:
     with tenant.tx():
-        return start_conversation(tenant.project, channel="chat", external_id=guest, known={}, metadata={})
+        return start_conversation(tenant.project, channel=channel, external_id=guest, known={}, metadata={})
 
 
 def say(organization_id: UUID, conversation_id: UUID, words: str) -> None:
@@ -84,6 +86,33 @@ async def close_hub() -> None:
 def test_what_was_not_told_is_seen_all_the_same(tenant: Tenant, stranger: Tenant) -> None:
     """M11: in conversations of one tenant and of another."""
     asyncio.run(heard([begin(tenant, "ada"), begin(tenant, "bob"), begin(stranger, "eve")], "Here I am."))
+
+
+def test_a_chat_that_begins_on_another_page_is_seen_all_the_same(tenant: Tenant) -> None:
+    """D25, M11: by the pages of its customer, and by nobody else's."""
+    first, other = begin(tenant, "ada"), begin(tenant, "eve")
+
+    async def wait_for_it() -> None:
+        reading = [asyncio.create_task(_begun(one)) for one in (first, other)]
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not _all_wait(2):
+                    await asyncio.sleep(0.01)
+                await in_db(begin, tenant, "ada", Channel.PORTAL)
+                assert await reading[0]
+            assert not reading[1].done()
+        finally:
+            reading[1].cancel()
+            await asyncio.gather(*reading, return_exceptions=True)
+            await close_hub()
+
+    asyncio.run(wait_for_it())
+
+
+async def _begun(conversation: Conversation) -> bool:
+    place = PortalPlace(conversation.organization_id, conversation.persona_id)
+    async with aclosing(frames_until_begun(place, Beginning(chat=None, begun=0))) as stream:
+        return [b"event: begun" in b"".join(frames) async for frames in stream][-1]
 
 
 def test_many_streams_of_a_tenant_are_one_look(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,13 +50,17 @@ async def frames(visitor: Visitor, *, until: str, **headers: str) -> list[dict[s
         if fields["event"] == until:
             break
     await response._iterator.aclose()
+    await close_hub()
+    return seen
+
+
+async def close_hub() -> None:
     hub = _hubs.pop(asyncio.get_running_loop(), None)
     if hub is not None and hub._reader is not None:
         hub._reader.cancel()
         await asyncio.gather(hub._reader, return_exceptions=True)
         await hub._channel.aclose()
         await hub._redis.aclose()
-    return seen
 
 
 def read(visitor: Visitor, *, until: str, **headers: str) -> list[dict[str, Any]]:
@@ -207,3 +211,19 @@ def test_a_stream_ends_after_a_while_so_that_whoever_was_let_in_is_looked_at_ane
 ) -> None:
     monkeypatch.setattr("conversations.widget.customer.LONGEST_SECONDS", -1)
     assert [frame["event"] for frame in read(told, until="never")] == []
+
+
+def test_a_members_stream_ends_after_a_while_too(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threat 13: who is removed from the organization reads on for as long, and a program that has a key as long as it likes."""
+    monkeypatch.setattr("conversations.api.live.LONGEST_SECONDS", -1)
+    path = f"/api/v1/conversations/{turns.conversation.pk}/events?project={turns.tenant.project.slug}"
+
+    async def read_all() -> int:
+        client = AsyncClient()
+        await client.aforce_login(turns.tenant.owner)
+        response = await client.get(path)
+        pieces = [piece async for piece in response.streaming_content]
+        await close_hub()
+        return len(pieces)
+
+    assert asyncio.run(read_all()) == 1

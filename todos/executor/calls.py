@@ -63,9 +63,10 @@ class Attempted:
 
 
 async def carry_out_calls(
-    job: ClaimedJob, calls: Sequence[UUID], *, first: Begun | Kept | None = None
+    job: ClaimedJob, calls: Sequence[UUID], *, begins_in: UUID | None, first: Begun | Kept | None = None
 ) -> Attempted | None:
-    """One attempt at each call that is due. Each may end, be put off, be kept back, or find its approval void.
+    """One attempt at each call that is due. Each may end, be put off, be kept back, or find its approval void. `begins_in` is the
+    todo's conversation.
 
     `first` is how the first of them has begun already. What became of the last attempt is given back: it is put down with what
     follows from it, in one commit.
@@ -75,15 +76,17 @@ async def carry_out_calls(
         if attempted is not None:
             await in_db(put_down, job, attempted)
             crash_point("todo.between_effects")
-        attempted = await _carry_out(job, call_id, begun=None if at else first)
+        attempted = await _carry_out(job, call_id, begins_in=begins_in, begun=None if at else first)
     return attempted
 
 
-async def _carry_out(job: ClaimedJob, call_id: UUID, *, begun: Begun | Kept | None) -> Attempted | None:
+async def _carry_out(
+    job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, begun: Begun | Kept | None
+) -> Attempted | None:
     if begun is None:
-        begun = await in_db(_begin, job, call_id)
+        begun = await in_db(_begin, job, call_id, begins_in=begins_in)
     if isinstance(begun, Kept):
-        begun = await in_db(_begin, job, call_id, keeping=begun)
+        begun = await in_db(_begin, job, call_id, begins_in=begins_in, keeping=begun)
     if not isinstance(begun, Begun):
         return None
     crash_point("effect.sending_pre_bytes")
@@ -119,9 +122,11 @@ async def _attempt(begun: Begun) -> Outcome:
         return Outcome.unknown(f"The tool broke off ({type(error).__name__}); whether it was done isn't known.")
 
 
-def _begin(job: ClaimedJob, call_id: UUID, *, keeping: Kept | None = None) -> Begun | Kept | None:
+def _begin(
+    job: ClaimedJob, call_id: UUID, *, begins_in: UUID | None, keeping: Kept | None = None
+) -> Begun | Kept | None:
     """Begin a stored call in a transaction of its own. With `keeping` the conversation is held: a call that is kept back ends."""
-    with todo_tx(job, conversation_id=keeping.conversation_id if keeping else None) as todo:
+    with todo_tx(job, conversation_id=keeping.conversation_id if keeping else None, begins_in=begins_in) as todo:
         call = _call(call_id)
         return begin_call(todo, call, approval=_standing(todo, call), keeping=keeping)
 

@@ -33,12 +33,19 @@ class Holder(Protocol):
         """To be entered before the todo, and any job, is locked."""
 
 
-_registered: list[tuple[Reader, Holder]] = []
+class Locker(Protocol):
+    """Locks a conversation for the rest of the transaction, and writes nothing into its log."""
+
+    def __call__(self, conversation_id: UUID) -> None:
+        """To be called before the todo, and any job, is locked."""
 
 
-def reach_conversations_by(reader: Reader, holder: Holder) -> None:
-    """Make the one reader and the one holder known. Called once, when the apps are ready."""
-    _registered[:] = [(reader, holder)]
+_registered: list[tuple[Reader, Holder, Locker]] = []
+
+
+def reach_conversations_by(reader: Reader, holder: Holder, locker: Locker) -> None:
+    """Make the one reader, the one holder and the one locker known. Called once, when the apps are ready."""
+    _registered[:] = [(reader, holder, locker)]
 
 
 def transcript_of(conversation_id: UUID | None) -> Transcript:
@@ -49,3 +56,9 @@ def transcript_of(conversation_id: UUID | None) -> Transcript:
 def hold(conversation_id: UUID | None) -> AbstractContextManager[None]:
     """A todo's conversation, held for the rest of the transaction; nothing is held where there is none."""
     return _registered[0][1](conversation_id) if conversation_id is not None else nullcontext()
+
+
+def lock(conversation_id: UUID | None) -> None:
+    """Lock a todo's conversation, so that of two effects that begin in it at once, by a todo and by a turn, one sees the other."""
+    if conversation_id is not None:
+        _registered[0][2](conversation_id)

@@ -33,13 +33,21 @@ def repeated_by(todo: Todo, approval: Approval, effect: Effect) -> Effect | None
 
     Whatever an earlier run of the same todo did counts, however long ago; else the same thing within the window of its kind:
     two different texts to one customer, each of them approved, are no repeat.
-    Of two todos that begin the same at once the second sees the first.
+    Of two todos that begin the same at once the second sees the first; and so does one that begins what a turn does, because both
+    have locked the conversation.
     """
     if effect.resolved_at is not None:
         return None
     _wait_for_others(effect)
     earlier = _of_earlier_runs(todo, approval, effect) or find_same(effect)
-    return None if earlier is None or str(earlier.pk) in approval.repeats else earlier
+    return None if earlier is None or _is_ticked(earlier, approval) else earlier
+
+
+def _is_ticked(earlier: Effect, approval: Approval) -> bool:
+    """Whether it is to be done once more: what was done is ticked, or what was held back because of it."""
+    if str(earlier.pk) in approval.repeats:
+        return True
+    return bool(approval.repeats) and Effect.objects.filter(pk__in=approval.repeats, repeats=earlier.pk).exists()
 
 
 def _of_earlier_runs(todo: Todo, approval: Approval, effect: Effect) -> Effect | None:

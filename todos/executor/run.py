@@ -49,7 +49,8 @@ async def run_todo(job: ClaimedJob) -> None:
         step = Step(ahead.calls)
         if ahead.context is not None:
             step = await take_step(job, ahead.work, ahead.context)
-        attempted = await carry_out_calls(job, step.calls, first=step.first)
+        begins_in = ahead.work.todo.conversation_id
+        attempted = await carry_out_calls(job, step.calls, begins_in=begins_in, first=step.first)
 
 
 def give_up_todo(job: ClaimedJob, reason: str) -> None:

@@ -131,7 +131,7 @@ def _commit(
     """One commit: the step, its calls, their planned effects, the first of which `begins` (T6, E1). A todo that was cancelled
     meanwhile takes no step more.
     """
-    with todo_tx(job) as todo:
+    with todo_tx(job, begins_in=work.todo.conversation_id if begins else None) as todo:
         writes = Writes()
         writes.insert(_rows(job, todo, records))
         if todo.status != TodoStatus.IN_PROGRESS or todo.version != work.todo.version:

@@ -19,14 +19,13 @@ from projects.agent import AgentConfig
 from projects.compiled import Compiled
 from projects.model_choice import model_for
 from projects.models import AgentVersion
-from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id, tenant_tx
 from todos.content import CHANNEL, Ground, read_ground, tools_of
-from todos.executor.conversation import hold
+from todos.executor.conversation import hold, lock
 from todos.models import Approval, Todo, TodoCall, TodoStep
 from todos.models.step import MOST_STEPS
 from todos.skills.execute import SKILL
-from todos.versions import read_whole, standing_approval, time_of
+from todos.versions import LOCK, read_whole, standing_approval, time_of
 from tools.catalogue import CompiledTool
 from tools.definition import Moment
 from tools.execution.handler import Contact, Occasion
@@ -91,7 +90,6 @@ class Work:
         return occasion_of(self.todo, effect, contact=self.contact)
 
 
-_LOCK = Prepared("select 1 from todos_todo where organization_id = %s and id = %s for no key update")
 STEPS = Compiled(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
 # By keys alone, and in tens: a join could be planned by the organization, which has many more of them than a run.
 CALLS = Compiled(
@@ -102,13 +100,16 @@ NONE = UUID(int=0)
 
 
 @contextmanager
-def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None) -> Iterator[Todo]:
+def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None, begins_in: UUID | None = None) -> Iterator[Todo]:
     """One transaction of a worker on its todo, which is locked before the job proves itself (jobs.fence). Raises Zombie.
 
-    `conversation_id` is the todo's, where that learns in the same commit what becomes of effects: it is locked first of all.
+    `conversation_id` is the todo's, where that learns in the same commit what becomes of effects, and `begins_in` it is, where an
+    effect may begin: it is locked first of all.
     """
     with tenant_tx(job.organization_id, plans_once=True), hold(conversation_id):
-        _LOCK(job.organization_id, job.subject_id)
+        if conversation_id is None:
+            lock(begins_in)
+        LOCK(job.organization_id, job.subject_id)
         prove(job)
         # By a statement of its own: what was committed while the lock was waited for is seen in all of it.
         yield read_whole(job.subject_id)
@@ -116,7 +117,7 @@ def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None) -> Iterator
 
 def lock_todo(todo_id: UUID) -> Todo:
     """The todo, which nobody else changes before this transaction ends. Raises Todo.DoesNotExist."""
-    _LOCK(current_organization_id(), todo_id)
+    LOCK(current_organization_id(), todo_id)
     return read_whole(todo_id)
 
 

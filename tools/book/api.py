@@ -25,6 +25,7 @@ from tools.book.clock import read_clock, read_day, read_moment
 from tools.book.finding import bookings_of, on_day, with_phone
 from tools.book.links import manage_url
 from tools.book.opening import Opening
+from tools.book.phones import NoPhone, read_phone
 from tools.book.refusals import Closed, NoTime
 from tools.book.resources import (
     LARGEST,
@@ -131,12 +132,18 @@ class Bookings(BookView):
             self.project,
             Wish(party_size=data["party_size"], kind=data["kind"], resource_id=data.get("resource")),
             starts_at=moment_of(data["starts_at"], self.project),
-            guest=Guest(name=data["name"], phone=data["phone"], email=data["email"]),
+            guest=Guest(name=data["name"], phone=self._phone(data["phone"]), email=data["email"]),
             now=timezone.now(),
             title=data["title"],
             notes=data["notes"],
         )
         return Response(self.shown(booking), status=201)
+
+    def _phone(self, text: str) -> str:
+        try:
+            return read_phone(text, region=config_of(self.project).region) if text else ""
+        except NoPhone as refusal:
+            raise ApiError("invalid_phone", f"phone: {refusal.sentence}", field="phone") from refusal
 
 
 class BookingDetail(BookView):
@@ -199,14 +206,12 @@ class FreeTimes(BookView):
 
     def _wish(self) -> Wish:
         query = self.request.query_params
-        size, kind = query.get("party_size", "1"), query.get("kind", BookingKind.BOOKING)
+        size = query.get("party_size", "1")
         if not (size.isascii() and size.isdigit() and 1 <= int(size[:9]) <= LARGEST):
             raise ApiError(
                 "invalid_party_size", f"party_size must be a number from 1 to {LARGEST}.", field="party_size"
             )
-        if kind not in BookingKind.values:
-            raise ApiError("invalid_kind", f"kind must be one of {', '.join(BookingKind.values)}.", field="kind")
-        return Wish(party_size=int(size), kind=BookingKind(kind))
+        return Wish(party_size=int(size), kind=BookingKind(query.get("kind") or BookingKind.BOOKING))
 
     def _clock(self) -> Any:
         text = self.request.query_params.get("time")

@@ -12,6 +12,7 @@ from projects.models import Project
 from tools.book.clock import read_clock, read_day
 from tools.book.desk import Arguments
 from tools.book.opening import Opening, Span
+from tools.book.phones import NoPhone, example_phone, read_phone
 from tools.book.refusals import Unbookable
 from tools.book.search import config_of, new_search
 from tools.book.services import Cause, Guest, book
@@ -61,6 +62,16 @@ class SizeUnknown(Unbookable):
         super().__init__(type(self).__doc__ or "", field="party_size")
 
 
+class PhoneUnknown(Unbookable):
+    """What was given as the phone number is none."""
+
+    code = "invalid_phone"
+
+    def __init__(self, refusal: NoPhone, *, region: str) -> None:
+        way = f"Ask for it again, with its country, like {example_phone(region)}; then book."
+        super().__init__(f"Nothing was booked: {refusal} {way}", field="phone")
+
+
 def reserve(
     project: Project,
     agreed: Agreed,
@@ -82,7 +93,7 @@ def reserve(
         starts_at=local_moment(
             project, wish, day=read_day(agreed.date), clock=read_clock(agreed.time), now=occasion.at, busy=busy
         ),
-        guest=_guest(agreed, occasion),
+        guest=_guest(agreed, occasion, region=config_of(project).region),
         now=occasion.at,
         cause=_cause(occasion),
         title=title,
@@ -117,12 +128,16 @@ def _cause(occasion: Occasion) -> Cause:
     )
 
 
-def _guest(agreed: Agreed, occasion: Occasion) -> Guest:
-    """What was said, filled up with what is known of the customer."""
+def _guest(agreed: Agreed, occasion: Occasion, *, region: str) -> Guest:
+    """What was said, filled up with what is known of the customer. Raises PhoneUnknown for words that are no number."""
     contact = occasion.contact
+    try:
+        said = read_phone(agreed.phone, region=region) if agreed.phone else ""
+    except NoPhone as refusal:
+        raise PhoneUnknown(refusal, region=region) from refusal
     return Guest(
         name=agreed.name or (contact.name if contact else ""),
-        phone=agreed.phone or (contact.phone if contact else ""),
+        phone=said or (contact.phone if contact else ""),
         email=agreed.email or (contact.email if contact else ""),
     )
 

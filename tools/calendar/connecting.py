@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from projects.models import Project
 from tools.book.resources import plant_resources
-from tools.calendar.entries import catch_up
+from tools.calendar.entries import catch_up, wait_for_bookings
 
 # A calendar without anything to book beside it: it is one person's, who is met for half an hour.
 OWNER = {"name": "Calendar", "kind": "person", "capacity": 1, "slot_minutes": 30}
@@ -12,5 +12,6 @@ OWNER = {"name": "Calendar", "kind": "person", "capacity": 1, "slot_minutes": 30
 
 def calendar_connected(project: Project) -> None:
     """Make something that can be booked, where there is nothing, and write the bookings to come; in the running transaction."""
+    wait_for_bookings(project)
     plant_resources(project, [OWNER])
     catch_up(project)

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from jobs.enqueue import JobRequest, enqueue
 from projects.models import Project, Source
+from projects.postgresql.prepared import Prepared
 from tools import ledger
 from tools.calendar.looking import KIND
 from tools.definition import Delivery, ToolDefinition
@@ -33,8 +34,20 @@ AWAY = (423, 429, 500, 502, 503, 504)
 AGAIN = (EffectState.FAILED, EffectState.CANCELLED, EffectState.UNKNOWN)
 
 
+# Whoever books looks whether a calendar is connected, and whoever connects one looks what is booked: each sees what the other
+# has done, because they do it one after the other. Those who book don't wait for each other.
+_BOOKS = Prepared("select 1 from pg_advisory_xact_lock_shared(hashtextextended(%s, 0))")
+_CONNECTS = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
+
+
+def wait_for_bookings(project: Project) -> None:
+    """Let those who are booking at this moment commit, and those who come after wait for the end of this transaction."""
+    _CONNECTS(f"calendar:{project.pk}")
+
+
 def follow(booking: Booking) -> None:
     """Plan that the calendar follows what has become of a booking, in the running transaction; nothing without a calendar."""
+    _BOOKS(f"calendar:{booking.project_id}")
     if not Source.objects.filter(project_id=booking.project_id, kind=KIND, is_enabled=True).exists():
         return
     earlier = booking.calendar_effect_id

@@ -205,7 +205,7 @@ def _settle(job: ClaimedJob, work: Work, outcome: Outcome) -> None:
                 enqueue([job_of(effect, job.subject_id, run_after=due_at)])
         else:
             ledger.store_outcome(effect, outcome, state=STATES[course])
-        if needs_reauth(outcome) and mark_needs_reauth(work.connection.source_id):
+        if needs_reauth(outcome) and mark_needs_reauth(work.connection.source_id, tried=work.connection):
             log.warning("The calendar of project %s has to be connected again.", work.project.pk)
         if course is Course.DONE:
             url = work.url if work.is_written else ""

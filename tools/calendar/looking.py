@@ -112,7 +112,7 @@ async def _look(connection: Connection, asker: Asker, window: Span) -> View:
     try:
         busy = await calendar.busy(window, zone=ZoneInfo(asker.timezone), project_id=asker.project_id)
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, asker.organization_id, connection.source_id)
+        await in_db(ask_for_sign_in, asker.organization_id, connection)
         return View(note=BY_THE_BOOK, problem=str(error), needs_reauth=True)
     except CalendarFailed as error:
         log.warning("The calendar of project %s was not looked at: %s", asker.project_id, error)
@@ -133,11 +133,11 @@ def calendar_over(connection: Connection) -> Calendar:
     return Calendar(connection, guard=Guard(allow=settings.OUTBOUND_ALLOW))
 
 
-def ask_for_sign_in(organization_id: UUID, source_id: UUID) -> None:
+def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
     """Tell staff, once, that the calendar has to be connected again (F17)."""
     with tenant_tx(organization_id):
-        if mark_needs_reauth(source_id):
-            log.warning("The calendar %s has to be connected again.", source_id)
+        if mark_needs_reauth(tried.source_id, tried=tried):
+            log.warning("The calendar %s has to be connected again.", tried.source_id)
 
 
 def _open(organization_id: UUID, project_id: UUID) -> Connection | None:

@@ -12,6 +12,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
 from projects.api.problem import ApiError
 from projects.models import Member, Project
@@ -19,6 +21,7 @@ from projects.tenancy import tenant_tx
 from projects.tenant_admin import TenantAdmin
 from tools.checking.problem import DefinitionRefused
 from tools.custom import service
+from tools.custom.named import steps_left_without
 from tools.custom.reading import read_json
 from tools.custom.secrets import rotate_signing_secret
 from tools.models import CustomTool, CustomToolVersion
@@ -101,8 +104,13 @@ class CustomToolAdmin(TenantAdmin):
         _serve(obj, lambda project: service.remove(project, obj.name, author=_member_of(request)))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """The tool alone: its versions are not deleted with it."""
-        return [str(obj) for obj in objs], {self.opts.verbose_name_plural: len(objs)}, set(), []
+        """The tool alone, with the steps that name it: its versions are not deleted with it."""
+        return (
+            [line for obj in objs for line in (str(obj), _steps_left(obj))],
+            {self.opts.verbose_name_plural: len(objs)},
+            set(),
+            [],
+        )
 
     @admin.action(description="Switch on: offer the selected tools from the next turn on")
     def enable(self, request: HttpRequest, tools: QuerySet[CustomTool]) -> None:
@@ -158,6 +166,16 @@ def _serve(tool: Model, work: Callable[[Project], Any]) -> None:
     row = cast(CustomTool, tool)
     with tenant_tx(cast(UUID, row.organization_id)):
         work(Project.objects.get(pk=row.project_id))
+
+
+def _steps_left(tool: CustomTool) -> list[str]:
+    """The steps that name the tool, each with the way there."""
+    with tenant_tx(cast(UUID, tool.organization_id)):
+        project = Project.objects.select_related("agent_version").get(pk=tool.project_id)
+        steps = steps_left_without(project, tool.name)
+    page = reverse("agent", kwargs={"project_slug": project.slug, "section": "scenarios"})
+    sentence = 'Step <a href="{}#{}">{} {}</a> of the scenarios names it; take it out there too.'
+    return [format_html(sentence, page, step.anchor, step.number, step.title) for step in steps]
 
 
 def _member_of(request: HttpRequest) -> Member | None:

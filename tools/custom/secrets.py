@@ -16,6 +16,7 @@ from django.utils import timezone
 from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from projects import crypto
+from projects.models import Project
 from tools.checking.options import OWN_HEADERS
 from tools.checking.problem import DefinitionRefused, Problem
 from tools.models import CustomTool
@@ -64,8 +65,8 @@ def first_signing_secret(tool: CustomTool) -> str | None:
 
 
 def rotate_signing_secret(tool: CustomTool) -> str:
-    """A new signing secret, to be shown this once. The one before signs beside it for OVERLAP."""
-    stored = _read(tool)
+    """A new signing secret, to be shown this once. The one before signs beside it for OVERLAP. Of two at once both sign."""
+    stored = _locked(tool)
     secret = PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     before = [{**one, "until": (timezone.now() + OVERLAP).isoformat()} for one in stored["signing"][:1]]
     _write(tool, {**stored, "signing": [{"secret": secret, "until": None}, *before]})
@@ -73,8 +74,11 @@ def rotate_signing_secret(tool: CustomTool) -> str:
 
 
 def set_secret_headers(tool: CustomTool, changes: Mapping[str, str | None]) -> list[str]:
-    """Set headers by name, or take away those given as None; answers with the names that are set. Raises DefinitionRefused."""
-    stored = _read(tool)
+    """Set headers by name, or take away those given as None; answers with the names that are set. Raises DefinitionRefused.
+
+    Two at once follow each other.
+    """
+    stored = _locked(tool)
     changed = {name.lower() for name in changes}
     kept = {name: value for name, value in stored["headers"].items() if name.lower() not in changed}
     headers = {**kept, **{name: value for name, value in changes.items() if value is not None}}
@@ -101,6 +105,15 @@ def _problem_of(name: str, value: str) -> Problem | None:
     except InvalidRequest as error:
         return Problem(path, str(error))
     return None
+
+
+def _locked(tool: CustomTool) -> dict[str, Any]:
+    """What is stored, which nobody else changes before this transaction ends: under the lock of all tools of the project, because
+    who saves a definition writes the whole row.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=tool.project_id)
+    tool.secrets = CustomTool.objects.values_list("secrets", flat=True).get(pk=tool.pk)
+    return _read(tool)
 
 
 def _read(tool: CustomTool) -> dict[str, Any]:

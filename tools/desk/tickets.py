@@ -61,7 +61,8 @@ def change_ticket(ticket_id: UUID, changes: Mapping[str, Any], *, by: User | Non
 
     Raises Ticket.DoesNotExist.
     """
-    ticket = Ticket.objects.select_for_update(of=("self",)).select_related("assignee").get(pk=ticket_id)
+    # Without a join: after a wait PostgreSQL compares the new row with the assignee before, and finds none.
+    ticket = Ticket.objects.select_for_update(no_key=True).get(pk=ticket_id)
     different = {name: value for name, value in changes.items() if getattr(ticket, name) != value}
     if not different:
         return ticket
@@ -77,10 +78,13 @@ def change_ticket(ticket_id: UUID, changes: Mapping[str, Any], *, by: User | Non
 
 
 def find_assignee(email: str | None) -> User | None:
-    """The member with this address, who may operate; None for nobody. Raises ApiError."""
+    """The member with this address, who may operate, and stays one until this transaction ends: whoever ends a membership takes
+    its tickets away, and has to see this one. None for nobody. Raises ApiError.
+    """
     if not email:
         return None
-    member = Member.objects.select_related("user").filter(user__email__iexact=email).first()
+    members = Member.objects.select_for_update(of=("self",), no_key=True).select_related("user")
+    member = members.filter(user__email__iexact=email).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:
         raise ApiError("invalid_assignee", f"assignee: {email} is no member who may operate.", field="assignee")
     return member.user

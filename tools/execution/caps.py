@@ -25,6 +25,10 @@ where organization_id = %s and project_id = %s and kind = %s and id <> %s
 _TODAY = Prepared(f"select ({_COUNTED} and conversation_id = %s), ({_COUNTED} and recipient <> '' and recipient = %s)")
 
 
+# Whoever writes to one recipient, from whichever conversation, does it one after the other: else the last place would be taken by
+# all who look at once. Held to the end of the transaction that begins the effect.
+_ONE_AT_A_TIME = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
+
 # What is read by somebody: a tool of such a kind that names no addressee writes to the customer.
 LETTERS = ("email", "sms")
 
@@ -45,6 +49,9 @@ def cap_of(effect: Effect) -> str:
     if effect.delivery != Delivery.ONCE and not effect.repeat_key:
         # It looks something up.
         return ""
+    if effect.recipient:
+        # By a statement of its own: the count sees what was committed before the lock was given.
+        _ONE_AT_A_TIME(f"caps:{effect.project_id}:{effect.kind}:{effect.recipient}")
     most = MOST_IN_CONVERSATION.get(effect.kind, MOST_OF_ANOTHER_KIND)
     in_conversation, to_recipient = _counted_today(effect)
     if in_conversation >= most:

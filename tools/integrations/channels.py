@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 
@@ -38,7 +37,7 @@ async def deliver(message: Sms | Email, occasion: Occasion) -> Outcome:
         return Outcome.failed("It wasn't sent: staff has to connect the service again that it goes out by.")
     outcome = await channel_over(connection).send(message, key=occasion.key)
     if needs_reauth(outcome):
-        await in_db(_ask_for_sign_in, occasion, connection.source_id)
+        await in_db(_ask_for_sign_in, occasion, connection)
     return outcome
 
 
@@ -58,7 +57,7 @@ def _open(occasion: Occasion, kind: str) -> Connection | None:
         return open_source(occasion.project_id, kind)
 
 
-def _ask_for_sign_in(occasion: Occasion, source_id: UUID) -> None:
+def _ask_for_sign_in(occasion: Occasion, tried: Connection) -> None:
     with tenant_tx(occasion.organization_id):
-        if mark_needs_reauth(source_id):
+        if mark_needs_reauth(tried.source_id, tried=tried):
             log.warning("A source of project %s has to be connected again.", occasion.project_id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from projects.attributes import resolve_attributes
 from projects.models import Project
 from projects.tenancy import tenant_tx
@@ -36,12 +38,32 @@ def sms_repeat(text: str, occasion: Occasion) -> str | None:
     return f"{same_number(phone)}\n{same_words(text)}" if phone else None
 
 
+class TextRules:
+    """Which numbers a project texts to, inside the running transaction; read when the first is asked about."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def number(self, phone: str) -> str:
+        """The number in E.164, by the project's region and countries. Raises NumberRefused."""
+        config = self._project.agent_version.config if self._project.agent_version else None
+        return number_to_text(phone, region=config.region if config else "US", countries=self._countries)
+
+    def refusal(self, phone: str) -> str:
+        """Why no text may go to the number, as a sentence; empty where one may."""
+        try:
+            self.number(phone)
+        except NumberRefused as refusal:
+            return str(refusal)
+        return ""
+
+    @cached_property
+    def _countries(self) -> frozenset[str]:
+        setting = resolve_attributes(self._project).get(COUNTRIES)
+        return countries_of(setting.value if setting else None)
+
+
 def _allowed_number(phone: str, occasion: Occasion) -> str:
-    """The customer's number in E.164, by the project's region and countries. Raises NumberRefused."""
     with tenant_tx(occasion.organization_id):
         project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
-        config = project.agent_version.config if project.agent_version else None
-        countries = resolve_attributes(project).get(COUNTRIES)
-    return number_to_text(
-        phone, region=config.region if config else "US", countries=countries_of(countries.value if countries else None)
-    )
+        return TextRules(project).number(phone)

@@ -59,13 +59,13 @@ async def _ask_shop(project: Project, kind: SourceKind) -> Trial:
     try:
         found = await shop_over(connection).fetch({"per_page": "1"})
     except SignInRefused as error:
-        await in_db(_note_sign_in, organization_id, connection.source_id, refused_sign_in(str(error)))
+        await in_db(_note_sign_in, organization_id, connection, refused_sign_in(str(error)))
         return Trial(False, str(error))
     except ShopFailed as error:
         return Trial(False, str(error))
     if not isinstance(found, list):
         return Trial(False, "The shop's answer is no list of orders.")
-    await in_db(_note_sign_in, organization_id, connection.source_id, Outcome.done(""))
+    await in_db(_note_sign_in, organization_id, connection, Outcome.done(""))
     return Trial(True, "The shop answers, and lets its orders be read.")
 
 
@@ -78,11 +78,11 @@ async def _ask_calendar(project: Project, kind: SourceKind) -> Trial:
     try:
         sentence = await try_calendar(connection, project)
     except SignInRefusedByCalendar as error:
-        await in_db(_note_sign_in, organization_id, connection.source_id, refused_sign_in(str(error)))
+        await in_db(_note_sign_in, organization_id, connection, refused_sign_in(str(error)))
         return Trial(False, str(error))
     except CalendarFailed as error:
         return Trial(False, str(error))
-    await in_db(_note_sign_in, organization_id, connection.source_id, Outcome.done(""))
+    await in_db(_note_sign_in, organization_id, connection, Outcome.done(""))
     missed = await in_db(write_missed, project)
     return Trial(True, f"{sentence} {missed}".strip())
 
@@ -117,7 +117,7 @@ async def send_test(project: Project, kind: SourceKind, *, to: str) -> Trial:
     except NumberRefused as refusal:
         return Trial(False, str(refusal))
     outcome = await channel_over(connection).send(message, key=f"test-{uuid4().hex}")
-    await in_db(_note_sign_in, organization_id, connection.source_id, outcome)
+    await in_db(_note_sign_in, organization_id, connection, outcome)
     return _trial(outcome, to.strip())
 
 
@@ -135,12 +135,12 @@ def _open(organization_id: UUID, project_id: UUID, kind: str) -> Connection | No
         return open_source(project_id, kind)
 
 
-def _note_sign_in(organization_id: UUID, source_id: UUID, outcome: Outcome) -> None:
+def _note_sign_in(organization_id: UUID, tried: Connection, outcome: Outcome) -> None:
     with tenant_tx(organization_id):
         if needs_reauth(outcome):
-            mark_needs_reauth(source_id)
+            mark_needs_reauth(tried.source_id, tried=tried)
         elif outcome.ending is Ending.DONE:
-            clear_needs_reauth(source_id)
+            clear_needs_reauth(tried.source_id, tried=tried)
 
 
 def _trial(outcome: Outcome, to: str) -> Trial:

@@ -117,7 +117,7 @@ async def _found(look: Look) -> list[dict[str, Any]]:
             for order in await fetch_orders(shop_over(connection), look.wanted, timezone=look.timezone)
         ]
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, look.organization_id, connection.source_id)
+        await in_db(ask_for_sign_in, look.organization_id, connection)
         raise ApiError("shop_not_connected", str(error), status=409) from error
     except ShopFailed as error:
         raise ApiError("shop_failed", str(error), status=502) from error

@@ -71,7 +71,7 @@ async def look_up_orders(arguments: Mapping[str, Any], occasion: Occasion) -> Ou
     try:
         orders = await fetch_orders(shop, wanted, timezone=occasion.timezone)
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, occasion.organization_id, connection.source_id)
+        await in_db(ask_for_sign_in, occasion.organization_id, connection)
         return refused_sign_in(str(error), told=NOT_CONNECTED, http_status=401, **kept)
     except ShopFailed as error:
         return Outcome.failed(str(error), told=NO_ANSWER, **kept)
@@ -104,8 +104,8 @@ def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:
     return None if connection is None or connection.needs_reauth else connection
 
 
-def ask_for_sign_in(organization_id: UUID, source_id: UUID) -> None:
+def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
     """Tell staff, once, that the shop has to be connected again (F17)."""
     with tenant_tx(organization_id):
-        if mark_needs_reauth(source_id):
-            log.warning("The shop %s has to be connected again.", source_id)
+        if mark_needs_reauth(tried.source_id, tried=tried):
+            log.warning("The shop %s has to be connected again.", tried.source_id)

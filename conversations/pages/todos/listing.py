@@ -21,8 +21,10 @@ from projects.permissions import Entry
 from todos.approvals import may_approve, why_not_runnable
 from todos.content import compiled_tools, content_of, hash_of
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
+from todos.reaching import Refusal
 from tools.catalogue import CompiledTool
 from tools.execution.handler import Contact
+from tools.integrations.sms import TextRules
 
 PAGE = 50
 LIST = "list"
@@ -84,7 +86,10 @@ def list_of(entry: Entry, asked: Asked, *, zone: str) -> dict[str, Any]:
     counts = status_counts(project)
     cards = cards_of(shown, tools=tools, zone=zone)
     contacts = contacts_of({todo.persona_id for todo in shown})
-    rows = [Row(card, _choice(todo, entry, tools, contacts)) for todo, card in zip(shown, cards, strict=True)]
+    not_texted = TextRules(project).refusal
+    rows = [
+        Row(card, _choice(todo, entry, tools, contacts, not_texted)) for todo, card in zip(shown, cards, strict=True)
+    ]
     return {
         "asked": asked,
         "tabs": _tabs(asked, counts),
@@ -115,11 +120,17 @@ def _narrowed(project: Project, asked: Asked) -> QuerySet[Todo]:
     return rows.filter(created_at__lte=after.created_at, pk__lt=after.pk) if after else rows
 
 
-def _choice(todo: Todo, entry: Entry, tools: Mapping[str, CompiledTool], contacts: Mapping[UUID, Contact]) -> str:
+def _choice(
+    todo: Todo,
+    entry: Entry,
+    tools: Mapping[str, CompiledTool],
+    contacts: Mapping[UUID, Contact],
+    not_texted: Refusal,
+) -> str:
     """The todo as it is shown: its id, its version and the hash of its content."""
     if todo.status != TodoStatus.PENDING_REVIEW or not may_approve(todo, entry.member.role):
         return ""
-    if why_not_runnable(todo, tools=tools):
+    if why_not_runnable(todo, tools=tools, contacts=contacts, not_texted=not_texted):
         return ""
     return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
 

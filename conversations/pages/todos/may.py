@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from projects.models.key import Scope
 from projects.permissions import Entry
-from todos.approvals import NO_CUSTOMER, NOBODY, UNREACHED, may_approve, needs_second
+from todos.approvals import may_approve, needs_second
 from todos.by_hand import NOT_SETTLED, TAKEABLE
 from todos.lifecycle import AFTER
 from todos.models import Approval, Todo, TodoStatus
+from todos.reaching import NO_CUSTOMER, NOBODY, NOT_TEXTED, UNREACHED, Unsent
 from tools.models import Effect
 
 S = TodoStatus
@@ -18,7 +19,7 @@ S = TodoStatus
 
 @dataclass(frozen=True)
 class WayOut:
-    """What helps a todo that reaches nobody: `field` is where it is filled in, on the page that edits the todo."""
+    """What helps a todo whose letters reach nobody: `field` is where it is filled in, on the page that edits the todo."""
 
     words: str
     icon: str
@@ -30,12 +31,13 @@ WAYS_OUT: Mapping[str, WayOut] = {
     NO_CUSTOMER: WayOut("Choose the customer", "user", "persona"),
     UNREACHED["email"]: WayOut("Fill in the e-mail address", "mail", "contact-email"),
     UNREACHED["sms"]: WayOut("Fill in the phone number", "phone", "contact-phone"),
+    NOT_TEXTED: WayOut("Change the phone number", "phone", "contact-phone"),
 }
 
 
 @dataclass(frozen=True)
 class May:
-    """`way_out` is there for a todo that reaches nobody, `take` and `finish` are a person's own work."""
+    """`way_out` is there where a letter reaches nobody, `take` and `finish` are a person's own work."""
 
     approve: bool
     edit: bool
@@ -49,8 +51,23 @@ class May:
     end_rule: bool
 
 
-def may_of(todo: Todo, entry: Entry, approval: Approval | None, *, problem: str, effects: Iterable[Effect]) -> May:
-    """`approval` is the one that stands, `problem` keeps the todo from being approved."""
+def way_out_of(reason: str) -> WayOut | None:
+    """What helps where a letter reaches nobody for this reason, which may say more behind it."""
+    return next((way for known, way in WAYS_OUT.items() if reason.startswith(known)), None)
+
+
+def may_of(
+    todo: Todo,
+    entry: Entry,
+    approval: Approval | None,
+    *,
+    problem: str,
+    unsent: Sequence[Unsent],
+    effects: Iterable[Effect],
+) -> May:
+    """`approval` is the one that stands, `problem` keeps the todo from being approved, `unsent` is what reaches nobody of one
+    that can be.
+    """
     status, operates = TodoStatus(todo.status), entry.may(Scope.OPERATE)
     is_pending, is_taken = status == S.PENDING_REVIEW, status == S.IN_PROGRESS and bool(todo.taker)
     may_agree = is_pending and may_approve(todo, entry.member.role)
@@ -60,7 +77,7 @@ def may_of(todo: Todo, entry: Entry, approval: Approval | None, *, problem: str,
     return May(
         approve=may_agree and not problem and not is_first,
         edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
-        way_out=WAYS_OUT.get(problem) if operates and is_pending else None,
+        way_out=way_out_of(problem or next((one.reason for one in unsent), "")) if operates and is_pending else None,
         reject=operates and is_pending,
         cancel=operates and not is_pending and S.CANCELLED in AFTER[status],
         take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),

@@ -10,8 +10,10 @@ from conversations.pages.todos.story import happening_of
 from conversations.pages.todos.words import STANDINGS, first_word
 from todos.approvals import needs_second
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
+from todos.reaching import Unsent
 
 S = TodoStatus
+WORDS = {"email": "e-mail", "sms": "text"}
 TITLES = {
     "put_back": "It came back to review.",
     "reviewed_again": "It is reviewed again.",
@@ -32,17 +34,18 @@ def notes_of(
     approvals: Sequence[Approval],
     *,
     problem: str,
+    unsent: Sequence[Unsent],
     is_by_hand: bool,
     is_proposal: bool,
     differs: bool,
     zone: str,
 ) -> list[Note]:
-    """In order. `problem` keeps it from being approved; it `differs` from what was approved last, or else was proposed, unless
-    it `is_proposal`.
+    """In order. `problem` keeps it from being approved, `unsent` would reach nobody though it can be; it `differs` from what was
+    approved last, or else was proposed, unless it `is_proposal`.
     """
     if todo.status == S.PENDING_REVIEW:
         changed = [] if is_proposal else [_changed(todo, approvals, differs=differs, zone=zone)]
-        return [*changed, *_pending(todo, approvals, problem=problem, is_by_hand=is_by_hand)]
+        return [*changed, *_pending(todo, approvals, problem=problem, unsent=unsent, is_by_hand=is_by_hand)]
     if todo.status == S.IN_PROGRESS and todo.taker:
         since = moment_of(todo.status_at, zone=zone).date
         return [
@@ -55,7 +58,9 @@ def notes_of(
     return [Note(standing.tone, standing.icon, standing.word, todo.reason)] if todo.reason else []
 
 
-def _pending(todo: Todo, approvals: Sequence[Approval], *, problem: str, is_by_hand: bool) -> list[Note]:
+def _pending(
+    todo: Todo, approvals: Sequence[Approval], *, problem: str, unsent: Sequence[Unsent], is_by_hand: bool
+) -> list[Note]:
     notes = list[Note]()
     standing_yes = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
     if standing_yes is not None:
@@ -70,6 +75,9 @@ def _pending(todo: Todo, approvals: Sequence[Approval], *, problem: str, is_by_h
         notes.append(Note("mute", "hand-grab", "No tool can do this.", sentence))
     if problem:
         notes.append(Note("bad", "alert-circle", "It can’t be approved as it is.", problem))
+    for one in unsent:
+        title = f"Its {WORDS[one.kind]} would reach nobody."
+        notes.append(Note("warn", "alert-triangle", title, f"{one.reason} Approved as it is, the rest of it is done."))
     return notes
 
 

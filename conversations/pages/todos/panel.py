@@ -21,13 +21,15 @@ from conversations.pages.todos.notes import notes_of
 from conversations.pages.todos.plan import Content, Plan, plan_of
 from conversations.pages.todos.run_log import runs_of
 from conversations.pages.todos.story import story_of
+from conversations.pages.todos.wishes import wishes_against
 from conversations.pages.todos.words import SOURCES, STANDINGS, approvers_of, first_word
 from projects.permissions import Entry
-from todos.approvals import why_not_runnable
+from todos.approvals import unsent_of, why_not_runnable
 from todos.authority import wanted_role
 from todos.content import compiled_tools, content_of, hash_of
 from todos.lifecycle import AGENT
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
+from todos.reaching import Unsent
 from todos.wanted import wanted_recipients
 from tools.catalogue import CompiledTool
 from tools.models import Effect, EffectState
@@ -65,7 +67,7 @@ class Done:
 @dataclass(frozen=True)
 class Read:
     """What was read for one todo. `approval` is the standing one of its version, `said` the one that the page tells of, `before`
-    what its content is compared with, `problem` why it couldn't run.
+    what its content is compared with, `problem` why it couldn't run, `unsent` which letters of one that can reach nobody.
     """
 
     todo: Todo
@@ -76,6 +78,7 @@ class Read:
     said: Approval | None
     before: Content | None
     problem: str
+    unsent: Sequence[Unsent]
     effects: Sequence[Effect]
 
     @property
@@ -114,6 +117,7 @@ def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
     approval = next((one for one in approvals[::-1] if one.version == todo.version and one.ended_at is None), None)
     complete = next((one for one in approvals[::-1] if one.is_complete), None)
     is_in_review = todo.status == S.PENDING_REVIEW
+    problem = why_not_runnable(todo, tools=tools) if is_in_review else ""
     return Read(
         todo=todo,
         tools=tools,
@@ -122,7 +126,8 @@ def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
         approval=approval,
         said=approval if is_in_review else complete,
         before=_before(todo, approvals),
-        problem=why_not_runnable(todo, tools=tools) if is_in_review else "",
+        problem=problem,
+        unsent=unsent_of(todo, tools=tools) if is_in_review and not problem else [],
         effects=_effects(todo),
     )
 
@@ -152,20 +157,23 @@ def _asked(read: Read) -> dict[str, Any]:
 def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
     """Who has said yes or may say it, and what has to be known before."""
     before, todo = read.before, read.todo
+    notes = notes_of(
+        todo,
+        read.approvals,
+        problem=read.problem,
+        unsent=read.unsent,
+        is_by_hand=read.is_by_hand,
+        is_proposal=before is None,
+        differs=before is not None and _without_repeats(before) != _without_repeats(read.content),
+        zone=zone,
+    )
+    named = [read.tools[name] for name in read.content["tools"] if name in read.tools]
     return {
         "yes": _yes(read.said, zone) if read.said else None,
-        "notes": notes_of(
-            todo,
-            read.approvals,
-            problem=read.problem,
-            is_by_hand=read.is_by_hand,
-            is_proposal=before is None,
-            differs=before is not None and _without_repeats(before) != _without_repeats(read.content),
-            zone=zone,
-        ),
+        "notes": [*notes, *(wishes_against(todo, named) if read.is_in_review else [])],
         "problem": read.problem,
         "is_by_hand": read.is_by_hand,
-        "may": may_of(todo, entry, read.approval, problem=read.problem, effects=read.effects),
+        "may": may_of(todo, entry, read.approval, problem=read.problem, unsent=read.unsent, effects=read.effects),
         "approvers": approvers_of(wanted_role(todo)),
     }
 

@@ -16,7 +16,7 @@ from projects.agent import AgentConfig
 from projects.api.problem import ApiError
 from projects.models import AgentVersion, Project
 from projects.pages.agent.boxes import Box, Boxes
-from todos.approvals import needs_contact
+from todos.reaching import needs_contact
 from tools.catalogue import CompiledTool
 
 CONTACT = "contact."

@@ -116,7 +116,7 @@ def types(request: HttpRequest, project_slug: str, section: str) -> HttpResponse
 
 def _change(entry: Entry, wish: str, wanted: UUID | None, posted: QueryDict) -> str:
     if wish == "save":
-        saved = save_type(entry.project, _fields(posted), type_id=wanted)
+        saved = save_type(entry.project, _fields(posted), type_id=wanted, started_from=posted.get("saved_at"))
         return f"{saved.name} is saved. Approvals that it changes have to be given again."
     if wanted is None or wish not in ("remove", "end"):
         raise Http404

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from projects.tenancy import tenant_tx
 from projects.widgets import WidgetEdit, find_widget, renew_shopper_secret, save_widget
 
 EMAIL = "demo@makegood.example"
+KEY_NAME = "Demo"
 OUTSIDE_CONFIG = ("organization", "project", "attributes", "seeds", "widget", "orders")
 
 
@@ -42,9 +44,8 @@ class Command(BaseCommand):
         with tenant_tx(organization_id):
             project = _project(user, trattoria, standing=Project.objects.order_by("created_at").first())
             connect_store(_project(user, shop, standing=find_shop()))
-            ApiKey.objects.filter(project=project, name="Demo").delete()
-            key = create_key(project, name="Demo", scopes=list(Scope), throttled=False)
-        answer = {"api_key": key.secret, "email": EMAIL, "password": password, "project": project.slug}
+            key = _key(project)
+        answer = {"api_key": key, "email": EMAIL, "password": password, "project": project.slug}
         self.stdout.write(json.dumps(answer) if options["json"] else _sentence(answer))
 
 
@@ -52,6 +53,30 @@ def _password() -> str:
     """The same for as long as the installation has its SECRET_KEY: what somebody has written down goes on working."""
     digest = salted_hmac("projects.demo", EMAIL, algorithm="sha256").digest()
     return base64.urlsafe_b64encode(digest[:9]).decode()
+
+
+def _key(project: Project) -> str:
+    """The same for as long, too, so that a program that was given it goes on working. One that somebody has revoked stays so,
+    and another is made. Two at once answer with the same.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    for number in count():
+        secret = _nth_key(project, number)
+        standing = ApiKey.objects.filter(digest=ApiKey.digest_of(secret)).first()
+        if standing is None or standing.is_usable:
+            break
+    # Those of before, which nobody can be told any more.
+    ours = ApiKey.objects.filter(project=project, name=KEY_NAME, created_by=None, revoked_at=None)
+    ours.exclude(digest=ApiKey.digest_of(secret)).delete()
+    if standing is None:
+        create_key(project, name=KEY_NAME, scopes=list(Scope), throttled=False, secret=secret)
+    return secret
+
+
+def _nth_key(project: Project, number: int) -> str:
+    """In the form of every key."""
+    digest = salted_hmac("projects.demo.key", f"{project.pk}:{number}", algorithm="sha512").digest()
+    return f"mg_{digest[:4].hex()}_{base64.urlsafe_b64encode(digest[4:36]).decode().rstrip('=')}"
 
 
 def _user(password: str) -> User:

@@ -92,6 +92,7 @@ SECTIONS = (
         "What happens when a customer writes again too soon, or not at all.",
         behaviour.read,
         behaviour.show,
+        problems=behaviour.problems,
     ),
     Section(
         "abilities",

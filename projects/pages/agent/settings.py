@@ -82,5 +82,6 @@ def _save_key(entry: Entry, entries: Node, *, before: AgentVersion, after: Agent
     """Whether the form said something about the key."""
     key, is_removed = text_of(entries, "model_api_key"), bool(text_of(entries, "remove_key"))
     urls = {"old_url": before.document.get("model_base_url", ""), "new_url": after.document.get("model_base_url", "")}
-    change_key(entry.project, key=key, is_removed=is_removed, **urls)
+    typed = str(MODELS.read(entries)["model_base_url"])
+    change_key(entry.project, key=key, is_removed=is_removed, **urls, typed_url=typed)
     return bool(key or is_removed)

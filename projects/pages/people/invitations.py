@@ -75,7 +75,7 @@ def announce(request: HttpRequest, entry: Entry, *, new: NewInvitation) -> None:
     delivery = deliver(_message(entry, new.invitation, url=url))
     if delivery is Delivery.SENT:
         with tenant_tx(entry.project.organization.pk):
-            note_emailed(new.invitation)
+            note_emailed(new)
         messages.success(request, f"The invitation is on its way to {email}.")
     else:
         secret = " ".join((delivery, email, url))

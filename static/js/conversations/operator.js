@@ -48,13 +48,16 @@ export class Operator {
     this.isBusy = false;
   }
 
+  /** The same words go with the same key until they are known to have arrived: the answer to a try may be all that was lost. */
   async send(content) {
-    const key = { "Idempotency-Key": crypto.randomUUID() };
+    if (this.unsent?.content !== content) this.unsent = { content, key: crypto.randomUUID() };
+    const { key } = this.unsent;
     const said = await this.attempt(() =>
-      this.api.post(`/conversations/${this.conversation}/operator-messages`, { content }, key),
+      this.api.post(`/conversations/${this.conversation}/operator-messages`, { content }, { "Idempotency-Key": key }),
     );
-    if (said) this.onMessage(said);
-    else this.composer.restore(content);
+    if (!said) return this.composer.restore(content);
+    if (this.unsent?.key === key) this.unsent = null;
+    this.onMessage(said);
   }
 
   /** What it gives; null where it was refused, which the page then says. */

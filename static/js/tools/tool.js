@@ -1,6 +1,6 @@
 // One tool: its editor, its secrets, a trial of it and a rehearsal.
 import { Api } from "../api.js";
-import { note } from "../dom.js";
+import { h, note } from "../dom.js";
 import { Tabs } from "../tabs.js";
 import { toaster } from "../toast.js";
 import { Checking, renderState, whole } from "./checking.js";
@@ -194,16 +194,19 @@ class Tool {
       });
   }
 
+  /** Asks before what takes the tool from the agent, and says which steps count on it. */
   async confirm(form) {
+    const named = at("named")?.content.cloneNode(true) ?? "";
     const answer = await ask({
       title: form.dataset.confirms,
-      content: document.createTextNode(form.dataset.because),
+      content: h("div", { class: "mg-stack" }, h("p", {}, form.dataset.because), named),
       buttons: [
         ["", "Keep", "btn-quiet"],
-        ["remove", "Remove", "btn-danger-quiet"],
+        ["sure", form.dataset.does, "btn-danger-quiet"],
       ],
     });
-    if (answer !== "remove") return;
+    // A switch goes back to where it stood.
+    if (answer !== "sure") return form.reset();
     form.dataset.sure = "yes";
     this.isLeaving = true;
     form.requestSubmit();

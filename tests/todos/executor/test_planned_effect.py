@@ -14,7 +14,7 @@ from jobs.services import fail_job, run_again
 from tests.todos.executor.conftest import LETTER, Runs
 from todos.lifecycle import Actor
 from todos.models import Todo, TodoSource
-from todos.services import cancel_todo, put_back
+from todos.services import cancel_todo, put_back, review_again
 from tools.builtin.send_email_tool import TOOL
 from tools.ledger import effect_key
 from tools.models import Effect
@@ -57,6 +57,49 @@ def test_it_waits_for_the_next_yes_when_the_todo_is_put_back(runs: Runs, todo: T
     runs.do(put_back, approved, reason="Something changed.", actor=Actor("Nello"))
     runs.run(todo)
     assert runs.carry_out(runs.now(todo)).status == "completed"
+
+
+def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
+    runs: Runs, todo: Todo, arranged: Effect
+) -> None:
+    """T11: it didn't happen, so what the agent said still can; it keeps its key."""
+    with runs.tenant.tx():
+        refused = {
+            "state": "failed",
+            "error": "The mail server refused it.",
+            "attempts": 3,
+            "finished_at": timezone.now(),
+        }
+        Effect.objects.filter(pk=arranged.pk).update(**refused)
+    assert runs.carry_out(todo).status == "failed"
+    runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    assert runs.carry_out(runs.now(todo)).status == "completed"
+    with runs.tenant.tx():
+        [effect] = Effect.objects.all()
+    assert (effect.pk, effect.state, effect.attempts) == (arranged.pk, "done", 4)
+
+
+@pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
+def test_an_arranged_effect_that_was_held_back_is_done_if_it_is_ticked(
+    ticked: bool, status: str, runs: Runs, todo: Todo, arranged: Effect
+) -> None:
+    """T11, E6: it is the same effect still, with staff's word for it."""
+    with runs.tenant.tx():
+        Effect.objects.filter(pk=arranged.pk).update(repeat_key="k")
+        done = {"project_id": arranged.project_id, "conversation_id": arranged.conversation_id, "tool": TOOL.name}
+        Effect.objects.create(
+            effect_key="earlier",
+            kind=TOOL.kind,
+            delivery=TOOL.delivery,
+            definition={},
+            repeat_key="k",
+            state="done",
+            started_at=timezone.now(),
+            **done,
+        )
+    assert runs.carry_out(todo).status == "needs_attention"
+    runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[arranged.pk] if ticked else [])
+    assert runs.carry_out(runs.now(todo)).status == status
 
 
 def test_a_run_that_was_given_up_fails_with_the_reason(runs: Runs) -> None:

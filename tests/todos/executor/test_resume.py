@@ -206,6 +206,16 @@ def test_what_an_earlier_run_did_is_repeated_if_it_is_ticked(ticked: bool, statu
     assert runs.carry_out(runs.now(todo)).status == status
 
 
+@pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
+def test_what_was_held_back_is_done_if_it_is_ticked(ticked: bool, status: str, runs: Runs) -> None:
+    """T11, E6: whoever ticks it has seen that the same was done already, by another todo."""
+    runs.carry_out(runs.frozen())
+    todo = runs.carry_out(runs.frozen())
+    [held] = runs.effects(todo)
+    runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[held.pk] if ticked else [])
+    assert runs.carry_out(runs.now(todo)).status == status
+
+
 def test_after_actions_change_the_conversation(runs: Runs, target: Target) -> None:
     """N47, E8: by the conversation's own lane."""
     target.answers(Answers(body='{"crew": "red"}'))

@@ -9,6 +9,7 @@ from uuid import UUID
 from django import forms
 
 from tools.book.opening import Opening
+from tools.book.phones import NoPhone, read_phone
 from tools.book.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
 from tools.book.services import Guest
 from tools.models import Resource, ResourceKind
@@ -63,6 +64,13 @@ class BookingForm(WhenForm):
     phone = forms.CharField(max_length=40, required=False)
     email = forms.EmailField(max_length=254, required=False)
     notes = forms.CharField(max_length=2000, required=False)
+
+    def clean_phone(self) -> str:
+        phone: str = self.cleaned_data["phone"]
+        try:
+            return read_phone(phone, region=self._opening.config.region) if phone else ""
+        except NoPhone as refusal:
+            raise forms.ValidationError(refusal.sentence) from refusal
 
     @property
     def guest(self) -> Guest:

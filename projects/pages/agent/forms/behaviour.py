@@ -26,6 +26,7 @@ POLICIES = (
     ("queue", "Finish, then answer the newer one"),
     ("reject", "Refuse the newer one until the reply is there"),
 )
+NEVER_OVER = "Write two different times. For no quiet hours leave both empty; for no follow-ups, write 0 as the most."
 
 
 def read(entries: Node) -> dict[str, Any]:
@@ -41,6 +42,12 @@ def read(entries: Node) -> dict[str, Any]:
         "follow_up_limit": text_of(entries, "follow_up_limit"),
         "quiet_hours": span if any(span) else None,
     }
+
+
+def problems(changes: dict[str, Any]) -> dict[str, str]:
+    """Quiet hours without an end: whether they are meant never or always to hold, nobody can tell."""
+    quiet = changes["quiet_hours"]
+    return {"quiet_hours": NEVER_OVER} if quiet and quiet[0] == quiet[1] else {}
 
 
 def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:

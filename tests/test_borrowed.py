@@ -1,0 +1,38 @@
+"""A connection that a thread took along when it ended is found, and goes back to its pool."""
+
+from __future__ import annotations
+
+from threading import Thread
+
+import pytest
+from django.db import connection, connections
+
+from tests.borrowed import demand_none_lost
+
+
+def test_a_thread_that_ends_with_a_connection_fails_its_test(database: None) -> None:
+    before = out_of_the_pool()
+    careless = Thread(target=lambda: connections["default"].ensure_connection(), name="careless")
+    careless.start()
+    careless.join()
+    with pytest.raises(AssertionError, match=r"careless of .*fails_its_test.* ended with a connection"):
+        demand_none_lost()
+    assert out_of_the_pool() == before
+
+
+def out_of_the_pool() -> int:
+    """How many of its connections somebody has. This thread has one."""
+    connection.ensure_connection()
+    stats = connection.pool.get_stats()
+    return int(stats["pool_size"] - stats["pool_available"])
+
+
+def test_a_thread_that_gives_its_connection_back_fails_none(database: None) -> None:
+    def work() -> None:
+        connections["default"].ensure_connection()
+        connections.close_all()
+
+    careful = Thread(target=work)
+    careful.start()
+    careful.join()
+    demand_none_lost()

@@ -1,0 +1,78 @@
+"""What a todo begins while a turn begins the same, or another conversation writes to the same customer (E6, threat 8)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.db.models import F
+
+from conversations.log import open_log
+from conversations.services import start_conversation
+from projects.ids import uuid7
+from tests.between import is_anybody_waiting
+from tests.conversations.threads import in_thread
+from tests.processes import until
+from tests.todos.executor.conftest import Runs
+from tools import ledger
+from tools.execution import caps
+from tools.execution.caps import cap_of
+from tools.models import Effect, EffectState
+
+CALLER = "send_email_to_caller"
+
+
+def like(effect: Effect, **changes: object) -> Effect:
+    """One more that is planned, for the same."""
+    fresh = {"pk": uuid7(), "effect_key": uuid4().hex, "state": EffectState.PLANNED, "attempts": 0, "started_at": None}
+    for name, value in {**fresh, **changes}.items():
+        setattr(effect, name, value)
+    effect.save(force_insert=True)
+    return effect
+
+
+@pytest.fixture
+def done(runs: Runs) -> Effect:
+    """A letter to the customer that went out the day before."""
+    [effect] = runs.effects(runs.carry_out(runs.frozen()))
+    with runs.tenant.tx():
+        Effect.objects.update(started_at=F("started_at") - timedelta(days=2))
+    return effect
+
+
+def test_what_a_turn_begins_at_the_same_moment_a_todo_does_not_do_too(runs: Runs, done: Effect) -> None:
+    """E6: whatever tool or moment it comes from."""
+    runs.calls_tool(CALLER)
+    runs.says()
+    todo = runs.approved(runs.todo(runs.kind(CALLER)))
+    with ThreadPoolExecutor(1) as pool:
+        with runs.tenant.tx(), open_log(runs.conversation.pk):
+            ledger.begin_sending(like(done))
+            run = in_thread(pool, lambda: runs.run(todo))
+            until(lambda: run.done() or is_anybody_waiting(), what="the todo's end, or its waiting")
+        run.result()
+    assert [effect.state for effect in runs.effects(todo)] == [EffectState.HELD]
+
+
+def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
+    runs: Runs, done: Effect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threat 8: counted over all conversations of the project."""
+    monkeypatch.setattr(caps, "MOST_TO_RECIPIENT", 1)
+    with runs.tenant.tx():
+        other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
+
+    def begin(effect: Effect) -> str:
+        with runs.tenant.tx():
+            return cap_of(like(effect, conversation_id=other.pk))
+
+    with ThreadPoolExecutor(1) as pool:
+        with runs.tenant.tx():
+            first = like(Effect.objects.get(pk=done.pk))
+            assert cap_of(first) == ""
+            ledger.begin_sending(first)
+            second = in_thread(pool, lambda: begin(done))
+            until(lambda: second.done() or is_anybody_waiting(), what="the other's end, or their waiting")
+        assert "went to this recipient within a day" in str(second.result())

@@ -1,0 +1,55 @@
+"""Two people at one todo, type or rule: who comes second sees what the first did (T2, T10, D15)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from projects.api.problem import ApiError
+from projects.models import Member, Role
+from tests.between import meanwhile
+from tests.conversations.threads import in_thread, until_waiting
+from tests.todos.conftest import REFUND, Desk
+from todos import rules, services, types
+from todos.lifecycle import Actor
+from todos.rules import draft_rule, keep_rule
+
+
+def test_a_yes_that_waits_for_an_edit_is_of_the_type_that_the_edit_gave(desk: Desk, clerk: Member) -> None:
+    """T10: who may approve is asked of the todo as it stands once nobody else changes it."""
+    strict, todo = desk.type(approver_role=Role.OWNER), desk.refund()
+    with ThreadPoolExecutor(1) as pool:
+        with desk.tenant.tx():
+            services.edit_todo(todo.pk, {"type": strict}, actor=Actor("Nello"), version=None)
+            yes = in_thread(pool, lambda: desk.approve(todo, clerk, version=None, content_hash=None))
+            until_waiting()
+        with pytest.raises(PermissionDenied, match="an owner"):
+            yes.result()
+
+
+def test_a_type_that_is_saved_while_it_is_removed_stays_removed(desk: Desk) -> None:
+    """L09: the save is refused, or comes first; it brings nothing back."""
+    kind, project = desk.type(), desk.tenant.project
+    with meanwhile("todos_todotype", lambda: desk.do(types.remove_type, project, kind.pk)) as removed:
+        desk.do(types.save_type, project, {"description": "Money back."}, type_id=kind.pk)
+    removed[0].result()
+    with pytest.raises(Http404):
+        desk.do(types.get_type, project, kind.pk)
+
+
+def test_two_rules_at_once_share_the_last_place(desk: Desk, owner: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    """T10."""
+    monkeypatch.setattr(rules, "MOST_RULES", 1)
+    limits: dict[str, Any] = {"body.amount": {"at_most": 5}}
+
+    def keep() -> None:
+        desk.do(lambda: keep_rule(draft_rule(desk.tenant.project, tool=REFUND, allowed=limits, created_by=owner.pk)))
+
+    with meanwhile("COUNT(*)", keep) as other:
+        keep()
+    with pytest.raises(ApiError, match="has 1 standing rules"):
+        other[0].result()
