@@ -24,13 +24,17 @@ APART_S = 0.56
 
 @dataclass(frozen=True)
 class Level:
-    """What one level measured. Times are milliseconds beyond the model's own; CPU is per turn; memory is PSS."""
+    """What one level measured. Times are milliseconds beyond the model's own; CPU is per turn; memory is PSS.
+
+    `later_first_token_p95_ms` leaves out each conversation's first turn, beside which the others are still being opened.
+    """
 
     conversations: int
     turns: int
     turns_per_s: float
     first_token_p50_ms: float
     first_token_p95_ms: float
+    later_first_token_p95_ms: float
     analysed_p50_ms: float
     cpu_ms: float
     postgresql_cpu_ms: float
@@ -67,6 +71,7 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
         turns_per_s=len(times) / seconds,
         first_token_p50_ms=_quantile([turn.first_token_ms for turn in times], 0.5) - ttft_ms,
         first_token_p95_ms=_quantile([turn.first_token_ms for turn in times], 0.95) - ttft_ms,
+        later_first_token_p95_ms=_quantile([turn.first_token_ms for turn in times if turn.number > 1], 0.95) - ttft_ms,
         analysed_p50_ms=_quantile([_analysis_ms(turn) for turn in times], 0.5) - ttft_ms,
         cpu_ms=sum(spent.get(name, 0) for name in OURS),
         postgresql_cpu_ms=spent["postgresql"],

@@ -20,8 +20,9 @@ MESSAGE = "Do you have a table for four on Friday evening, and is there somethin
 
 @dataclass(frozen=True)
 class TurnTimes:
-    """One turn, in milliseconds from the post: first token shown, reply complete, last analysis stored."""
+    """One turn, in milliseconds from the post: first token shown, reply complete, last analysis stored. `number` counts from 1."""
 
+    number: int
     first_token_ms: float
     replied_ms: float
     analysed_ms: float
@@ -44,9 +45,9 @@ class Guest:
         url = f"{self._api}/conversations/{conversation}"
         async with self._session.get(f"{url}/events") as answer:
             stream = Events(answer.content)
-            return [await self._turn(url, stream) for _ in range(turns)]
+            return [await self._turn(url, stream, number=number) for number in range(1, turns + 1)]
 
-    async def _turn(self, url: str, stream: Events) -> TurnTimes:
+    async def _turn(self, url: str, stream: Events, *, number: int) -> TurnTimes:
         started = time.perf_counter()
         posting = asyncio.ensure_future(self._post(f"{url}/messages"))
         first = replied = 0.0
@@ -62,7 +63,7 @@ class Guest:
                 elif event == "turn":
                     waiting.discard(json.loads(data).get("lane"))
             await posting
-        return TurnTimes(first_token_ms=first, replied_ms=replied, analysed_ms=now)
+        return TurnTimes(number, first_token_ms=first, replied_ms=replied, analysed_ms=now)
 
     async def _post(self, url: str) -> None:
         async with self._session.post(url, json={"content": MESSAGE}) as answer:
