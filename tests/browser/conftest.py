@@ -43,7 +43,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # One process draws every page: a new one with each site, and one for a GPU that isn't there, cost a tenth of these tests.
+    # One process draws every page: no new one with each site, and none for a GPU that isn't there.
     "--in-process-gpu",
     "--process-per-site",
     "--renderer-process-limit=1",
