@@ -209,6 +209,13 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "syntaxHighlight": False},
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    # A body says itself what it needs: where nothing is, every field is optional.
+    "COMPONENT_SPLIT_PATCH": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "projects.api.schema.share_the_error",
+        "projects.api.schema.link_what_is_made",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "BookingKindEnum": "tools.models.BookingKind",
         "ResourceKindEnum": "tools.models.ResourceKind",

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conversations.flags import broken_claim
 from conversations.log import ConversationLog
 from conversations.models import Turn, Wait
 from conversations.models.event import EventType
@@ -79,10 +80,14 @@ def execute(log: ConversationLog, scene: Scene, judgements: Sequence[Judgement])
 
 
 def put_claims_right(log: ConversationLog, turn: Turn, judgements: Iterable[Judgement]) -> None:
-    """What the reply told as done, and nothing did: staff is asked to look, and the next reply is told to correct it."""
-    for claim in unbacked_claims(judgements, conversation_id=log.conversation.pk):
-        log.conversation.correction = claim.quote[:LONGEST_CORRECTION]
-        log.conversation.flag = f"It said so, but nothing did it: “{claim.quote}”"[:300]
+    """What the reply told as done, and nothing did: staff is asked to look, and the next reply is told to correct all of it."""
+    claims = unbacked_claims(judgements, conversation_id=log.conversation.pk)
+    if not claims:
+        return
+    quotes = list(dict.fromkeys(claim.quote for claim in claims))
+    log.conversation.correction = '" and "'.join(quotes)[:LONGEST_CORRECTION]
+    log.conversation.flag = broken_claim(quotes)
+    for claim in claims:
         log.add_event("claim_unbacked", payload={"turn": str(turn.pk), "tool": claim.tool.name, "quote": claim.quote})
 
 

@@ -11,18 +11,23 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from conversations.models import Message, MessageRole, PersonaField, Turn
+from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
 from conversations.skills.observer import Confidence, ObservedFact
 from conversations.transcript import Said
 from projects.agent import AgentConfig
 from projects.compiled import Compiled
+from projects.phones import NoPhone, read_phone
 from projects.writes import Writes
-from tools.book.phones import NoPhone, read_phone
 
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
 CHANGED = ("value", "strength", "quote", "turn_id", "message_id", "updated_at")
+# Who said outright which language they want may write in another by chance; so many turns of theirs in a row are none.
+TURNS_TO_CHANGE = 3
+SAID_OUTRIGHT = (
+    "The customer said {value} outright, which a word in another language doesn't change; three messages in a row do."
+)
 MAX_SHOWN = 80
 MAX_REASON = 300
 # They show a text in another order than it is written in.
@@ -66,7 +71,13 @@ def keep_facts(
         except RefusedValue as error:
             refused.append((fact, str(error)))
             continue
-        if field := _changed(standing.get(fact.field), persona_id, fact, value, turn=turn):
+        known = standing.get(fact.field)
+        if known is not None and _is_written_otherwise(known, fact, value):
+            if not _is_written_lately(value, turn):
+                refused.append((fact, SAID_OUTRIGHT.format(value=known.value)))
+                continue
+            known.strength = Strength.INFERRED
+        if field := _changed(known, persona_id, fact, value, turn=turn):
             field.message_id = _source(fact.quote, turn, said)
             standing[fact.field] = written[fact.field] = field
     new = [field for field in written.values() if field._state.adding]
@@ -91,13 +102,18 @@ def normalise(fact: ObservedFact, *, config: AgentConfig) -> str:
     value = fact.value.strip()
     if not value or len(value) > MAX_VALUE:
         raise RefusedValue(f"{fact.field} has {len(value)} characters; 1 to {MAX_VALUE} are kept.")
-    if any(unicodedata.category(character) in {"Cc", "Cs", "Co"} or character in REORDERING for character in value):
+    if holds_controls(value):
         raise RefusedValue(f"{fact.field} contains control characters.")
     own = {field.key for field in config.observer_fields}
     normaliser = NORMALISERS.get(fact.field) or (_text if fact.field in own else None)
     if normaliser is None:
         raise RefusedValue(f"{fact.field} is not a field of this project.")
     return normaliser(value, config)
+
+
+def holds_controls(text: str) -> bool:
+    """Whether a prompt or a page could be bent by it: by a new line, a control character, one that turns the order around."""
+    return any(unicodedata.category(one) in {"Cc", "Cs", "Co"} or one in REORDERING for one in text)
 
 
 def _changed(
@@ -111,6 +127,24 @@ def _changed(
     field.value, field.strength, field.quote = value, strength, fact.quote[:MAX_VALUE]
     field.turn_id = turn.pk
     return field
+
+
+def _is_written_otherwise(known: PersonaField, fact: ObservedFact, value: str) -> bool:
+    """Whether the customer, who said outright which language they want, now writes in another."""
+    is_weaker = known.strength == Strength.STATED and fact.confidence is Confidence.INFERRED
+    return fact.field == "language" and is_weaker and known.value != value
+
+
+def _is_written_lately(language: str, turn: Turn) -> bool:
+    """Whether their turns before this one were written in it too: each was refused with its turn."""
+    answered = Turn.objects.filter(conversation_id=turn.conversation_id, seq__lt=turn.seq, status=TurnStatus.DONE)
+    lately = answered.exclude(message=None).order_by("-seq").values_list("refused", flat=True)[: TURNS_TO_CHANGE - 1]
+    found = [any(_is_reading_of(language, one) for one in refused) for refused in lately]
+    return len(found) == TURNS_TO_CHANGE - 1 and all(found)
+
+
+def _is_reading_of(language: str, refused: Mapping[str, str]) -> bool:
+    return refused["field"] == "language" and refused["value"].strip().lower() == language
 
 
 def _source(quote: str, turn: Turn, said: Sequence[Said]) -> UUID | None:

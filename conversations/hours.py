@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import get_args
 from zoneinfo import ZoneInfo
 
-from projects.agent import AgentConfig, Day
-
-DAYS: tuple[Day, ...] = get_args(Day)
+from projects.agent import AgentConfig
+from tools.book.opening import Opening
 
 
 @dataclass(frozen=True)
@@ -49,14 +47,15 @@ def working_status(config: AgentConfig, *, at: datetime) -> WorkingStatus:
 
 
 def _judge(config: AgentConfig, local: datetime) -> tuple[bool, str]:
-    if local.date() in config.holidays:
-        return False, f"{local.date().isoformat()} is a holiday"
-    if not config.hours:
+    day, now = local.date(), local.strftime("%H:%M")
+    is_holiday = day in config.holidays
+    if not config.hours and not is_holiday:
         return True, "no working hours are set"
-    spans = config.hours.get(DAYS[local.weekday()], [])
-    now = local.strftime("%H:%M")
+    spans = Opening(config).hours_of(day)
     for opens, closes in spans:
         if opens <= now < closes:
             return True, f"open from {opens} to {closes} today"
+    if is_holiday:
+        return False, f"{day.isoformat()} is a holiday"
     later = [opens for opens, _ in spans if opens > now]
     return False, f"opens at {later[0]} today" if later else "closed for today"

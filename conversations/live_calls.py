@@ -17,10 +17,10 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from conversations.calls.begin import APPROVAL
+from conversations.calls.begin import ALLOWED, APPROVAL
 from conversations.calls.ending import enqueue_after_actions, state_of
 from conversations.contacts import read_contact
-from conversations.effects.approval import ask_for_approval, waiting_for
+from conversations.effects.approval import ask_for_approval, is_allowed, waiting_for
 from conversations.effects.ending import end_effect, tell_held
 from conversations.live_repeats import (
     ANSWERED,
@@ -162,7 +162,6 @@ def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> An
         end_effect(log, effect, Outcome.failed(too_much), state=EffectState.FAILED)
     elif ledger.needs_approval(effect):
         ask_for_approval(log, effect)
-        return Answer(APPROVAL)
     else:
         return None
     return _answer_of(effect)
@@ -221,7 +220,7 @@ def _answer_of(effect: Effect, *, signal: Signal | None = None) -> Answer:
     """An effect's end as the session gets it, also when it is asked for once more."""
     if effect.state in ledger.OPEN:
         is_waiting = effect.state == EffectState.PLANNED and ledger.needs_approval(effect)
-        return Answer(APPROVAL if is_waiting else UNDER_WAY)
+        return Answer((ALLOWED if is_allowed(effect) else APPROVAL) if is_waiting else UNDER_WAY)
     ended = {name for name, value in (effect.result or {}).items() if value is True and name in SIGNALS}
     is_done = effect.state == EffectState.DONE
     return Answer(

@@ -41,8 +41,8 @@ def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, r
         return False
     is_end = signal is Signal.END
     status = ConversationStatus.ENDED if is_end else ConversationStatus.TRANSFERRED
-    if log.conversation.status == status:
-        # Called and promised in the same breath: it is obeyed already (D18).
+    if log.conversation.status in (status, ConversationStatus.TRANSFERRED):
+        # Called and promised in the same breath: it is obeyed already (D18). Nobody hangs up on a caller who was put through.
         return True
     log.conversation.status = status
     log.conversation.follow_up_at = None

@@ -95,6 +95,11 @@ def read_conversation(project_id: UUID, conversation_id: UUID) -> dict[str, Any]
     raise Conversation.DoesNotExist
 
 
+def began_payload(conversation: Conversation) -> dict[str, Any]:
+    """The same of one that the running transaction began: nothing is awaited or was directed in it yet."""
+    return _conversation(conversation, FIELDS(conversation.persona_id), ())
+
+
 def _conversation(conversation: Conversation, known: Iterable[PersonaField], awaited: Iterable[Wait]) -> dict[str, Any]:
     directives, waits = conversation.directives, list(awaited)
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conversations.flags import low_score
 from conversations.log import ConversationLog
 from conversations.models import Turn
 from conversations.skills.observer import Quality
@@ -20,5 +21,5 @@ def keep_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
     is_low = quality.score <= RECOVER_AT
     log.conversation.recovery = reason if is_low else ""
     if is_low:
-        log.conversation.flag = f"Quality {quality.score} of 10: {reason}"
+        log.conversation.flag = low_score(quality.score, reason)
         log.add_event("quality_low", payload={"turn": str(turn.pk), "score": quality.score, "reason": reason})

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 from uuid import UUID
 
-import phonenumbers
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
@@ -19,6 +18,7 @@ from jobs.errors import WrongState
 from projects.agent import AgentConfig
 from projects.api.problem import ApiError
 from projects.models import AgentVersion, Project
+from projects.phones import NoPhone, read_phone
 from tools.desk.escalations import make_request
 from tools.desk.notices import tell_operators
 from tools.models import Escalation, EscalationState
@@ -85,12 +85,9 @@ def _email(text: str) -> str:
 
 def _phone(text: str, *, region: str) -> str:
     try:
-        number = phonenumbers.parse(text, region)
-    except phonenumbers.NumberParseException:
-        number = None
-    if number is None or not phonenumbers.is_possible_number(number):
-        raise _refused(f"{text} is no phone number; write it with its area code.", "lead.phone")
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        return read_phone(text, region=region)
+    except NoPhone as error:
+        raise _refused(f"{text} is no phone number; write it with its area code.", "lead.phone") from error
 
 
 def _check_reachable(conversation: Conversation, lead: Mapping[str, str]) -> None:

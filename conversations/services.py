@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from conversations.log import ConversationLog, open_log
@@ -33,7 +33,7 @@ from projects.agent import NewerMessage
 from projects.compiled import Compiled
 from projects.ids import uuid7
 from projects.models import Project
-from projects.writes import insert_rows
+from projects.writes import insert_rows, insert_unless_there
 
 REPLY = "reply"
 # After so many turns in a row that the agent started itself, nothing more fires by itself.
@@ -64,13 +64,10 @@ def start_conversation(
 
 
 def _persona(project: Project, external_id: str) -> Persona:
-    for persona in PERSONA(project.pk, external_id):
-        return persona
+    for known in PERSONA(project.pk, external_id):
+        return known
     persona = Persona(project=project, external_id=external_id)
-    try:
-        with transaction.atomic():
-            insert_rows([persona])
-    except IntegrityError:
+    if not insert_unless_there(persona):
         # Somebody else has just made it.
         [persona] = PERSONA(project.pk, external_id)
     return persona

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
 
-from conversations.effects.ending import tell_end
+from conversations.effects.ending import sentence_of, tell_end
 from conversations.log import ConversationLog, job_log, open_log
 from conversations.models.event import EventType
 from conversations.urgent import speak_up
@@ -33,6 +33,8 @@ from tools.presenters import effect_payload
 from tools.promises import break_promises, close_promise, note_made_good, same_promises, settle_promises
 
 LANE = "todo_news"
+# What the agent arranged in the conversation: promised, or called while it answered.
+ARRANGED = (EffectOrigin.COMMITMENT, EffectOrigin.TURN)
 OVER = frozenset({EffectState.DONE, EffectState.FAILED, EffectState.UNKNOWN})
 REFUSED = frozenset({TodoStatus.REJECTED, TodoStatus.CANCELLED, TodoStatus.EXPIRED})
 # What a person's word on a promise still stops: a todo that runs goes on.
@@ -126,12 +128,21 @@ def _tell(job: ClaimedJob) -> None:
 
 def _tell_effect(log: ConversationLog, effect: Effect, *, state: EffectState) -> None:
     log.add_event(f"effect_{state}", payload=effect_payload(effect), type=EventType.EFFECT)
-    if effect.origin != EffectOrigin.COMMITMENT or effect.state != state or state not in OVER:
+    if effect.origin not in ARRANGED or effect.state != state or state not in OVER:
         return
-    if state == EffectState.DONE and effect.definition.get("action", {}).get("type") == ActionType.SEND_EVENT:
+    is_event = effect.definition.get("action", {}).get("type") == ActionType.SEND_EVENT
+    if state == EffectState.DONE and is_event and effect.origin == EffectOrigin.COMMITMENT:
         # The tool's own event, which is written before it begins where no approval is asked (N44).
         log.add_event(effect.tool, payload={"effect": str(effect.pk), "arguments": effect.arguments})
     if not any(tells(row) for row in effect.after_actions.exclude(state=AfterActionState.SKIPPED)):
+        _tell_end(log, effect)
+
+
+def _tell_end(log: ConversationLog, effect: Effect) -> None:
+    """What the agent called itself it was told a yes is awaited for, or given, and nothing since: it says now what came of it."""
+    if effect.origin == EffectOrigin.TURN:
+        speak_up(log, sentence_of(effect), {"effect": str(effect.pk)})
+    else:
         tell_end(log, effect)
 
 
@@ -142,7 +153,7 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
         return
     if todo.effect is not None and todo.effect.state == EffectState.CANCELLED and status in REFUSED:
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
-        tell_end(log, todo.effect)
+        _tell_end(log, todo.effect)
     elif todo.source == TodoSource.PROMISE and status in REFUSED and _has_ended_its_promise(todo):
         speak_up(log, TOLD.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
 

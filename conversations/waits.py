@@ -20,19 +20,21 @@ from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
 from conversations.models.event import EventType
 from conversations.presenters import wait_payload
 from conversations.reads import open_waits_of
-from conversations.urgent import speak_up
+from conversations.urgent import URGENT, speak_up
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue, supersede
 from projects.api.problem import ApiError
 from projects.compiled import Compiled
 from projects.tenancy import tenant_tx
+from tools.checking.options import LONGEST_MESSAGE
 
 logger = logging.getLogger(__name__)
 
 ACTIVATE = "convoagent_activate_waiting_mode"
 ENDED = "waiting_ended"
 SKIPPED_WAITING = "skipped_waiting"
-AFTER_WAIT = ":after_wait"
+# What the key of a job says, which is all that a job has to say of why it is there.
+AFTER_WAIT = "after_wait"
 DEFAULT_SECONDS = 30.0
 MAX_SECONDS = 600.0
 ANY_TURN = 2_000_000_000
@@ -43,9 +45,14 @@ where ended_at is null and until <= clock_timestamp() limit 100
 """
 
 
+def key_after_wait(turn_id: UUID) -> str:
+    """The key of the thoughts that are queued for a turn because a wait has ended."""
+    return f"thoughts:{turn_id}:{AFTER_WAIT}"
+
+
 def comes_after_wait(key: str) -> bool:
-    """Whether a job of the thoughts' was queued because a wait has ended, by its key."""
-    return key.endswith(AFTER_WAIT)
+    """Whether it is such a key."""
+    return key.rpartition(":")[2] == AFTER_WAIT
 
 
 def is_waiting(conversation_id: UUID) -> bool:
@@ -107,12 +114,21 @@ def activate(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
 
 
 def end_activated(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | None:
-    """An urgent message has come by an event: it ends the wait that an event opened, and the agent tells it (T24)."""
+    """An urgent message has come by an event: it ends the wait that an event opened, and the agent tells it (T24).
+
+    One without words ends the wait too; there is nothing to tell then, and the agent stays silent. Raises ApiError.
+    """
+    text = _words(payload.get("text", ""))
     waits = Wait.objects.filter(conversation=log.conversation, effect_id=None, ended_at=None)
     ended = [wait for wait in waits if _end_row(log, wait, WaitOutcome.RESULT)]
     details = {key: value for key, value in payload.items() if key != "text"}
+    if not text:
+        log.add_event(URGENT, payload={**details, "text": "", "told_by": 0})
+        if ended and not is_waiting(log.conversation.pk):
+            _think(log)
+        return None
     say = _speak_or_think if ended else speak_up
-    return say(log, str(payload.get("text", "")), details)
+    return say(log, text, details)
 
 
 def end_overdue_waits() -> None:
@@ -138,6 +154,16 @@ def _seconds(value: Any) -> float:
             "invalid", f"Write how many seconds to wait: a number up to {MAX_SECONDS:.0f}.", field="payload.seconds"
         )
     return float(value)
+
+
+def _words(text: Any) -> str:
+    if not isinstance(text, str) or len(text) > LONGEST_MESSAGE:
+        raise ApiError(
+            "invalid",
+            f"Write what the agent is to be told: a text of at most {LONGEST_MESSAGE:,} characters.",
+            field="payload.text",
+        )
+    return text.strip()
 
 
 def _overdue() -> list[tuple[UUID, UUID]]:
@@ -178,7 +204,7 @@ def _think(log: ConversationLog) -> None:
     if newest is None or log.conversation.directives_turn >= newest.seq:
         return
     conversation = log.conversation
-    key = f"thoughts:{newest.pk}{AFTER_WAIT}"
+    key = key_after_wait(newest.pk)
     enqueue(
         [
             JobRequest(

@@ -32,7 +32,7 @@ class FailedJobs(ProjectView):
 class RunAgain(ProjectView):
     scopes: ClassVar = {"POST": Scope.OPERATE}
 
-    @extend_schema(operation_id="jobs_run_again", request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="jobs_run_again", request=None, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, job_id: UUID) -> Response:
         """Queue a failed job once more."""
         try:

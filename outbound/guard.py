@@ -177,9 +177,10 @@ def transport_for(guard: Guard, *, header_names: frozenset[str] | None = None) -
     return GuardedTransport(guard.resolve, max_bytes=MODEL_MAX_BYTES, header_names=header_names)
 
 
-def _with_agent(headers: Mapping[str, str]) -> dict[str, str]:
+def _with_agent(headers: Mapping[str, str]) -> httpx2.Headers:
     has_agent = any(name.lower() == "user-agent" for name in headers)
-    return {**headers} if has_agent else {"User-Agent": USER_AGENT, **headers}
+    # As `outbound.headers` allows them: accents too, which the library would not send by itself
+    return httpx2.Headers(headers if has_agent else {"User-Agent": USER_AGENT, **headers}, encoding="latin-1")
 
 
 async def _read(answer: httpx2.Response, *, max_bytes: int) -> tuple[bytes, bool]:

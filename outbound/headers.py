@@ -37,6 +37,7 @@ def check_headers(headers: Mapping[str, str]) -> None:
             raise InvalidRequest(f"The header {name} is set by the system and can't be changed.", reason="bad_header")
         if not VALUE.fullmatch(value):
             raise InvalidRequest(
-                f"The value of the header {name} is too long, or holds a line break or a control character.",
+                f"The value of the header {name} is too long, or holds a line break, a control character or a letter that is"
+                " not a Latin one.",
                 reason="bad_header",
             )

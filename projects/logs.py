@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from copy import copy
 
 MASK = "[redacted]"
 
@@ -36,7 +37,13 @@ def redact(text: str) -> str:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Formats a record and its traceback to a single redacted line."""
+    """Formats a record and its traceback to a single redacted line.
+
+    What Django calls suspicious comes without its traceback: any stranger can write such a line, as often as they like.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
+        if record.name.startswith("django.security."):
+            record = copy(record)
+            record.exc_info = record.exc_text = None
         return redact(super().format(record)).replace("\r", "\\r").replace("\n", "\\n")

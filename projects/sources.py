@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, cast
 from uuid import UUID
 
@@ -19,6 +20,8 @@ from projects.agent_sentences import SettingsRefused, sentences
 from projects.audit import note_change
 from projects.compiled import Compiled
 from projects.demo.store import demo_targets
+from projects.differences import Change
+from projects.meanwhile import Facts, SavedMeanwhile, changes_of, join, last_to_change
 from projects.models import AuditAction, Project, Source, User
 from projects.source_kinds import KINDS, SourceKind, SourceSettings
 
@@ -69,19 +72,25 @@ def open_source(project_id: UUID, kind: str) -> Connection | None:
     return Connection(source.pk, opened, _open_secret(source), source.needs_reauth, source.updated_at)
 
 
-def connect_source(project: Project, kind: SourceKind, edit: SourceEdit, *, by: User | None) -> Source:
-    """Make the project's connection of a kind, or change it. Two at once: the later one holds.
+def connect_source(
+    project: Project, kind: SourceKind, edit: SourceEdit, *, by: User | None, seen: Facts | None = None
+) -> Source:
+    """Make the project's connection of a kind, or change it. `seen` is what stood when the editor began (`what_is_seen`): where
+    it was changed since, SavedMeanwhile, and nothing is saved. Without it the later of two holds.
 
     Raises SettingsRefused with a sentence for each field.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     checked = checked_settings(kind, edit.settings)
-    secret = _checked_secret(project, kind, checked, edit.secret)
     standing = Source.objects.filter(project=project, kind=kind.name).first()
+    if seen is not None and seen != what_is_seen(standing):
+        checked = _as_others_saved(project, kind, edit, typed=checked, standing=standing, seen=seen)
+    secret = _checked_secret(project, kind, checked, edit.secret)
     source = standing or Source(project=project, kind=kind.name)
     before = _facts(source) if standing else {}
     source.settings = checked.model_dump(mode="json")
-    source.secret = crypto.encrypt(secret, **_bound_to(source)) if secret else ""
+    if secret != _open_secret(source):
+        source.secret = crypto.encrypt(secret, **_bound_to(source)) if secret else ""
     source.is_enabled, source.needs_reauth = True, False
     source.save()
     action = AuditAction.CONNECTION_CHANGED if standing else AuditAction.CONNECTED
@@ -90,9 +99,24 @@ def connect_source(project: Project, kind: SourceKind, edit: SourceEdit, *, by: 
     return source
 
 
-def disconnect_source(project: Project, kind: SourceKind, *, by: User | None) -> bool:
-    """End the project's connection and forget its secret. False when there was none."""
+def what_is_seen(source: Source | None) -> dict[str, Any]:
+    """What an editor begins with, by which it can be told later whether others changed it; nothing without a connection.
+
+    Of the secret it says which it is, and not what: it is a digest of the ciphertext, another for each that is written.
+    """
+    if source is None or not source.is_enabled:
+        return {}
+    return {"settings": dict(source.settings), SECRET: sha256(source.secret.encode()).hexdigest()[:16]}
+
+
+def disconnect_source(project: Project, kind: SourceKind, *, by: User | None, seen: Facts | None = None) -> bool:
+    """End the project's connection and forget its secret. False when there was none. SavedMeanwhile where it was changed since
+    it was `seen`: another's secret is not forgotten unseen.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     source = Source.objects.filter(project=project, kind=kind.name).first()
+    if source is not None and seen is not None and seen != what_is_seen(source):
+        raise SavedMeanwhile(by=_last_to_change(project, kind), values=source.settings, changes=[])
     if source is None or not source.delete()[0]:
         return False
     _note(AuditAction.DISCONNECTED, project, kind, by=by, before=_facts(source))
@@ -162,6 +186,37 @@ def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> s
             {SECRET: f"The stored {kind.credential.lower()} is for another address. Write this one's."}
         )
     return _open_secret(source)
+
+
+def _as_others_saved(
+    project: Project,
+    kind: SourceKind,
+    edit: SourceEdit,
+    *,
+    typed: SourceSettings,
+    standing: Source | None,
+    seen: Facts,
+) -> SourceSettings:
+    """What others saved, for an editor who changed nothing else. Raises SavedMeanwhile.
+
+    Two changes are not joined unseen: a user and a secret belong to one server.
+    """
+    mine = typed.model_dump(mode="json")
+    theirs = standing.settings if standing else {}
+    began = seen.get("settings")
+    values = join(began if isinstance(began, dict) else {}, standing=theirs, typed=mine)[0] if standing else mine
+    if standing and values == theirs and not edit.secret:
+        return kind.settings.model_validate(theirs)
+    titles = {name: about.title or name for name, about in kind.settings.model_fields.items()}
+    changes = changes_of(theirs, values, titles=titles)
+    if edit.secret:
+        changes.append(Change(kind.credential, "", "yours, to be written again"))
+    raise SavedMeanwhile(by=_last_to_change(project, kind), values=values, changes=changes)
+
+
+def _last_to_change(project: Project, kind: SourceKind) -> str:
+    ways = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
+    return last_to_change(project, kind.title, *ways)
 
 
 def _as_tried(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:

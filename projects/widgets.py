@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from projects import crypto
 from projects.agent_sentences import SettingsRefused, sentences
 from projects.audit import note_change
+from projects.meanwhile import Facts, SavedMeanwhile, changes_of, join, last_to_change
 from projects.models import AuditAction, Project, User, Widget
 from projects.origins import LONGEST, NoOrigin, origin_of
 from projects.widget_theme import WidgetTheme
@@ -20,6 +21,8 @@ from projects.widget_theme import WidgetTheme
 MOST_ORIGINS = 30
 SECRET_FIELD = "widget:shopper"  # noqa: S105  # what the ciphertext is bound to
 SUBJECT = "the widget"
+# What its page calls what has another name here.
+TITLES = {"brand": "Colour", "position": "Side", "scheme": "Light or dark", "language": "Language of its buttons"}
 
 
 @dataclass(frozen=True)
@@ -44,17 +47,36 @@ def theme_of(widget: Widget | None) -> WidgetTheme:
         return WidgetTheme()
 
 
-def save_widget(project: Project, edit: WidgetEdit, *, by: User | None) -> Widget:
-    """Set the widget up, or change it. Two at once: the later one holds. Raises SettingsRefused with a sentence for each field."""
+def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Facts | None = None) -> Widget:
+    """Set the widget up, or change it. `seen` are its facts when the editor began: what others changed since is kept, and where
+    both changed the same, SavedMeanwhile, and nothing is saved. Without it the later of two holds.
+
+    Raises SettingsRefused with a sentence for each field.
+    """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     origins, theme = _checked(edit)
     widget = find_widget(project) or Widget(project=project)
-    before = {} if widget._state.adding else _facts(widget)
-    widget.origins, widget.theme, widget.is_enabled = origins, theme.model_dump(mode="json"), edit.is_enabled
+    before = facts_of(None if widget._state.adding else widget)
+    after = _as_facts(origins, theme.model_dump(mode="json"), is_enabled=edit.is_enabled)
+    if before and seen is not None:
+        after = _joined(project, seen, standing=before, typed=after)
+    joined = edit_of(after)
+    widget.origins, widget.theme, widget.is_enabled = list(joined.origins), dict(joined.theme), joined.is_enabled
     widget.save()
-    if before != _facts(widget):
-        _note(AuditAction.WIDGET_CHANGED, project, by=by, before=before, after=_facts(widget))
+    if before != after:
+        _note(AuditAction.WIDGET_CHANGED, project, by=by, before=before, after=after)
     return widget
+
+
+def facts_of(widget: Widget | None) -> dict[str, Any]:
+    """What a trail and a form may keep of it: everything but the secret; nothing before it is set up."""
+    return _as_facts(list(widget.origins), widget.theme, is_enabled=widget.is_enabled) if widget else {}
+
+
+def edit_of(facts: Facts) -> WidgetEdit:
+    """The edit that makes these facts so."""
+    theme = {name: value for name, value in facts.items() if name not in ("sites", "switched_on")}
+    return WidgetEdit(origins=facts["sites"], theme=theme, is_enabled=facts["switched_on"] == "yes")
 
 
 def renew_shopper_secret(project: Project, *, by: User | None) -> str:
@@ -108,9 +130,17 @@ def checked_origins(lines: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _facts(widget: Widget) -> dict[str, Any]:
-    """What a trail may keep of it: everything but the secret."""
-    return {"sites": list(widget.origins), **widget.theme, "switched_on": "yes" if widget.is_enabled else "no"}
+def _as_facts(origins: Sequence[str], theme: Mapping[str, Any], *, is_enabled: bool) -> dict[str, Any]:
+    return {"sites": origins, **theme, "switched_on": "yes" if is_enabled else "no"}
+
+
+def _joined(project: Project, seen: Facts, *, standing: Facts, typed: Facts) -> dict[str, Any]:
+    values, is_conflict = join(seen, standing=standing, typed=typed)
+    if is_conflict:
+        changes = changes_of(standing, values, titles=TITLES)
+        by = last_to_change(project, SUBJECT, AuditAction.WIDGET_CHANGED)
+        raise SavedMeanwhile(by=by, values=values, changes=changes)
+    return values
 
 
 def _note(

@@ -130,6 +130,14 @@ def insert_rows(rows: Iterable[R]) -> list[R]:
     return new
 
 
+def insert_unless_there(row: TenantModel) -> bool:
+    """Write a new row, unless one with its unique values is there: False then. Waits for whoever is just writing that one."""
+    texts = [column.value_of(row, is_new=True) for column in _columns(type(row))]
+    written = _unless_there(type(row)).run([None if text is None else text.encode() for text in texts])
+    row._state.adding, row._state.db = not written, "default"
+    return bool(written)
+
+
 def update_row(row: TenantModel, fields: Sequence[str]) -> None:
     """Write some fields of a stored row. Raises LostRow."""
     writes = Writes()
@@ -145,6 +153,11 @@ def _statement(shapes: tuple[_Shape, ...]) -> Prepared:
     updates = [number for number, shape in enumerate(shapes) if isinstance(shape, _Update)]
     changed = " + ".join(f"(select count(*) from step_{number})" for number in updates) or "0"  # noqa: S608 - numbers
     return Prepared(f"with {', '.join(steps)} select {changed}")
+
+
+@cache
+def _unless_there(model: type[TenantModel]) -> Prepared:
+    return Prepared(f"{_Insert(model, 1).sql} on conflict do nothing returning 1")
 
 
 @dataclass(frozen=True)

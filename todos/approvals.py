@@ -72,10 +72,21 @@ def why_not_runnable(
     return _stopped(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
 
 
-def unsent_of(todo: Todo, *, tools: Mapping[str, CompiledTool]) -> list[Unsent]:
-    """What of a todo that can be carried out would reach nobody, though the rest of it happens. `tools` as above."""
-    known = [tools[name] for name in tools_of(todo) if name in tools]
-    return unsent_letters(todo, known, None, not_texted=TextRules(todo.project).refusal)
+def unsent_of(
+    todo: Todo,
+    *,
+    tools: Mapping[str, CompiledTool] | None = None,
+    contacts: Mapping[UUID, Contact] | None = None,
+    not_texted: Refusal | None = None,
+) -> list[Unsent]:
+    """What of a todo would reach nobody; nothing where a tool of it is gone, because then nothing of it happens. The rest as
+    above.
+    """
+    known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
+    if _gone(todo, known):
+        return []
+    named = [known[name] for name in tools_of(todo)]
+    return unsent_letters(todo, named, contacts, not_texted=not_texted or TextRules(todo.project).refusal)
 
 
 def _gone(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:

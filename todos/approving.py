@@ -18,11 +18,12 @@ from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
 from projects.api.problem import ApiError, Conflict
 from projects.models import ApiKey, Member
-from todos.approvals import why_not_runnable
+from todos.approvals import unsent_of, why_not_runnable
 from todos.authority import Approver, demand, needs_second, person_may
 from todos.content import content_of, hash_of
 from todos.lifecycle import Actor, move, note
 from todos.models import Approval, Todo, TodoStatus
+from todos.reaching import Unsent
 from todos.versions import Changed, begin_version, changes_since, demand_seen, locked, standing_approval
 
 # So many at once need a second confirmation (T12), and so many are too many.
@@ -43,11 +44,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one choice: its approval, or the sentence that refuses it."""
+    """What became of one choice: its approval, and what of it reaches nobody, or the sentence that refuses it."""
 
     todo_id: UUID
     approval: Approval | None = None
     refused: str = ""
+    unsent: Sequence[Unsent] = ()
 
 
 def approve_todo(
@@ -130,7 +132,7 @@ def _answer(choice: Choice, *, actor: Actor, member: Member | None, key: ApiKey 
         return Answer(choice.todo_id, refused=str(error))
     except Http404:
         return Answer(choice.todo_id, refused="There is no such todo.")
-    return Answer(choice.todo_id, approval=approval)
+    return Answer(choice.todo_id, approval=approval, unsent=unsent_of(approval.todo))
 
 
 def demand_in_time(todo: Todo) -> None:

@@ -20,7 +20,8 @@ from todos.models import Approval, SecondApprover, StandingRule, Todo
 RANKS = (Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.OWNER)
 # The scope that makes an API key as good as a role; nothing makes it an owner.
 SCOPES: Mapping[str, Scope] = {Role.OPERATOR: Scope.OPERATE, Role.ADMIN: Scope.CONFIGURE}
-MEMBERS = Compiled(lambda member: Member.objects.filter(pk=member), kinds=(UUID,))
+# Whose account was closed is no approver, though their membership stands.
+MEMBERS = Compiled(lambda member: Member.objects.filter(pk=member, user__is_active=True), kinds=(UUID,))
 TWO_PEOPLE = "Two people have to approve this; an API key is no person."
 
 
@@ -88,7 +89,7 @@ def rule_holds(rule: StandingRule, todo: Todo) -> bool:
     """Whether a rule may speak for the todo now: not ended, its maker may still make it, and nobody has to be the second."""
     if rule.ended_at is not None or needs_second(todo):
         return False
-    if (member := Member.objects.filter(pk=rule.created_by).first()) is not None:
+    if (member := next(iter(MEMBERS(rule.created_by)), None)) is not None:
         return Scope.CONFIGURE in VERBS[member.role] and may_approve(todo, member.role)
     key = ApiKey.objects.filter(pk=rule.created_by).first()
     return key is not None and Scope.CONFIGURE in key.scopes and key_may_approve(todo, key)

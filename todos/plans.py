@@ -11,6 +11,7 @@ from django.core.validators import validate_email
 from pydantic import BaseModel
 
 from llm.structured import Misfit, parse, parse_object
+from projects.api.parsers import check_value
 from projects.api.problem import ApiError
 from projects.models import Project
 from todos.content import compiled_tools
@@ -76,6 +77,8 @@ def _checked_address(address: Any) -> str:
 
 
 def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[str, Any]:
+    # Of a form, or a program; a body of the API was looked at as it was read.
+    check_value({"arguments": arguments})
     text = json.dumps(arguments)
     if len(text) > LARGEST_ARGUMENTS:
         message = f"arguments have {len(text):,} characters; the limit is {LARGEST_ARGUMENTS:,}."

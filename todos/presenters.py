@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from projects.presenters import stamp
 from todos.approvals import unsent_of, why_not_runnable
 from todos.content import compiled_tools, content_of, hash_of, tools_of
 from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
+from todos.reaching import Unsent
 from todos.versions import standing_approval
 from todos.wanted import wanted_recipients
 from tools.models import Effect
@@ -79,7 +81,7 @@ def todo_detail(todo: Todo) -> dict[str, Any]:
         "content": content,
         "content_hash": hash_of(content),
         "why_not_runnable": problem or None,
-        "unsent": [] if problem else [{"kind": one.kind, "reason": one.reason} for one in unsent_of(todo, tools=tools)],
+        "unsent": [] if problem else unsent_payload(unsent_of(todo, tools=tools)),
         "by_hand": not content["tools"],
         "wanted_recipients": wanted_recipients(todo, tools=tools),
         "approval": approval_payload(approval) if approval else None,
@@ -87,6 +89,10 @@ def todo_detail(todo: Todo) -> dict[str, Any]:
         "effects": [effect_payload(effect) for effect in effects_of(todo)],
         "history": [event_payload(event) for event in todo.history.all()],
     }
+
+
+def unsent_payload(unsent: Iterable[Unsent]) -> list[dict[str, str]]:
+    return [{"kind": one.kind, "reason": one.reason} for one in unsent]
 
 
 def approval_payload(approval: Approval) -> dict[str, Any]:

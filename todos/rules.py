@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.http import Http404
 
+from projects.api.parsers import check_value
 from projects.api.problem import ApiError
 from projects.models import Project
 from todos.authority import needs_second, rule_holds
@@ -80,6 +81,7 @@ def draft_rule(
         raise ApiError("invalid_tool", problem, field="tool")
     if type is not None and tool not in type.tools:
         raise ApiError("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
+    check_value({"allowed": dict(allowed)})
     for name, limit in allowed.items():
         if problem := _limit_problem(limit):
             raise ApiError("invalid_allowed", f"allowed.{name} {problem}", field=f"allowed.{name}")

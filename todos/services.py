@@ -158,7 +158,8 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     """Bring a todo that failed, needs attention or was taken on back to review; `repeats` are effects to be done once more (T11),
     or after all where they were held back. The one that the todo itself runs is planned again by that, and where it failed.
 
-    Raises Http404, WrongState, ApiError for an effect that isn't one of the todo's.
+    Raises Http404, WrongState, ApiError for an effect that isn't one of the todo's, and for its own while nobody knows whether
+    that happened.
     """
     todo = locked(todo_id)
     if todo.status not in (S.FAILED, S.NEEDS_ATTENTION) and not _is_taken(todo):
@@ -266,6 +267,9 @@ def _plan_again(effect: Effect, *, is_wanted: bool, actor: Actor) -> None:
         ledger.plan_again(effect)
     elif effect.state == EffectState.HELD and is_wanted:
         ledger.release(effect, by=actor.id)
+    elif effect.state == EffectState.UNKNOWN and is_wanted:
+        message = f"repeats: it isn't known whether {effect.tool} happened: say first whether it did."
+        raise ApiError("invalid_repeats", message, field="repeats")
 
 
 def _is_taken(todo: Todo) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
+from tools.definition import ActionType
 from tools.judge import Judgement
 from tools.models import Effect, EffectState
 from tools.skills.detect import Rule
@@ -13,14 +14,23 @@ from tools.skills.detect import Rule
 STANDS_BEHIND = (EffectState.PLANNED, EffectState.SENDING, EffectState.DONE, EffectState.HELD)
 
 
+# What they have in common is how they are carried out, not what they do: one webhook stands behind no other.
+MANNERS = frozenset(action.removeprefix("send_") for action in ActionType)
+
+
 def unbacked_claims(judgements: Iterable[Judgement], *, conversation_id: UUID) -> list[Judgement]:
-    """The verdicts "completed" with no effect of that kind behind them, neither done nor under way."""
+    """The verdicts "completed" with no effect of that kind behind them, neither done nor under way; of a tool of the project's
+    own with none of that tool.
+    """
     claims = [judgement for judgement in judgements if judgement.rule == Rule.COMPLETED]
     if not claims:
         return []
-    backed = set(
-        Effect.objects.filter(
-            conversation_id=conversation_id, kind__in={claim.tool.kind for claim in claims}, state__in=STANDS_BEHIND
-        ).values_list("kind", flat=True)
+    done = Effect.objects.filter(
+        conversation_id=conversation_id, kind__in={claim.tool.kind for claim in claims}, state__in=STANDS_BEHIND
     )
-    return [claim for claim in claims if claim.tool.kind not in backed]
+    backed = {_deed(kind, tool) for kind, tool in done.values_list("kind", "tool")}
+    return [claim for claim in claims if _deed(claim.tool.kind, claim.tool.name) not in backed]
+
+
+def _deed(kind: str, tool: str) -> tuple[str, str]:
+    return kind, tool if kind in MANNERS else ""

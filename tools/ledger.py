@@ -25,7 +25,7 @@ from projects.tenancy import current_organization_id
 from projects.writes import insert_rows
 from tools.execution.outcome import Outcome
 from tools.judge import Judgement
-from tools.models import Effect, EffectState, Verdict
+from tools.models import AfterAction, AfterActionState, Effect, EffectState, Verdict
 
 # How long after its first attempt an effect is tried again; later it would surprise the customer.
 TRIED_WITHIN = timedelta(minutes=15)
@@ -220,6 +220,7 @@ def reopen(effect: Effect) -> None:
         raise WrongState(
             f"This effect is {EffectState(effect.state).value} and was begun; there is nothing to run again."
         )
+    _forget_what_followed(effect)
 
 
 def release(effect: Effect, *, by: UUID | None) -> None:
@@ -235,6 +236,7 @@ def plan_again(effect: Effect) -> None:
     effect.refresh_from_db()
     if changed != 1:
         raise WrongState(f"This is for an effect that failed; this one is {EffectState(effect.state).value}.")
+    _forget_what_followed(effect)
 
 
 def send_again(effect: Effect, *, by: UUID | None) -> None:
@@ -265,6 +267,11 @@ def _decide(effect: Effect, by: UUID | None, *, of: EffectState, to: EffectState
     effect.refresh_from_db()
     if changed != 1:
         raise WrongState(f"This is for an effect that is {of.value}; this one is {EffectState(effect.state).value}.")
+
+
+def _forget_what_followed(effect: Effect) -> None:
+    """After-actions are planned with an effect's end: those that a failure left out follow the next one (N21)."""
+    AfterAction.objects.filter(effect=effect, state=AfterActionState.SKIPPED).delete()
 
 
 def _end(effect: Effect, **changes: Any) -> bool:

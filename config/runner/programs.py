@@ -24,8 +24,9 @@ WORKER = ("worker", "-P", "threads", "-c", "1", "--without-gossip", "--without-m
 
 def web(*, host: str, port: int, env: Mapping[str, str]) -> Program:
     """uvicorn, one process."""
-    options = ("--host", host, "--port", str(port), "--loop", "uvloop", "--http", "httptools", "--no-access-log")
-    command = ("uvicorn", "config.asgi:application", *options, "--timeout-graceful-shutdown", "3")
+    kind = ("--loop", "uvloop", "--http", "httptools", "--ws", "none", "--no-access-log")
+    options = ("--host", host, "--port", str(port), *kind, "--timeout-graceful-shutdown", "3")
+    command = ("uvicorn", "config.asgi:application", *options)
     return replace(_ours("web", *command, env=env), noise=WEB_NOISE)
 
 

@@ -21,7 +21,6 @@ from projects.lookups import find_effect
 from projects.models.key import Scope
 from projects.tenancy import tenant_tx
 from tools.execution.callback import LENGTH, digest_of
-from tools.execution.webhook import reply_of
 from tools.presenters import effect_payload
 
 
@@ -70,6 +69,6 @@ class ToolResult(APIView):
         if place is None:
             raise Http404
         with tenant_tx(place.organization_id):
-            if not take_result(place.effect_id, token=token, reply=reply_of(request._request.body)):
+            if not take_result(place.effect_id, token=token, body=request._request.body):
                 raise Http404
         return Response({"received": True})

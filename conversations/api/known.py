@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from conversations.api.serializers import OWN
 from projects.api.problem import ApiError
 from projects.models import Project
-from tools.book.phones import NoPhone, read_phone
+from projects.phones import NoPhone, read_phone
 from tools.book.search import config_of
-
-OWN = ("name", "phone", "email")
 
 
 def known_fields(project: Project, data: Mapping[str, Any], *, path: str = "") -> dict[str, str]:

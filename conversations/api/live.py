@@ -13,6 +13,8 @@ from rest_framework.response import Response
 
 from conversations.api.views import Events, Messages
 from conversations.api.waiting import wait_seconds
+from conversations.live.admission import while_key_opens
+from conversations.live.hub import hub
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Place
 from conversations.models import Conversation, Event
@@ -35,7 +37,7 @@ async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseB
         return response
     if "text/event-stream" in request.headers.get("Accept", ""):
         place = await in_db(_place_before, response, conversation_id)
-        return _stream(turn_stream(place, UUID(response.data["turn"]["id"])))
+        return _stream(_while_admitted(turn_stream(place, UUID(response.data["turn"]["id"])), _caller_of(response)))
     if seconds := wait_seconds(request.GET.get("wait", "")):
         return await _with_reply(response, conversation_id, seconds=seconds)
     return response
@@ -44,17 +46,38 @@ async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseB
 @door_of(Events)
 async def events(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
     """GET the event stream, POST a system event."""
-    response = cast(Response, await in_db(rendered, _events, request, conversation_id=conversation_id))
-    if request.method != "GET" or response.status_code != 200:
-        return response
-    place = Place(
-        organization_id=_organization_of(response),
-        conversation_id=conversation_id,
-        after=response.data["after"],
-        is_reset=response.data["is_reset"],
-    )
-    frames = EventStream(place).frames()
-    return _stream(_for_a_while(frames) if _caller_of(response).member else frames)
+    if request.method != "GET":
+        return await _events_answer(request, conversation_id)
+    opening = _opening(request, conversation_id)
+    answer: Response = await anext(opening)
+    if answer.status_code == 200:
+        return _stream(opening)
+    await opening.aclose()
+    return answer
+
+
+async def _opening(request: HttpRequest, conversation_id: UUID) -> AsyncGenerator[Any, None]:
+    """First the view's answer; where that lets the caller in, the frames.
+
+    The conversation is heard before the view looks: of one in which nothing has been said there is nothing to look up again.
+    """
+    async with hub().hear(conversation_id) as listener:
+        answer = await _events_answer(request, conversation_id)
+        yield answer
+        place = Place(
+            organization_id=_organization_of(answer),
+            conversation_id=conversation_id,
+            after=answer.data["after"],
+            is_reset=answer.data["is_reset"],
+            is_silent=answer.data["is_silent"] and listener.is_told,
+        )
+        async with aclosing(_while_admitted(EventStream(place).heard(listener), _caller_of(answer))) as stream:
+            async for frames in stream:
+                yield frames
+
+
+async def _events_answer(request: HttpRequest, conversation_id: UUID) -> Response:
+    return cast(Response, await in_db(rendered, _events, request, conversation_id=conversation_id))
 
 
 async def _with_reply(response: Response, conversation_id: UUID, *, seconds: float) -> HttpResponseBase:
@@ -106,6 +129,12 @@ async def _joined(stream: AsyncGenerator[list[bytes], None]) -> AsyncIterator[by
     async with aclosing(stream):
         async for frames in stream:
             yield b"".join(frames)
+
+
+def _while_admitted(stream: AsyncGenerator[list[bytes], None], caller: Caller) -> AsyncGenerator[list[bytes], None]:
+    if caller.key is None:
+        return _for_a_while(stream)
+    return while_key_opens(stream, organization_id=caller.organization_id, key_id=caller.key.pk, scopes=caller.scopes)
 
 
 async def _for_a_while(stream: AsyncGenerator[list[bytes], None]) -> AsyncGenerator[list[bytes], None]:

@@ -6,16 +6,33 @@ from typing import Any
 
 from rest_framework import serializers
 
+from conversations.facts import holds_controls
 from conversations.models import Channel
+from conversations.models.persona import PersonaField
 from projects.api.serializers import StrictSerializer, TextField
 
-MAX_METADATA_KEYS = 50
+MAX_METADATA_KEYS = MAX_ATTRIBUTES = 50
+LONGEST_KEY = PersonaField._meta.get_field("key").max_length or 0
+WRONG_KEY = "has the key {key}; one has 1 to {longest} characters that can be seen, and no space around them."
+OWN = ("name", "phone", "email")
 PHONE = "A number with its country, such as +39 312 345 6789; without it, one of the project's region. Kept as +393123456789."
+
+
+class LineField(serializers.CharField):
+    """What is kept of a customer, for prompts and pages to show, as the observer keeps it (T11)."""
+
+    default_error_messages = {"controls": "contains control characters; write it in one line, without them."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if holds_controls(text):
+            self.fail("controls")
+        return text
 
 
 class PersonaInput(StrictSerializer):
     external_id = serializers.CharField(max_length=200)
-    name = serializers.CharField(max_length=80, required=False)
+    name = LineField(max_length=80, required=False)
     phone = serializers.CharField(max_length=40, required=False, help_text=PHONE)
     email = serializers.EmailField(required=False)
 
@@ -27,7 +44,7 @@ class ConversationInput(StrictSerializer):
 
     def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
         if len(value) > MAX_METADATA_KEYS:
-            raise serializers.ValidationError(f"metadata has {len(value)} keys; the limit is {MAX_METADATA_KEYS}.")
+            raise serializers.ValidationError(f"has {len(value)} keys; the limit is {MAX_METADATA_KEYS}.")
         return value
 
 
@@ -45,10 +62,23 @@ class EventInput(StrictSerializer):
 
 
 class PersonaPatch(StrictSerializer):
-    name = serializers.CharField(max_length=80, required=False)
+    name = LineField(max_length=80, required=False)
     phone = serializers.CharField(max_length=40, required=False, help_text=PHONE)
     email = serializers.EmailField(required=False)
-    attributes = serializers.DictField(child=serializers.CharField(max_length=500), required=False)
+    attributes = serializers.DictField(child=LineField(max_length=500), required=False)
+
+    def validate_attributes(self, value: dict[str, str]) -> dict[str, str]:
+        """What has a field of its own is held to that field's rules here as well."""
+        if len(value) > MAX_ATTRIBUTES:
+            raise serializers.ValidationError(f"has {len(value)} keys; the limit is {MAX_ATTRIBUTES}.")
+        for key in value:
+            if not 1 <= len(key) <= LONGEST_KEY or not key.isprintable() or key != key.strip():
+                raise serializers.ValidationError(
+                    WRONG_KEY.format(key=ascii(key[: 2 * LONGEST_KEY]), longest=LONGEST_KEY)
+                )
+        own = PersonaPatch(data={name: value[name] for name in OWN if name in value})
+        own.is_valid(raise_exception=True)
+        return value
 
 
 class EffectResolution(StrictSerializer):

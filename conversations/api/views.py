@@ -17,6 +17,7 @@ from conversations.api.waiting import wait_seconds
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
 from conversations.presenters import (
+    began_payload,
     conversation_payload,
     message_payload,
     persona_payload,
@@ -82,7 +83,7 @@ class Conversations(ConversationView):
             known=known_fields(self.project, data["persona"], path="persona."),
             metadata=data["metadata"],
         )
-        return Response(self.conversation(conversation.pk), status=201)
+        return Response(began_payload(conversation), status=201)
 
 
 class ConversationDetail(ConversationView):
@@ -96,7 +97,9 @@ class Messages(ConversationView):
     queries: ClassVar = {
         "GET": PAGED,
         "POST": (
-            OpenApiParameter("wait", OpenApiTypes.FLOAT, description="seconds to wait for the reply, at most 60"),
+            OpenApiParameter(
+                "wait", {"type": "number", "minimum": 0}, description="seconds to wait for the reply, at most 60"
+            ),
         ),
     }
     plans_once = frozenset({"POST"})
@@ -168,7 +171,9 @@ class Events(ConversationView):
         conversation = self.bare_conversation(conversation_id)
         asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
-        return Response({"after": int(asked) if known else 0, "is_reset": not known})
+        after = int(asked) if known else 0
+        is_silent = after == conversation.last_event and not conversation.last_turn
+        return Response({"after": after, "is_reset": not known, "is_silent": is_silent})
 
     @extend_schema(operation_id="events_create", request=EventInput, responses={202: OpenApiTypes.OBJECT})
     @idempotent

@@ -24,7 +24,7 @@ from tools.models import Effect, EffectState
 
 APPROVAL = "A colleague has to approve this first and has been asked. Tell the customer so, and never that it was done."
 
-ALLOWED = "This is allowed by a rule of the business and being done now. Say so, and never that it was done already."
+ALLOWED = "This is allowed by the business and being done now. Say so, and never that it was done already."
 
 
 def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> None:

@@ -29,6 +29,7 @@ from projects.threads import in_db
 from tools.calling.attempt import attempt_call
 from tools.calling.messages import room_for_each, said_and_called
 from tools.calling.offer import Offer
+from tools.execution.caps import wait_in_order
 from tools.execution.outcome import Outcome
 from tools.models import Effect
 
@@ -186,6 +187,7 @@ def stored_hops(turn_id: UUID) -> list[Hop]:
 
 
 def _begin(log: ConversationLog, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> Begun:
+    wait_in_order(call.effect for call in calls if call.effect is not None)
     begun = Begun()
     for call in calls:
         match begin_call(log, call, asked_again=asked_again):

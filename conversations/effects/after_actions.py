@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from functools import partial
 from typing import cast
 
 from conversations.effects.ending import OUTCOMES, sentence_of
-from conversations.facts import MAX_VALUE, NORMALISERS, REORDERING, RefusedValue
+from conversations.facts import MAX_VALUE, NORMALISERS, RefusedValue, holds_controls
 from conversations.log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
 from conversations.services import give_fields
@@ -129,7 +128,7 @@ def _attribute(name: str, text: str, config: AgentConfig) -> str:
     value = text.strip()
     if not value or len(value) > MAX_VALUE:
         raise RefusedValue(f"{name} would have {len(value)} characters; 1 to {MAX_VALUE} are kept.")
-    if any(unicodedata.category(one) in {"Cc", "Cs", "Co"} or one in REORDERING for one in value):
+    if holds_controls(value):
         raise RefusedValue(f"{name} would contain control characters.")
     normaliser = NORMALISERS.get(name)
     return normaliser(value, config) if normaliser else value

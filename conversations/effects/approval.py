@@ -15,7 +15,8 @@ from tools.models import Effect
 from tools.presenters import effect_payload
 from tools.promises import give_time
 
-NOT_BEGUN = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+NOT_BEGUN = (TodoStatus.PENDING_REVIEW, *GIVEN)
 AWAITED = (
     "A colleague has to approve it first ({tool}: “{quote}”). Say so if it matters now, and never that it was done."
 )
@@ -27,6 +28,11 @@ def waiting_for(effect: Effect) -> Effect | None:
         return None
     todos = Todo.objects.filter(conversation_id=effect.conversation_id, status__in=NOT_BEGUN, effect__isnull=False)
     return find_waiting(effect, among=list(todos.values_list("effect_id", flat=True)))
+
+
+def is_allowed(effect: Effect) -> bool:
+    """Whether the yes that a planned effect needs was given, by a person or a standing rule."""
+    return Todo.objects.filter(effect=effect, status__in=GIVEN).exists()
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:

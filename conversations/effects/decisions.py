@@ -10,14 +10,16 @@ from conversations.effects.ending import conversation_of, settle, tell_end
 from conversations.log import open_log
 from conversations.models.event import EventType
 from jobs.enqueue import enqueue
+from projects.crypto import WrongSecret
 from projects.models import Project
 from todos.executor import resume
 from tools import ledger
 from tools.calendar.entries import is_calendar_event
 from tools.calendar.entries import resolve as resolve_calendar_event
+from tools.custom.secrets import WebhookSecrets, secrets_of
 from tools.execution.callback import is_token_of
 from tools.execution.outcome import Ending, Outcome
-from tools.execution.webhook import Reply, result_of
+from tools.execution.webhook import Reply, hidden_from, reply_of, result_of
 from tools.models import AfterActionState, Effect, EffectState
 from tools.presenters import effect_payload
 from tools.promises import settle_promises
@@ -59,7 +61,7 @@ def release(project: Project, effect_id: UUID, *, by: UUID | None) -> Effect:
     return effect
 
 
-def take_result(effect_id: UUID, *, token: str, reply: Reply) -> bool:
+def take_result(effect_id: UUID, *, token: str, body: bytes) -> bool:
     """A tool calls back with its result: an object with a text under `error` says that it failed (W6).
 
     Inside the tenant's transaction. A token that was used up changes nothing; False for one that isn't the effect's.
@@ -67,6 +69,7 @@ def take_result(effect_id: UUID, *, token: str, reply: Reply) -> bool:
     effect = Effect.objects.get(pk=effect_id)
     if not is_token_of(token, effect.callback_hash):
         return False
+    reply = _without_secrets(effect, body)
     if resume.is_of_todo(effect):
         resume.effect_ended(effect, _outcome(effect, reply))
         return True
@@ -77,6 +80,15 @@ def take_result(effect_id: UUID, *, token: str, reply: Reply) -> bool:
             if effect.after_actions.filter(state=AfterActionState.PLANNED).exists():
                 enqueue([ledger.job_for(effect, reason="called_back")])
     return True
+
+
+def _without_secrets(effect: Effect, body: bytes) -> Reply:
+    """What was called back, without what the tool was called with; a secret that can't be read any more can't be looked for."""
+    try:
+        secrets = secrets_of(effect.project_id, effect.tool)
+    except WrongSecret:
+        secrets = WebhookSecrets()
+    return reply_of(body, hidden=hidden_from(effect.pk, secrets))
 
 
 def _outcome(effect: Effect, reply: Reply) -> Outcome:

@@ -7,10 +7,10 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from conversations.log import ConversationLog, lock_conversation
-from conversations.models import WaitOutcome
+from conversations.models import Event, WaitOutcome
 from conversations.models.event import EventType
 from conversations.outcomes import obey_signal
-from conversations.urgent import speak_up
+from conversations.urgent import URGENT, speak_up
 from conversations.waits import end_wait
 from jobs.enqueue import enqueue
 from tools import ledger
@@ -72,7 +72,7 @@ def tell_end(log: ConversationLog, effect: Effect) -> None:
     """Tell the agent how it ended, once: by the end of the wait for it, or because it has to be said."""
     outcome = OUTCOMES.get(EffectState(effect.state), WaitOutcome.FAILURE)
     is_told = end_wait(log, effect.pk, outcome=outcome, told=sentence_of(effect))
-    if not is_told and _has_to_be_said(effect):
+    if not is_told and (_has_to_be_said(effect) or _was_told_otherwise(log, effect)):
         speak_up(log, sentence_of(effect), {"effect": str(effect.pk)})
 
 
@@ -123,8 +123,15 @@ def end_effect(log: ConversationLog, effect: Effect, outcome: Outcome, *, state:
     _announce(log, effect)
     if state == EffectState.CANCELLED:
         end_wait(log, effect.pk, outcome=WaitOutcome.FAILURE, told=SPOKEN_AGAIN)
-    elif not any(tells(row) and row.state == AfterActionState.PLANNED for row in rows):
+    elif not any(_tells_the_end(row, effect) for row in rows):
         tell_end(log, effect)
+
+
+def _tells_the_end(row: AfterAction, effect: Effect) -> bool:
+    """Whether an after-action will tell what came of it. A message that is the action isn't told by another message (N46)."""
+    is_message = definition_of(effect).action.type is ActionType.SEND_URGENT_MESSAGE
+    will_tell = tells(row) and row.state == AfterActionState.PLANNED
+    return will_tell and not (is_message and row.options.get("message"))
 
 
 def _plan_after_actions(effect: Effect) -> list[AfterAction]:
@@ -168,3 +175,9 @@ def _has_to_be_said(effect: Effect) -> bool:
         return False
     handler = handler_of(effect.tool, definition)
     return definition.action.type is ActionType.SEND_URGENT_MESSAGE or (handler is not None and handler.tells)
+
+
+def _was_told_otherwise(log: ConversationLog, effect: Effect) -> bool:
+    """Whether the agent has heard of an end that was none: it was run again, or its result came after all."""
+    told = Event.objects.filter(conversation=log.conversation, idn=URGENT, payload__effect=str(effect.pk))
+    return effect.origin == EffectOrigin.COMMITMENT and effect.state == EffectState.DONE and told.exists()

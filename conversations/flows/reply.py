@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.calls.hops import Hops, stored_hops
+from conversations.flags import no_reply
 from conversations.flows.calls import add_calls, keep_calls
 from conversations.live.tokens import TokenWriter
 from conversations.log import ConversationLog, job_log, open_log
@@ -254,7 +255,7 @@ def apologise(job: ClaimedJob, reason: str) -> None:
             turn.reply = log.add_message(MessageRole.AGENT, apology, turn=turn, idn="agent_message")
         turn.status, turn.error, turn.finished_at = TurnStatus.FAILED, reason[:300], timezone.now()
         turn.save(update_fields=["reply", "status", "error", "finished_at"])
-        log.conversation.flag = f"No reply could be written: {reason}"[:300]
+        log.conversation.flag = no_reply(reason)
         log.add_event(
             "reply_failed",
             payload={"code": "reply_failed", "message": reason, "turn": str(turn.pk)},

@@ -46,10 +46,14 @@ class Room:
 
 
 class Listener:
-    """What one stream hears. `after` is the last event that it has passed on; None for one that looks by itself."""
+    """What one stream hears. `after` is the last event that it has passed on; None for one that looks by itself.
 
-    def __init__(self, after: int | None = None) -> None:
-        self.after = after
+    One that `is_told` hears all that is said from its beginning on, as long as Redis is there.
+    """
+
+    def __init__(self) -> None:
+        self.after: int | None = None
+        self.is_told = False
         self._queue: asyncio.Queue[list[Entry]] = asyncio.Queue(BACKLOG)
 
     async def next(self) -> list[Entry]:
@@ -91,17 +95,28 @@ class Hub:
     @contextlib.asynccontextmanager
     async def listen(self, room: Room, *, after: int | None = None) -> AsyncIterator[Listener]:
         """Hear a conversation. Read the database after entering: nothing is missed between the two."""
-        name, listener = channel_of(room.conversation_id), Listener(after)
+        async with self.hear(room.conversation_id) as listener:
+            self.look_after(room, listener, after=after)
+            yield listener
+
+    @contextlib.asynccontextmanager
+    async def hear(self, conversation_id: UUID) -> AsyncIterator[Listener]:
+        """The same before it is known whose the conversation is: whoever hears it has to be let in, and looked after then."""
+        name, listener = channel_of(conversation_id), Listener()
         self._listeners[name].add(listener)
-        self._rooms[name] = room
-        self._start_rounds()
         try:
-            await self._subscribe(name)
+            listener.is_told = await self._subscribe(name)
             yield listener
         finally:
             self._listeners[name].discard(listener)
             if not self._listeners[name]:
                 await self._unsubscribe(name)
+
+    def look_after(self, room: Room, listener: Listener, *, after: int | None) -> None:
+        """From now on look in the database for what Redis doesn't tell those who hear this conversation."""
+        listener.after = after
+        self._rooms[channel_of(room.conversation_id)] = room
+        self._start_rounds()
 
     async def partial(self, conversation_id: UUID) -> Entry | None:
         """What the reply being written says so far, if Redis knows."""
@@ -111,18 +126,20 @@ class Hub:
             return None
         return from_json(found) if found else None
 
-    async def _subscribe(self, name: str) -> None:
-        """Subscribe and wait for the confirmation. While Redis is away the stream polls, and hears again later."""
-        if self._confirmed[name].is_set():
-            return
-        with contextlib.suppress(RedisError, OSError, TimeoutError):
-            await self._channel.subscribe(name)
-            self._start_reader()
-            async with asyncio.timeout(1):
-                await self._confirmed[name].wait()
+    async def _subscribe(self, name: str) -> bool:
+        """Subscribe and wait for the confirmation, if one comes. While Redis is away the stream polls, and hears again later."""
+        confirmed = self._confirmed[name]
+        if not confirmed.is_set():
+            with contextlib.suppress(RedisError, OSError, TimeoutError):
+                await self._channel.subscribe(name)
+                self._start_reader()
+                async with asyncio.timeout(1):
+                    await confirmed.wait()
+        return confirmed.is_set()
 
     async def _unsubscribe(self, name: str) -> None:
-        del self._listeners[name], self._rooms[name]
+        del self._listeners[name]
+        self._rooms.pop(name, None)
         self._confirmed.pop(name, None)
         with contextlib.suppress(RedisError, OSError):
             await self._channel.unsubscribe(name)

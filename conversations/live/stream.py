@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -39,12 +40,16 @@ REPLYING = CompiledValues(
 
 @dataclass(frozen=True)
 class Place:
-    """Which conversation is streamed, and the number of the last event that the client has."""
+    """Which conversation is streamed, and the number of the last event that the client has.
+
+    One that `is_silent` had no event after that, and nobody writing, when it was heard already: there is nothing to look up.
+    """
 
     organization_id: UUID
     conversation_id: UUID
     after: int
     is_reset: bool = False
+    is_silent: bool = False
 
 
 class EventStream:
@@ -57,17 +62,26 @@ class EventStream:
 
     async def frames(self) -> AsyncGenerator[list[bytes], None]:
         """Frames until the client leaves. Those that were told together come together: each sending costs more than what it sends."""
-        room = Room(self._place.organization_id, self._place.conversation_id)
-        async with hub().listen(room, after=self._place.after) as self._listener:
-            yield [b"retry: %d\n\n" % RETRY_MS]
-            if self._place.is_reset:
-                snapshot = await in_db(_snapshot, self._place)
-                self._listener.after = snapshot["last_seq"]
-                yield [frame("reset", snapshot, event_id=snapshot["last_seq"])]
+        async with hub().hear(self._place.conversation_id) as listener, aclosing(self.heard(listener)) as frames:
+            async for pieces in frames:
+                yield pieces
+
+    async def heard(self, listener: Listener) -> AsyncGenerator[list[bytes], None]:
+        """The same of a conversation that is heard already."""
+        self._listener = listener
+        hub().look_after(
+            Room(self._place.organization_id, self._place.conversation_id), listener, after=self._place.after
+        )
+        yield [b"retry: %d\n\n" % RETRY_MS]
+        if self._place.is_reset:
+            snapshot = await in_db(_snapshot, self._place)
+            listener.after = snapshot["last_seq"]
+            yield [frame("reset", snapshot, event_id=snapshot["last_seq"])]
+        if not self._place.is_silent:
             async for piece in self._catch_up():
                 yield [piece]
-            async for pieces in self._follow():
-                yield pieces
+        async for pieces in self._follow():
+            yield pieces
 
     async def _follow(self) -> AsyncIterator[list[bytes]]:
         # One timer for many events: a timeout around each of them would cost more than passing it on.

@@ -27,7 +27,7 @@ from conversations.finding import (
     last_messages,
     list_conversations,
 )
-from conversations.flags import clear_flag
+from conversations.flags import clear_flag, flag_reasons
 from conversations.models import Channel, Conversation, ConversationStatus, Message, MessageRole
 from conversations.pages.customers import facts_of
 from conversations.pages.desk.opening import tickets_beside
@@ -196,6 +196,7 @@ def _shown(row: Conversation, entry: Entry, *, zone: str) -> dict[str, Any]:
             "started": moment_of(row.created_at, zone=zone),
             "others": Conversation.objects.filter(persona_id=row.persona_id).exclude(pk=row.pk).count(),
         },
+        "flag_reasons": flag_reasons(row),
         "facts": facts_of(row),
         "todos": todos_beside(entry.project, row.pk, zone=zone),
         "tickets": tickets_beside(row.pk),

@@ -1,14 +1,20 @@
-"""The stream of a page on which nothing was said yet: it says when the chat begins, on whichever page of the customer's (D25)."""
+"""When a chat begins on one page of the customer's, the others are told: the one on which nothing was said yet, and the one that
+shows a chat that is over (D25).
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import random
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from conversations.live.hub import Room, hub
-from conversations.live.stream import PING_SECONDS, RETRY_MS, frame
+from conversations.live.hub import Listener, Room, hub
+from conversations.live.stream import PING_SECONDS, RETRY_MS, EventStream, Place, frame
 from conversations.models import Channel, Conversation
 from conversations.portal.visit import open_visit
 from projects.tenancy import tenant_tx
@@ -34,6 +40,50 @@ async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> AsyncG
             while await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
                 yield [b": ping\n\n"]
         yield [frame("begun", {"chat": str(now.chat)})]
+
+
+async def frames_until_another(place: PortalPlace, chat: Place) -> AsyncGenerator[list[bytes], None]:
+    """The chat's own frames until another begins after it, the last of which names that."""
+    room = Room(place.organization_id, place.persona_id, is_awaited=True)
+    # Of none is known how many there were: the hub's first round has them counted, and who began meanwhile is seen.
+    async with hub().listen(room, after=0) as listener, aclosing(EventStream(chat).frames()) as stream:
+        told = asyncio.ensure_future(_another(place, chat.conversation_id, listener))
+        try:
+            async with aclosing(_while_waiting(stream, told)) as shown:
+                async for frames in shown:
+                    yield frames
+        finally:
+            told.cancel()
+        yield [frame("begun", {"chat": str(await told)})]
+
+
+async def _another(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
+    """The chat that takes this one's place, as soon as there is one."""
+    while True:
+        await listener.next()
+        now = await in_db(beginning_of, place)
+        listener.after = now.begun
+        if now.chat is not None and now.chat != chat:
+            return now.chat
+
+
+async def _while_waiting(
+    stream: AsyncGenerator[list[bytes], None], told: asyncio.Future[UUID]
+) -> AsyncGenerator[list[bytes], None]:
+    """The stream's frames, until what is waited for is there."""
+    while True:
+        coming = asyncio.ensure_future(anext(stream))
+        try:
+            both: set[asyncio.Future[Any]] = {coming, told}
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done():
+                return
+            yield coming.result()
+        finally:
+            if not coming.done():
+                coming.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await coming
 
 
 def beginning_of(place: PortalPlace) -> Beginning:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -15,8 +17,8 @@ from django.utils.translation import get_language_from_request, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from conversations.live.stream import EventStream, Place, writing_in
-from conversations.portal.awaiting import Beginning, beginning_of, frames_until_begun
+from conversations.live.stream import Place, writing_in
+from conversations.portal.awaiting import Beginning, beginning_of, frames_until_another, frames_until_begun
 from conversations.portal.visit import (
     Visit,
     ask_for_person,
@@ -39,6 +41,7 @@ from projects.threads import in_db
 
 LOOKS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
 LONGEST_MESSAGE = 4_000
+LONGEST_KEY = 64
 # The fields of the page's forms that say something.
 SAID = {"content", "proof", "code", "escalation"}
 
@@ -65,10 +68,10 @@ def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
         visit = open_visit(place)
         transcript = transcript_of(visit)
         chat = transcript.chat
-        if request.headers.get("Accept") == "application/json":
-            coming = [asdict(booking) for booking in bookings_to_come(visit)]
-            return JsonResponse({"is_known": visit.is_known, "bookings": coming})
         wording = _wording(request, visit)
+        coming = bookings_to_come(visit, language=wording.language)
+        if request.headers.get("Accept") == "application/json":
+            return JsonResponse({"is_known": visit.is_known, "bookings": [asdict(booking) for booking in coming]})
         context = {
             "token": token,
             "business": visit.business,
@@ -78,10 +81,11 @@ def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
             "chat": chat.pk if chat else "",
             "last_event": chat.last_event if chat else 0,
             "is_writing": chat is not None and writing_in(chat) is not None,
-            "bookings": bookings_to_come(visit),
+            "bookings": coming,
             "past": [(one.name or wording.channel(one.conversation.channel), one) for one in transcript.past],
             "longest": LONGEST_MESSAGE,
             "typed": typed,
+            "key": secrets.token_hex(16),
         }
         return _answer(request, "page.html", context, wording=wording, status=422 if typed else 200)
 
@@ -95,7 +99,8 @@ async def events(request: HttpRequest, token: str) -> HttpResponseBase:
         return HttpResponse(status=405, headers={"Allow": "GET"})
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     found = await in_db(_place, token, after, request.GET.get("chat", ""))
-    frames = EventStream(found).frames() if isinstance(found, Place) else frames_until_begun(place_of(token), found)
+    place = place_of(token)
+    frames = frames_until_another(place, found) if isinstance(found, Place) else frames_until_begun(place, found)
     stream = for_customer(frames)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
@@ -122,8 +127,10 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
             visit = open_visit(place)
             wording = _wording(request, visit)
             words = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(SAID & request.POST.keys()))
-            # What was stored though its answer was lost is sent once more by the page, and stands once.
-            answer = once(visit.project.pk, request, words, partial(_take, visit, request.POST, wording))
+            # What was stored though its answer was lost is sent once more by the page, and stands once; so does what a form
+            # without the script sends twice.
+            take = partial(_take, visit, request.POST, wording)
+            answer = once(visit.project.pk, request, words, take, key=_key_in_form(request.POST, words))
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}
@@ -136,6 +143,12 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
     if "state" in answer:
         messages.success(request, wording.words["asked"])
     return redirect("portal", token)
+
+
+def _key_in_form(posted: Mapping[str, str], words: str) -> str | None:
+    """The form's own key for these words: others that are sent from the same page, come back to, are a message of their own."""
+    key = posted.get("key", "")[:LONGEST_KEY]
+    return f"{key}.{hashlib.sha256(words.encode()).hexdigest()[:32]}" if key else None
 
 
 def _take(visit: Visit, posted: Mapping[str, str], wording: Wording) -> dict[str, Any]:
@@ -167,7 +180,7 @@ def _checked(content: str, wording: Wording) -> str:
         raise ApiError("required", wording.words["empty"], field="content")
     if len(content) > LONGEST_MESSAGE:
         raise ApiError("too_long", wording.too_long(count=len(content), most=LONGEST_MESSAGE), field="content")
-    check_value(content)
+    check_value({"content": content})
     return content
 
 

@@ -26,7 +26,7 @@ from projects.models import Project
 from projects.tenancy import tenant_tx
 from tools.book.finding import Clue, standing_bookings
 from tools.book.links import manage_url
-from tools.book.telling import booking_words
+from tools.book.own_words import own_line
 from tools.builtin import builtin_tools
 from tools.catalogue import why_not
 from tools.models import Escalation
@@ -156,13 +156,13 @@ def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[
     return said
 
 
-def bookings_to_come(visit: Visit) -> list[ToCome]:
-    """The customer's own bookings, the soonest first, for one who is known."""
+def bookings_to_come(visit: Visit, *, language: str) -> list[ToCome]:
+    """The customer's own bookings, the soonest first, for one who is known; in words of a language that there are words for."""
     if not visit.is_known:
         return []
     now = timezone.now()
     found = standing_bookings(visit.project, Clue(persona_id=visit.persona.pk), now=now)
-    return [ToCome(booking_words(one, visit.project, now=now), manage_url(one)) for one in found]
+    return [ToCome(own_line(one, visit.project, now=now, language=language), manage_url(one)) for one in found]
 
 
 def proof_asked_of(visit: Visit) -> str:

@@ -1,4 +1,4 @@
-"""The page's own words, in the languages that the widget knows (D25). The agent answers in any; what is booked is in English."""
+"""The page's own words, in the languages that the widget knows (D25). The agent answers in any."""
 
 from __future__ import annotations
 

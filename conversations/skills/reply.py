@@ -41,6 +41,7 @@ class ReplyContext:
     style: str
     business_context: str
     scenarios: list[Scenario]
+    steps_name_tools: bool
     procedures: list[Procedure]
     hours_variant: str
     intents: list[Intent]
@@ -112,6 +113,7 @@ def context_of(
         style=config.style,
         business_context=config.business_context,
         scenarios=scene.scenarios,
+        steps_name_tools=any(step.tools for scenario in scene.scenarios for step in scenario.steps),
         procedures=scene.procedures,
         hours_variant=scene.status.variant,
         intents=scene.intents,

@@ -109,7 +109,10 @@ def _page_of(request: HttpRequest, widget: Widget) -> str:
 
 def _referring(request: HttpRequest) -> str:
     """Of a GET to its own origin browsers say the page only: no page can write this header for another."""
-    parts = urlsplit(request.headers.get("Referer", ""))
+    try:
+        parts = urlsplit(request.headers.get("Referer", ""))
+    except ValueError:
+        return ""
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme and parts.netloc else ""
 
 

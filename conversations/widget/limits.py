@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from conversations.widget.refusals import TooOften
 from conversations.widget.visitors import Visitor
 from projects.api.throttling import seconds_to_wait
+from projects.models import Widget
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,11 @@ STREAMS = Limit("stream", of_visitor=60, of_address=1200)
 REQUESTS = Limit("person", of_visitor=5, of_address=30)
 
 
-def hold_to(limit: Limit, request: HttpRequest, visitor: Visitor | None = None) -> None:
-    """Count one. Raises TooOften. While Redis is away all are let in."""
+def hold_to(limit: Limit, request: HttpRequest, widget: Widget, visitor: Visitor | None = None) -> None:
+    """Count one. Raises TooOften. While Redis is away all are let in. Shoppers of two shops may have the same id."""
     counted = {f"widget:{limit.name}:address:{request.META.get('REMOTE_ADDR', '')}": limit.of_address}
     if visitor is not None:
-        counted[f"widget:{limit.name}:{visitor.names[0]}"] = limit.of_visitor
+        counted[f"widget:{limit.name}:{widget.pk}:{visitor.names[0]}"] = limit.of_visitor
     for bucket, per_minute in counted.items():
         if wait := seconds_to_wait(bucket, per_minute=per_minute):
             raise TooOften(wait)

@@ -57,7 +57,7 @@ class WidgetView(ProjectView):
             raise ApiError("body_too_large", f"Body is over {LARGEST_BODY // 1024} kB.", status=413)
 
     def count(self, limit: Limit, visitor: Visitor | None = None) -> None:
-        hold_to(limit, self.request._request, visitor)
+        hold_to(limit, self.request._request, self.widget, visitor)
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """What a browser asks before it lets the page ask."""

@@ -11,7 +11,7 @@ LOOK_UPS = ("search_knowledge", "query_knowledge")
 CARD = "send_kb_article"
 FOUND = "The knowledge base says"
 NOTHING = "The knowledge base has nothing"
-SHOWN = "The customer sees a card"
+SHOWN, NOT_SHOWN = "The customer sees a card", "No card can be shown here"
 ARTICLE = re.compile(r"^(?P<title>.+) \(slug: (?P<slug>[\w-]+)\)$", re.MULTILINE)
 LONGEST = 400
 
@@ -31,7 +31,7 @@ def look_up(call: ChatCall, left: list[Tool], question: str) -> ToolUse | None:
 
 def is_of_knowledge(result: str) -> bool:
     """Whether a result is one of these tools'."""
-    return result.startswith((FOUND, NOTHING, SHOWN))
+    return result.startswith((FOUND, NOTHING, SHOWN, NOT_SHOWN))
 
 
 def told_of_knowledge(result: str, question: str) -> str:

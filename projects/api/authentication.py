@@ -120,6 +120,13 @@ def _admit_key(key_id: UUID) -> Caller:
     )
 
 
+def scopes_of_key(organization_id: UUID, key_id: UUID) -> frozenset[str]:
+    """What a key opens now; nothing, where it is expired, revoked or gone. For doors that stay open."""
+    with tenant_tx(organization_id):
+        found = KEY(key_id)
+        return frozenset(found[0].scopes) if found and found[0].is_usable else frozenset()
+
+
 def _note_use(organization_id: UUID, key_id: UUID) -> None:
     now = timezone.now()
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_IS_NEWS_AFTER)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from django.template.loader import render_to_string
 
@@ -73,11 +74,20 @@ def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:
     if headers.get(b"content-encoding", b"identity").strip().lower() not in (b"identity", b""):
         raise ApiError("compressed_body", "Compressed bodies are not accepted.", status=415)
     query = scope.get("query_string", b"")
-    if not query.isascii() or b"%00" in query:
+    if b"%00" in query or not _is_utf8(query):
         raise ApiError("bad_query", "The query must be URL-encoded UTF-8 without NUL characters.")
     # No row has such a name, and PostgreSQL takes none in a question.
     if "\0" in scope["path"]:
         raise ApiError("not_found", NOTHING_HERE, status=404)
+
+
+def _is_utf8(query: bytes) -> bool:
+    """Whether it is URL-encoded UTF-8: what isn't would be read as something else, and found nowhere."""
+    try:
+        unquote_to_bytes(query).decode()
+    except UnicodeDecodeError:
+        return False
+    return query.isascii()
 
 
 def _declared_length(headers: dict[bytes, bytes]) -> int | None:
@@ -129,6 +139,9 @@ async def _refuse(problem: ApiError, scope: Scope, receive: Receive, send: Send)
         (b"content-type", b"text/html; charset=utf-8" if is_page else b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-frame-options", b"DENY"),
         (HEADER.lower().encode(), request_id.encode()),
     ]
     await send({"type": "http.response.start", "status": problem.status_code, "headers": headers})

@@ -38,12 +38,13 @@ with old as materialized (
 delete from projects_idempotentrequest r using old where r.id = old.id
 """
 
-# Another request with this key holds the row until it commits: wait for it, but not for long.
+# Another request with this key holds the row until it commits: wait for it, but not for long. Whatever the work itself has to
+# wait for has nothing to do with the key, and waits as it would without one.
 CLAIM = """
 with patience as (select set_config('lock_timeout', '3s', true))
 insert into projects_idempotentrequest (id, organization_id, project_id, key, body_hash, created_at)
 select %s, %s, %s, %s, %s, now() from patience
-on conflict do nothing returning id
+on conflict do nothing returning id, set_config('lock_timeout', '0', true)
 """
 
 
@@ -71,11 +72,18 @@ def idempotent(handler: Handler) -> Handler:
     return answer_once
 
 
-def once(project_id: UUID, request: HttpRequest, words: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The same for a page's own script, in the running transaction: the answer of the work, as JSON, or the one that its
-    Idempotency-Key had. `words` are what the request says. Raises ApiError as above.
+def once(
+    project_id: UUID,
+    request: HttpRequest,
+    words: str,
+    work: Callable[[], dict[str, Any]],
+    *,
+    key: str | None = None,
+) -> dict[str, Any]:
+    """The same for a page, in the running transaction: the answer of the work, as JSON, or the one that its Idempotency-Key
+    had, or the `key` of its form where no script has sent one. `words` are what the request says. Raises ApiError as above.
     """
-    key = _key_of(request)
+    key = _checked_key(request.headers.get("Idempotency-Key", key))
     if key is None:
         return work()
     body_hash = hashlib.sha256(f"{request.path}\n{words}".encode()).hexdigest()
@@ -95,8 +103,11 @@ def delete_old_answers() -> int:
         return int(cursor.rowcount)
 
 
-def _key_of(request: Request | HttpRequest) -> str | None:
-    key = request.headers.get("Idempotency-Key")
+def _key_of(request: Request) -> str | None:
+    return _checked_key(request.headers.get("Idempotency-Key"))
+
+
+def _checked_key(key: str | None) -> str | None:
     if key is not None and not VISIBLE.fullmatch(key):
         message = f"Idempotency-Key must be 1 to 255 visible ASCII characters; it has {len(key)}."
         raise ApiError("invalid_idempotency_key", message, field="Idempotency-Key")

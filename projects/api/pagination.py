@@ -5,7 +5,9 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Field, Model, Q, QuerySet
 from drf_spectacular.types import OpenApiTypes
@@ -83,7 +85,14 @@ def _next_url(request: Request, *, last: Model, ordering: str) -> str:
     value = getattr(last, ordering.lstrip("-"))
     text = value.isoformat() if isinstance(value, datetime) else str(value)
     cursor = urlsafe_b64encode(f"{last.pk} {text}".encode()).decode()
-    return replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+    return replace_query_param(_address_of(request), "cursor", cursor)
+
+
+def _address_of(request: Request) -> str:
+    """Where the request was sent. At the public host that is the public address: what ends TLS before us passes it on as http."""
+    if request.get_host() == urlsplit(settings.BASE_URL).netloc:
+        return f"{settings.BASE_URL}{request.get_full_path()}"
+    return request.build_absolute_uri()
 
 
 def _field(model: type[Model], name: str) -> Field[Any, Any]:

@@ -1,11 +1,19 @@
-"""What OpenAPI says of every view: how to sign in, and what an error looks like."""
+"""What OpenAPI says of every view: how to sign in, what an error looks like, what may stand in a body, and what follows."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import force_instance
+from rest_framework import serializers
+
+from projects.api.fields import TextField
+from projects.api.pagination import PAGED, Pages
+from projects.api.serializers import StrictSerializer
 
 ERROR = {
     "type": "object",
@@ -31,29 +39,87 @@ IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "description": "1 to 255 visible ASCII characters. The same key and body get the first answer again for a day.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[\x21-\x7e]+$"},
 }
+# The field of an answer that stands in the address of what was made, by the parameter's name; `id` for all others.
+NAMED_BY = {"name": "name", "slug": "slug"}
 
 
 class Schema(AutoSchema):
-    """Adds our error to every operation, what its address may ask, and the header to those that take an Idempotency-Key."""
+    """Adds our error to every operation, what its address may ask, the form of lists, and the header to those that take an
+    Idempotency-Key. A body that refuses what it doesn't know says so.
+    """
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
-        content = {"application/json": {"schema": ERROR}}
+        content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
         operation["responses"].setdefault("default", {"description": "What went wrong.", "content": content})
+        if {*PAGED} <= {*self._queries()}:
+            operation["responses"]["200"]["content"]["application/json"]["schema"] = _list_of_objects()
         if getattr(self._handler(), "is_idempotent", False):
             _add_parameter(operation, IDEMPOTENCY_KEY)
         return operation
 
     def get_override_parameters(self) -> list[Any]:
-        queries = getattr(self.view, "queries", {})
-        return [*super().get_override_parameters(), *queries.get(self.method, ())]
+        return [*super().get_override_parameters(), *self._queries()]
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
+        kind = type(force_instance(serializer))  # type: ignore[no-untyped-call]
+        said = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
+        if direction == "request" and issubclass(kind, StrictSerializer):
+            said["additionalProperties"] = False
+        if kind.__doc__ is None:
+            # Else it would be described by what is said of all serializers.
+            said.pop("description", None)
+        return said
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        said = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
+        if isinstance(field, TextField):
+            said["maxLength"] = field.longest
+        if isinstance(field, serializers.CharField) and not field.allow_blank and said.get("type") == "string":
+            said.setdefault("minLength", 1)
+        return said
+
+    def _queries(self) -> Any:
+        return getattr(self.view, "queries", {}).get(self.method, ())
 
     def _handler(self) -> Any:
         return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)
+
+
+def _list_of_objects() -> dict[str, Any]:
+    return Pages().get_paginated_response_schema(
+        {"type": "array", "items": {"type": "object", "additionalProperties": {}}}
+    )
+
+
+def share_the_error(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """drf-spectacular's hook: every operation refers to one error, so that a program made of the document has one."""
+    result["components"].setdefault("schemas", {})["Error"] = ERROR
+    return result
+
+
+def link_what_is_made(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """drf-spectacular's hook: the answer of a call that makes something names the calls that go on with it."""
+    for path, operations in result["paths"].items():
+        made = operations.get("post", {}).get("responses", {}).get("201")
+        if made is not None and (links := dict(_links_below(path, result["paths"]))):
+            made["links"] = links
+    return result
+
+
+def _links_below(path: str, paths: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """OpenAPI's links to what is at `path/{one}` and right below it, where that is all that the address needs."""
+    below = re.compile(rf"{re.escape(path)}/{{(\w+)}}(/[^{{}}]+)?")
+    for other, operations in paths.items():
+        if found := below.fullmatch(other):
+            value = f"$response.body#/{NAMED_BY.get(found[1], 'id')}"
+            for operation in operations.values():
+                name = operation["operationId"]
+                yield name, {"operationId": name, "parameters": {found[1]: value}}
 
 
 def _add_parameter(operation: dict[str, Any], parameter: dict[str, Any]) -> None:

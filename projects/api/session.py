@@ -1,4 +1,4 @@
-"""The signed-in person of an API request: read from the cookie when a view asks, never written."""
+"""The host and the signed-in person of an API request: who it is, is read from the cookie when a view asks, never written."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ Answer = HttpResponse | Awaitable[HttpResponse]
 
 @sync_and_async_middleware
 def session_middleware(get_response: Callable[[HttpRequest], Answer]) -> Callable[[HttpRequest], Answer]:
-    """Stands in for Django's session and authentication middleware, which cost an API call several changes of thread."""
+    """Stands in for Django's own, which cost an API call several changes of thread: of the session, of who is signed in, and of
+    the host names that are answered.
+    """
 
     def middleware(request: HttpRequest) -> Answer:
+        request.get_host()
         request.session = SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
         request.user = SimpleLazyObject(lambda: get_user(request))  # type: ignore[assignment]
         return get_response(request)

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation, ValidationError
+from django.conf import settings
+from django.core.exceptions import (
+    BadRequest,
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    ValidationError,
+)
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
+from psycopg.errors import DeadlockDetected, LockNotAvailable, SerializationFailure
 from rest_framework import exceptions as drf
 
 from projects.api.problem import NOTHING_HERE, ApiError
@@ -17,6 +27,9 @@ from projects.attributes import WrongValue
 
 FORBIDDEN = "You may not do this."
 OUR_FAULT = "Something went wrong on our side. Try again; if it stays, tell us the request_id."
+BUSY = "Others are changing the same at this moment, so nothing of this was done. Try again in a moment."
+# What is given up for others' sake, by a database that is there.
+GIVEN_UP = (LockNotAvailable, DeadlockDetected, SerializationFailure)
 AWAY = "The database can't be reached right now. Try again in a moment."
 
 
@@ -31,6 +44,8 @@ def to_api_error(error: BaseException) -> ApiError:
 
 
 def _unavailable(error: Any) -> ApiError:
+    if isinstance(error.__cause__, GIVEN_UP):
+        return ApiError("unavailable", BUSY, status=503, headers={"Retry-After": "1"})
     return ApiError("unavailable", AWAY, status=503, headers={"Retry-After": "2"})
 
 
@@ -44,6 +59,16 @@ def _forbidden(error: Any) -> ApiError:
 
 def _too_big(error: Any) -> ApiError:
     return ApiError("body_too_large", "Body is larger than this address takes.", status=413)
+
+
+def _too_many_fields(error: Any) -> ApiError:
+    most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+    return ApiError("too_many_fields", f"The address or the form has more than {most:,} parameters.")
+
+
+def _unknown_host(error: Any) -> ApiError:
+    message = "This server doesn't answer at this host name. The operator names those it has in MAKEGOOD_ALLOWED_HOSTS."
+    return ApiError("unknown_host", message)
 
 
 def _bad_request(error: Any) -> ApiError:
@@ -91,5 +116,7 @@ _MEANINGS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]
     ((ValidationError,), _invalid),
     ((OperationalError, InterfaceError), _unavailable),
     ((RequestDataTooBig,), _too_big),
+    ((DisallowedHost,), _unknown_host),
+    ((TooManyFieldsSent,), _too_many_fields),
     ((SuspiciousOperation, BadRequest, MultiPartParserError), _bad_request),
 ]

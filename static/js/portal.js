@@ -117,7 +117,7 @@ async function look() {
   const found = await answer.json();
   if (proof && found.is_known) location.reload();
   const rows = found.bookings.map(({ url, words }) =>
-    h("a", { class: "po-book", href: url }, icon("calendar-time"), h("span", { lang: "en", dir: "auto" }, words)),
+    h("a", { class: "po-book", href: url }, icon("calendar-time"), h("span", { dir: "auto" }, words)),
   );
   booked?.replaceChildren(...(rows.length ? rows : [h("p", { class: "po-none" }, booked.dataset.none)]));
 }

@@ -29,8 +29,8 @@ export class Api {
     return response.json();
   }
 
-  /** The conversation's events from `after` on, until the connection ends; silence is an end as well. */
-  async stream({ after, signal, onOpen, onFrame }) {
+  /** A conversation's events from `after` on, until the connection ends; silence is an end as well. */
+  async stream({ conversation, after, signal, onOpen, onFrame }) {
     const quiet = new AbortController();
     let timer;
     const awake = () => {
@@ -42,7 +42,7 @@ export class Api {
     if (after) headers["Last-Event-ID"] = after;
     try {
       awake();
-      const response = await this.fetch("events", { headers, signal: quiet.signal, cache: "no-store" });
+      const response = await this.fetch(`events?conversation=${encodeURIComponent(conversation)}`, { headers, signal: quiet.signal, cache: "no-store" });
       onOpen();
       await readFrames(response.body, { onFrame, onBytes: awake });
     } finally {

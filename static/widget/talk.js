@@ -57,6 +57,7 @@ export class Talk {
     while (!following.signal.aborted && this.conversation) {
       try {
         await this.api.stream({
+          conversation: this.conversation,
           after: this.lastId,
           signal: following.signal,
           onOpen: () => this.opened(),
@@ -78,24 +79,20 @@ export class Talk {
     this.changed();
   }
 
-  /** A token that is over is renewed; a conversation that isn't there any more is let go. */
+  /** A token that is over is renewed; a conversation that is the visitor's no more makes room for the one that is. */
   async recover(error) {
     if (!(error instanceof Refusal)) {
       this.lost = true;
       return this.changed();
     }
     this.delay = Math.max(this.delay, error.seconds * 1000);
-    if (error.status === 401) await this.renew().catch(() => {});
-    else if (error.status === 404) this.take(null);
+    if (error.status === 401 || error.status === 404) await this.renew().catch((refusal) => refusal.status === 404 && this.take(null));
   }
 
   async renew() {
     const session = await this.api.open();
     this.onSession(session);
-    if (session.conversation !== this.conversation) {
-      Object.assign(this, { conversation: session.conversation, lastId: null });
-      this.messages.clear();
-    }
+    this.take(session.conversation);
   }
 
   async backOff() {

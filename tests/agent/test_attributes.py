@@ -64,6 +64,8 @@ def test_a_projects_own_value_can_be_given_up_for_the_organizations(owner: Setti
     with owner.tenant.tx():
         found = resolve_attributes(owner.tenant.project)["greeting"]
     assert (found.value, found.origin) == ("Ciao", Origin.ORGANIZATION)
+    # A form that was written by hand names what no attribute can be called.
+    owner.change("attributes", unset="a\0b")
 
 
 def test_a_new_secret_is_kept_and_not_shown(owner: Settings) -> None:

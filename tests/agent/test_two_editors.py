@@ -155,3 +155,12 @@ def test_a_type_of_todos_that_was_saved_meanwhile_is_not_saved_over(owner: Setti
         assert TodoType.objects.get(pk=made.pk).approver_role == "owner"
     again = owner.client.post(owner.address("todos"), {**form, "saved_at": saved_at(text, made)})
     assert again.status_code == 302
+
+
+@pytest.mark.parametrize("place", [{"id": "x"}, {"id": ""}, {"saved_at": "2026-11-23T00:00:00+00:00"}])
+def test_a_form_that_names_no_type_of_todos_makes_none(owner: Settings, tenant: Tenant, place: dict[str, str]) -> None:
+    form = {"do": "save", "name": "Letter", "description": "A letter", "expires_after_hours": "168"}
+    form |= {"approver_role": "operator", "second_approver": "never", "saved_at": "2026-11-23T00:00:00+00:00", **place}
+    assert owner.client.post(owner.address("todos"), form).status_code == 404
+    with tenant.tx():
+        assert not TodoType.objects.filter(name="Letter").exists()

@@ -246,6 +246,31 @@ def test_a_field_that_is_not_taken_is_refused(chat: Chat, extra: dict[str, Any],
     assert (reply.status, reply.error["message"]) == (400, message)
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        (
+            "/conversations",
+            {"channel": "api", "persona": {"external_id": "a"}, "metadata": {str(number): 1 for number in range(51)}},
+            "metadata has 51 keys; the limit is 50.",
+        ),
+        (
+            "/evaluation-cases",
+            {"name": "x", "answer": "y", "expected": {}, "channel": "E-mail"},
+            "channel must be the name of a channel, such as chat or phone.",
+        ),
+        (
+            "/todos/approve",
+            {"todos": [{"todo": str(uuid4()), "version": 1, "content_hash": "x"}]},
+            "todos.0.content_hash must be the todo's content_hash as it was read: 64 of the digits 0-9 and a-f.",
+        ),
+    ],
+)
+def test_a_refusal_says_what_would_be_right(chat: Chat, path: str, body: dict[str, Any], message: str) -> None:
+    reply = chat.caller.post(path, body)
+    assert (reply.status, reply.error["message"]) == (400, message)
+
+
 @pytest.mark.parametrize("last", ["-1", "9e99", "999", "x", "\xe9", "9" * 400])
 def test_a_last_event_id_that_cannot_be_is_answered_with_a_reset(chat: Chat, last: str) -> None:
     """Row 12."""

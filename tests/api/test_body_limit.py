@@ -191,6 +191,13 @@ def test_a_nul_in_the_query_is_400(server: Address, query: str) -> None:
     assert ask(server, "", path=f"/api/?{query}").error["code"] == "bad_query"
 
 
+@pytest.mark.parametrize("query", ["q=caff%E8", "q=%ED%A0%80", "q=%C0%80"])
+def test_a_query_that_is_no_utf8_is_400(server: Address, query: str) -> None:
+    """Read as something else, it would find nothing, and nobody would know why."""
+    assert ask(server, "", path=f"/api/?{query}").error["code"] == "bad_query"
+    assert ask(server, "", path="/api/?q=caff%C3%A8%zz").status == 200
+
+
 def test_a_raw_byte_in_the_query_is_400(server: Address) -> None:
     assert ask(server, "", path="/api/?a=\xff").status == 400
 

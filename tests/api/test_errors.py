@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 
+from config.asgi import application
+from projects.api.translation import to_api_error
+from projects.models import Project
 from tests.api.conftest import error_of
+from tests.api.live import Caller, serve
+from tests.conftest import Tenant
+from tests.conversations.threads import in_thread
 
 pytestmark = pytest.mark.urls("tests.api.edge")
 
@@ -36,6 +44,23 @@ def test_a_database_that_is_away_is_503_with_retry_after(api: Client, fault: str
 
 def test_a_statement_that_postgresql_cancels_is_503(api: Client) -> None:
     assert error_of(api.get("/api/v1/locked"), status=503)["code"] == "unavailable"
+
+
+def test_what_gives_way_to_others_is_503_and_not_told_that_the_database_is_away(tenant: Tenant) -> None:
+    def hold() -> None:
+        Project.objects.select_for_update(nowait=True).get(pk=tenant.project.pk)
+
+    def hold_too() -> None:
+        with tenant.tx():
+            hold()
+
+    with tenant.tx(), ThreadPoolExecutor(1) as pool:
+        hold()
+        with pytest.raises(OperationalError) as refused:
+            in_thread(pool, hold_too).result()
+    answer = to_api_error(refused.value)
+    assert (answer.status_code, answer.headers) == (503, {"Retry-After": "1"})
+    assert "Others are changing the same at this moment" in answer.message
 
 
 def test_a_bug_is_500_and_says_nothing_of_itself(api: Client, caplog: pytest.LogCaptureFixture) -> None:
@@ -86,13 +111,17 @@ def test_an_unknown_address_is_404(anyone: Client, address: str) -> None:
     assert error["message"] == "There is nothing at this address."
 
 
-def test_a_wrong_host_is_400(anyone: Client) -> None:
-    assert error_of(anyone.get("/api/v1/echo", headers={"Host": "evil.example"}), status=400)["code"] == "bad_request"
+def test_a_wrong_host_is_400(tenant: Tenant) -> None:
+    """README: MAKEGOOD_ALLOWED_HOSTS are answered, also on the API's short way, and at every call alike."""
+    with serve(application) as address:
+        caller = Caller(address, tenant.key, {"Host": "evil.example"})
+        for reply in (caller.get("/rows"), caller.get("/rows?limit=1"), caller.post("/notes", {"content": "x"})):
+            assert (reply.status, reply.error["code"]) == (400, "unknown_host")
 
 
 def test_too_many_parameters_are_400(api: Client) -> None:
     error = error_of(api.get("/api/v1/rows?" + "&".join(f"a{n}=1" for n in range(1100))), status=400)
-    assert error["code"] == "bad_request"
+    assert error["message"] == "The address or the form has more than 1,000 parameters."
 
 
 @pytest.mark.parametrize(("fault", "status"), [("bug", 500), ("operational", 503)])

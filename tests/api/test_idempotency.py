@@ -9,10 +9,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connections, transaction
-from django.test import Client
+from django.db import connection, connections, transaction
+from django.test import Client, RequestFactory
 
-from projects.api.idempotency import delete_old_answers
+from projects.api.idempotency import delete_old_answers, once
 from projects.models import Attribute, IdempotentRequest
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
@@ -114,6 +114,20 @@ def test_a_key_that_is_still_answered_is_409_with_retry_after(api: Client, tenan
     holder.join()
     assert error_of(response, status=409)["code"] == "request_in_progress"
     assert response.headers["Retry-After"] == "1"
+
+
+def test_with_a_key_the_work_waits_for_others_as_it_would_without(tenant: Tenant) -> None:
+    """M1: the limit is for the key's own row; for a conversation that somebody else holds no client has to try again."""
+
+    def patience() -> dict[str, str]:
+        with connection.cursor() as cursor:
+            cursor.execute("show lock_timeout")
+            return {"patience": cursor.fetchone()[0]}
+
+    request = RequestFactory().post("/", headers={"Idempotency-Key": "key-1"})
+    with tenant.tx():
+        usual = patience()
+        assert once(tenant.project.pk, request, "ciao", patience) == usual
 
 
 def test_a_first_request_that_fails_lets_the_waiting_one_work(api: Client, tenant: Tenant) -> None:

@@ -41,7 +41,7 @@ class Visit:
     def leave(self, body: bytes) -> None:
         """Ask, and hang up while the view has the request; the server notices before the view goes on."""
         with serve(self) as address, closing(socket.create_connection(address, timeout=30)) as connection:
-            head = f"POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.tenant.key}\r\n"
+            head = f"POST /api/v1/notes HTTP/1.1\r\nHost: testserver\r\nAuthorization: Bearer {self.tenant.key}\r\n"
             length = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
             connection.sendall(f"{head}{length}".encode() + body)
             assert self.in_view.wait(30)

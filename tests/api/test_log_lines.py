@@ -6,6 +6,7 @@ import logging
 import sys
 
 import pytest
+from django.core.exceptions import DisallowedHost
 
 from projects.logs import RedactingFormatter, redact
 
@@ -60,6 +61,17 @@ def test_arguments_are_redacted() -> None:
 
 def test_a_record_is_one_line() -> None:
     assert line_of("one\ntwo\r\nthree") == r"ERROR edge one\ntwo\r\nthree"
+
+
+def test_what_a_stranger_can_write_as_often_as_they_like_has_no_traceback() -> None:
+    try:
+        raise DisallowedHost("Invalid HTTP_HOST header: 'evil.example'.")
+    except DisallowedHost as error:
+        record = logging.LogRecord(
+            "django.security.DisallowedHost", logging.ERROR, "", 1, str(error), (), sys.exc_info()
+        )
+    line = RedactingFormatter("%(name)s %(message)s").format(record)
+    assert line == "django.security.DisallowedHost Invalid HTTP_HOST header: 'evil.example'."
 
 
 def test_a_traceback_is_redacted_on_the_same_line() -> None:

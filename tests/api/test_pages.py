@@ -65,6 +65,17 @@ def test_a_row_that_comes_meanwhile_moves_no_page(api: Client, tenant: Tenant, f
     assert all_pages(api, first["next"]) == [["e", "a"], ["c"]]
 
 
+@pytest.mark.parametrize(
+    ("base", "begins"), [("https://testserver", "https://testserver/api/"), ("https://other", "http://testserver/api/")]
+)
+def test_behind_a_proxy_that_ends_tls_the_next_page_is_at_the_public_address(
+    api: Client, five: list[str], settings, base: str, begins: str
+) -> None:
+    """The proxy passes the request on as http; whoever calls at another of our names stays there."""
+    settings.BASE_URL = base
+    assert api.get("/api/v1/rows?limit=2").json()["next"].startswith(begins)
+
+
 @pytest.mark.parametrize("limit", ["0", "-1", "201", "x", "", "9" * 5000, "１"])
 def test_a_limit_out_of_range_is_refused(api: Client, limit: str) -> None:
     error = error_of(api.get("/api/v1/rows", {"limit": limit}), status=400)

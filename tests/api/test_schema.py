@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
+
+from tests.walls.doors import DOORS
 
 
 @pytest.fixture
@@ -33,10 +36,55 @@ def test_every_operation_shows_the_error(schema: dict[str, Any]) -> None:
     assert operations
     for operation in operations:
         error = operation["responses"]["default"]["content"]["application/json"]["schema"]
-        assert error["properties"]["error"]["required"] == ["code", "message", "field", "request_id"]
+        assert error == {"$ref": "#/components/schemas/Error"}
+    error = schema["components"]["schemas"]["Error"]
+    assert error["properties"]["error"]["required"] == ["code", "message", "field", "request_id"]
 
 
 def test_an_idempotent_post_takes_the_header(schema: dict[str, Any]) -> None:
     names = [parameter["name"] for parameter in schema["paths"]["/api/v1/notes"]["post"]["parameters"]]
     assert sorted(names) == ["Idempotency-Key", "wait"]
     assert "parameters" not in schema["paths"]["/api/v1/notes"]["get"]
+
+
+@pytest.fixture(scope="module")
+def served() -> dict[str, Any]:
+    """What the product serves."""
+    return SchemaGenerator(urlconf="config.urls").get_schema(public=True)  # type: ignore[no-any-return]
+
+
+def test_every_call_names_the_status_that_it_answers_with(served: dict[str, Any]) -> None:
+    """As the permission table has it, which asks each of them."""
+    for door in DOORS:
+        operation = served["paths"]["/" + re.sub(r"<\w+:(\w+)>", r"{\1}", door.route)][door.method.lower()]
+        assert door.status >= 400 or str(door.status) in operation["responses"], door
+
+
+def test_a_body_says_what_it_refuses(schema: dict[str, Any]) -> None:
+    note = schema["components"]["schemas"]["NoteInputRequest"]
+    assert note["additionalProperties"] is False
+    assert note["properties"]["content"] == {"type": "string", "minLength": 1, "maxLength": 8_000}
+    # What is said in the code of all serializers describes none of them.
+    assert "description" not in note
+
+
+def test_a_change_says_what_it_needs(served: dict[str, Any]) -> None:
+    bodies = served["components"]["schemas"]
+    assert bodies["SwitchRequest"]["required"] == ["enabled"]
+    assert "required" not in bodies["PersonaPatchRequest"]
+
+
+def test_a_list_has_its_form(schema: dict[str, Any]) -> None:
+    [content] = schema["paths"]["/api/v1/rows"]["get"]["responses"]["200"]["content"].values()
+    assert content["schema"]["required"] == ["results", "next"]
+
+
+def test_what_is_made_names_the_calls_that_go_on_with_it(served: dict[str, Any]) -> None:
+    made = served["paths"]["/api/v1/conversations"]["post"]["responses"]["201"]["links"]
+    assert made["messages_create"] == {
+        "operationId": "messages_create",
+        "parameters": {"conversation_id": "$response.body#/id"},
+    }
+    assert "turns_read" not in made
+    article = served["paths"]["/api/v1/knowledge"]["post"]["responses"]["201"]["links"]["knowledge_read"]
+    assert article["parameters"] == {"slug": "$response.body#/slug"}

@@ -106,6 +106,16 @@ def test_a_booking_is_moved_and_cancelled(api: Client, made: dict[str, Any], day
     assert error(patch(api, path, {"party_size": 3}))["code"] == "over"
 
 
+def test_who_is_met_stays_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
+    """F07"""
+    with desk.tenant.tx():
+        ids = dict(Resource.objects.values_list("name", "pk"))
+    asked = {"starts_at": f"{day}T19:00", "party_size": 1, "resource": str(ids["Dr. Weber"])}
+    path = f"bookings/{post(api, 'bookings', asked).json()['id']}"
+    assert patch(api, path, {"starts_at": f"{day}T20:00"}).json()["resource"]["name"] == "Dr. Weber"
+    assert patch(api, path, {"resource": str(ids["Two"])}).json()["resource"]["name"] == "Two"
+
+
 def test_free_times_are_told(api: Client, made: dict[str, Any], day: str) -> None:
     found = api.get(f"/api/v1/bookings/free?date={day}&time=19:00&party_size=4").json()
     assert (found["free"], f"{day}T20:30" in found["starts"]) == (False, True)
@@ -114,6 +124,7 @@ def test_free_times_are_told(api: Client, made: dict[str, Any], day: str) -> Non
         ("date=x", "date"),
         (f"date={day}&time=x", "time"),
         (f"date={day}&party_size=0", "party_size"),
+        (f"date={day}&party_size=000000001000000", "party_size"),
     ):
         assert error(api.get(f"/api/v1/bookings/free?{query}"), 400)["field"] == field
 

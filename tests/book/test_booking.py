@@ -73,6 +73,19 @@ def moved(desk: Desk, booking: Booking, clock: str, party_size: int = 2) -> Book
         return move(booking, desk.project, starts_at=rome(27, clock), party_size=party_size, now=NOW)
 
 
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [("Lena", "Lena"), ("dr weber", "Dr. Weber"), ("weber", "Dr. Weber"), ("Table 1", "Table 1"), ("Ele", "Elena")],
+)
+def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given: str) -> None:
+    """F07: and nobody of a longer name once they are taken."""
+    people = ("Elena", "Lena", "Dr. Weber", "Dr. Weberling")
+    desk.stock(*((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90))
+    assert desk.book(EVENING, wish=Wish(2, name=asked)).resource.name == given
+    with pytest.raises(Taken):
+        desk.book(EVENING, wish=Wish(2, name=asked))
+
+
 def test_a_booking_moves_over_its_own_place(desk: Desk) -> None:
     """Half an hour later it overlaps nothing but itself."""
     booking = desk.book(EVENING, 4)

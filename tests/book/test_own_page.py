@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import override
 
+from projects.widget_theme import LANGUAGES
 from tests.book.conftest import Desk
 from tools.book.agenda import STEP
 from tools.book.links import TOKEN_LENGTH, make_token, manage_url, read_token
+from tools.book.own_words import WORDS, OwnWords
 from tools.book.pages import customer
 from tools.book.wishes import Wish
-from tools.models import Booking, BookingState
+from tools.models import Booking, BookingState, Resource
+
+GAP = re.compile(r"\{\w+\}")
 
 
 @pytest.fixture
@@ -53,6 +61,30 @@ def test_the_page_shows_the_booking_without_a_session(booking: Booking) -> None:
     for words in ("Trattoria Da Nello", "Your table", "4 people", "Ada Lovelace", booking.code, "Confirmed"):
         assert words in text
     assert "+39065550199" not in text
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_the_page_is_in_each_language_of_the_widget(language: str, desk: Desk, booking: Booking) -> None:
+    """D25: every word of it, with the same gaps, and what is said after a change."""
+    assert set(WORDS) == set(LANGUAGES) - {"auto"}
+    gaps = {key: sorted(set(GAP.findall(text)) - {"{noun}"}) for key, text in WORDS[language].items()}
+    assert gaps == {key: sorted(set(GAP.findall(text)) - {"{noun}"}) for key, text in WORDS["en"].items()}
+    words = OwnWords(language, "Trattoria Da Nello", noun="table")
+    browser = Client(headers={"Accept-Language": language})
+    text = unescape(browser.get(path_of(booking)).content.decode())
+    said = ("title", "confirmed", "another", "people", "show", "move", "cancel_why", "cancel_yes", "keep")
+    assert [key for key in said if words.words[key] not in text] == []
+    assert f'lang="{language}" dir="{words.direction}"' in text
+    cancelled = unescape(browser.post(path_of(booking), {"do": "cancel"}, follow=True).content.decode())
+    assert words.words["is_cancelled"] in cancelled
+    assert words.words["was_cancelled_you"] in cancelled
+
+
+def test_the_days_are_in_the_page_s_language(booking: Booking) -> None:
+    """D25"""
+    text = Client(headers={"Accept-Language": "it"}).get(path_of(booking)).content.decode()
+    with override("it"):
+        assert f"<span>{date_format(booking.starts_at, 'l')}</span>" in text
 
 
 def test_the_page_is_kept_by_nobody(booking: Booking) -> None:
@@ -101,6 +133,33 @@ def test_the_customer_moves_the_booking(desk: Desk, booking: Booking) -> None:
     )
     assert "Your booking is moved: " in response.content.decode()
     assert (now(desk, booking).starts_at, now(desk, booking).party_size) == (later, 3)
+
+
+def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
+    """F07: an appointment with Dr. Weber is moved to a time of Dr. Weber's; a table at that time isn't one."""
+    desk.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
+    now_, dr_weber = timezone.now(), Wish(1, name="Dr. Weber")
+    met = desk.book(booking.starts_at, now=now_, wish=dr_weber)
+    free, taken = (booking.starts_at + timedelta(hours=hours) for hours in (2, 4))
+    desk.book(taken, now=now_, wish=dr_weber)
+    Client().post(path_of(met), {"starts_at": free.isoformat(), "people": "1"})
+    assert (now(desk, met).starts_at, now(desk, met).resource_id) == (free, met.resource_id)
+    with desk.tenant.tx():
+        clock = desk.search().opening.local(taken).isoformat()
+    assert f'value="{clock}"' not in page(met)
+    answer = Client().post(path_of(met), {"starts_at": taken.isoformat(), "people": "1"}, follow=True)
+    assert "no appointment" in answer.content.decode()
+    with desk.tenant.tx():
+        Resource.objects.filter(pk=met.resource_id).update(is_active=False)
+    assert "That table, room or person takes no bookings." in page(met)
+
+
+@pytest.mark.parametrize("asked", ["0", "21", "00205000", "0002" + "9" * 5000])
+def test_a_number_of_people_that_no_table_has_is_not_looked_for(desk: Desk, booking: Booking, asked: str) -> None:
+    """The choice of sizes ends at twenty; with thousands the page took seconds, with more it broke."""
+    text = page(booking, people=asked)
+    assert "<option>20</option>" in text
+    assert ">21<" not in text
 
 
 def test_a_time_that_was_just_taken_is_said(desk: Desk, booking: Booking) -> None:

@@ -123,6 +123,21 @@ def test_a_night_past_midnight_is_one_span(desk: Desk) -> None:
     assert told(desk, clock="23:30").startswith("Friday 27 November at 23:30: a table for 4 is free.")
 
 
+NIGHT = {"fri": [("20:00", "24:00")], "sat": [("00:00", "04:00")]}
+
+
+def test_a_night_goes_on_into_a_holiday(desk: Desk) -> None:
+    """T05: past midnight it is of the day on which it began."""
+    desk.configure(hours=NIGHT, holidays=["2026-11-28"])
+    assert told(desk, date(2026, 11, 28), "01:00").startswith("Saturday 28 November at 01:00: a table for 4 is free.")
+
+
+def test_no_night_goes_on_out_of_a_holiday(desk: Desk) -> None:
+    """T05"""
+    desk.configure(hours=NIGHT, holidays=["2026-11-27"])
+    assert "is a day on which it is closed" in refusal(desk, Closed, date(2026, 11, 28), "01:00")
+
+
 def test_another_project_has_a_book_of_its_own(desk: Desk, stranger: Tenant) -> None:
     desk.book(rome(27, "19:00"), 4)
     with stranger.tx():

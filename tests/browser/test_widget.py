@@ -299,6 +299,112 @@ def test_a_turn_that_is_over_before_its_message_is_answered_shows_no_reply_to_co
     assert drafts == 0
 
 
+def test_a_conversation_that_went_on_elsewhere_is_shown_from_its_beginning(page: Page, app: App) -> None:
+    """W09: a shopper who writes on another device begins another one; its events don't go on behind those of the first."""
+    open_page(page, app, "widget")
+    asked = page.evaluate(
+        """async () => {
+          const { Api } = await import("/static/widget/api.js");
+          const { Talk } = await import("/static/widget/talk.js");
+          const asked = [];
+          const answer = (status, body) => new Response(JSON.stringify(body), { status });
+          let found;
+          const second = new Promise((resolve) => (found = resolve));
+          window.fetch = async (url, { headers }) => {
+            const { pathname, searchParams } = new URL(url);
+            if (pathname.endsWith("/session")) return answer(200, { token: "t", conversation: "c2", shopper: {} });
+            asked.push([searchParams.get("conversation"), headers["Last-Event-ID"] ?? ""]);
+            if (asked.length === 1) return answer(404, { error: { code: "no_conversation" } });
+            found();
+            return new Promise(() => {});
+          };
+          const memory = { get() {}, set() {} };
+          const api = new Api({ base: "https://x.example", key: "k", memory, shopper: () => "" });
+          const talk = new Talk({ api, onChange() {}, onSession() {} });
+          Object.assign(talk, { conversation: "c1", lastId: "40" });
+          talk.on_message({ id: "m1", seq: 1, role: "agent", content: "Of the first", turn: "t1" });
+          talk.follow();
+          await second;
+          return [asked, talk.conversation, talk.messages.size];
+        }"""
+    )
+    assert asked == [[["c1", "40"], ["c2", ""]], "c2", 0]
+
+
+def test_what_is_seen_of_a_reply_while_it_is_written(page: Page, app: App) -> None:
+    """W09-W11: by what has come of it; a newer attempt begins anew, and after its end nothing of it is added."""
+    token = {"turn": "t", "attempt": 1, "offset": 0, "text": "Hel"}
+    block = {"turn": "t", "block": {"type": "article_card"}}
+    said = {"id": "m", "seq": 2, "role": "agent", "content": "Hello.", "turn": "t"}
+    frames: dict[str, list[tuple[str, dict[str, Any]]]] = {
+        "Hello": [("token", token), ("token", token | {"offset": 3, "text": "lo"})],
+        "Hey": [("token", token), ("token", token | {"text": "Hey"})],
+        "Hi": [("token", token), ("token", token | {"attempt": 2, "text": "Hi"}), ("token", token | {"offset": 3})],
+        "Hel with 1 block": [("tool_call", {"turn": "t", "tool": "x"}), ("block", block), ("token", token)],
+        " while x runs": [("turn", {"turn": "t", "status": "replying"}), ("tool_call", {"turn": "t", "tool": "x"})],
+        "nothing, superseded": [("token", token), ("turn", {"turn": "t", "status": "superseded"}), ("token", token)],
+        "nothing, said": [("token", token), ("message", said), ("token", token), ("block", block)],
+        "nothing, failed": [
+            ("token", token),
+            ("done", {"turn": "t", "status": "failed"}),
+            ("tool_call", {"turn": "t"}),
+        ],
+        " written again": [("turn", {"turn": "t", "status": "failed"}), ("turn", {"turn": "t", "status": "queued"})],
+    }
+    open_page(page, app, "widget")
+    seen = page.evaluate(
+        """async (cases) => {
+          const { Talk } = await import("/static/widget/talk.js");
+          return cases.map((frames) => {
+            const talk = new Talk({ onChange() {} });
+            for (const [event, data] of frames) talk.received({ event, data });
+            const draft = talk.drafts.get("t");
+            return draft ? [draft.text, draft.blocks.length, draft.tool] : null;
+          });
+        }""",
+        list(frames.values()),
+    )
+    expected = [
+        ["Hello", 0, ""],
+        ["Hey", 0, ""],
+        ["Hi", 0, ""],
+        ["Hel", 1, ""],
+        ["", 0, "x"],
+        None,
+        None,
+        None,
+        ["", 0, ""],
+    ]
+    assert dict(zip(frames, seen, strict=True)) == dict(zip(frames, expected, strict=True))
+
+
+def test_a_message_is_tried_again_under_its_key(page: Page, app: App) -> None:
+    """M1: whatever hindered it first, so that it counts once."""
+    open_page(page, app, "widget")
+    tried = page.evaluate(
+        """async () => {
+          const { Refusal } = await import("/static/widget/api.js");
+          const { Talk } = await import("/static/widget/talk.js");
+          const hindered = [new TypeError("away"), new Refusal(401, {}), new Refusal(429, {}, "0.01")];
+          return Promise.all(hindered.map(async (hindrance) => {
+            const keys = [];
+            const post = async (door, body, { once }) => {
+              keys.push(once);
+              if (keys.length === 1) throw hindrance;
+              return { conversation: null, message: { id: "m1", seq: 1, role: "user", content: body.content }, turn: null };
+            };
+            const open = async () => ({ conversation: null, shopper: {} });
+            const talk = new Talk({ api: { post, open }, onChange() {}, onSession() {} });
+            await talk.say("Hello");
+            if (hindrance instanceof TypeError) talk.resume();
+            await new Promise((done) => setTimeout(done, 0));
+            return [keys.length, new Set(keys).size, talk.outbox.length, talk.ordered().length];
+          }));
+        }"""
+    )
+    assert tried == [[2, 1, 0, 1]] * 3
+
+
 def test_words_after_an_emoji_are_added_and_not_cut(page: Page, app: App) -> None:
     """W09: offsets count code points."""
     open_page(page, app, "widget")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 import pytest
@@ -66,10 +67,16 @@ class Staff:
         self.address = reverse("agent", kwargs={"project_slug": self.slug, "section": "integrations"})
 
     def page(self) -> str:
-        return html.unescape(self.client.get(self.address).content.decode())
+        return html.unescape(self.markup())
+
+    def markup(self) -> str:
+        return self.client.get(self.address).content.decode()
 
     def connect(self, url: str, *, password: str = PASSWORD) -> int:
-        typed = {"kind": "caldav", "settings.url": url, "settings.user": USER, "secret": password}
+        found = re.search(r'value="caldav"><input type="hidden" name="seen" value="([^"]*)"', self.markup())
+        assert found is not None
+        seen = html.unescape(found[1])
+        typed = {"kind": "caldav", "seen": seen, "settings.url": url, "settings.user": USER, "secret": password}
         return self.client.post(self.address, typed).status_code
 
     def tries(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def test_the_model_is_told_that_a_rule_allows_it(stock: Stock) -> None:
         allowed = {"body": {"anything": True}}
         StandingRule.objects.create(project=tenant.project, tool=STOCK, allowed=allowed, created_by=owner.pk)
     turn = stock.ask()
-    assert stock.turns.result(turn).startswith("This is allowed by a rule of the business and being done now.")
+    assert stock.turns.result(turn).startswith("This is allowed by the business and being done now.")
     assert stock.target.log == []
     stock.turns.run("todo")
     assert [heard.document for heard in stock.target.log] == [CALLED]

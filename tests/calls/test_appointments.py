@@ -9,6 +9,8 @@ import pytest
 from django.utils import timezone
 
 from tests.calls.turns import Turns
+from tools.book.services import Guest, book
+from tools.book.wishes import Wish
 from tools.models import Booking, BookingState, EffectState
 from tools.verification.services import note_verified
 
@@ -37,15 +39,11 @@ def offered(turns: Turns) -> set[str]:
 
 
 def test_without_anything_to_book_in_none_is_offered(booking: Turns) -> None:
-    """F07, F08: the tools of bookings and of verification go as one set."""
+    """F07, F08: the tools of bookings and of verification go as one set, from the next turn on."""
+    assert offered(booking) >= SET | VERIFYING
     with booking.tenant.tx():
         booking.tenant.project.resources.all().update(is_active=False)
     assert not (SET | VERIFYING) & offered(booking)
-
-
-def test_with_a_book_all_are_offered(booking: Turns) -> None:
-    """F07, F08."""
-    assert offered(booking) >= SET | VERIFYING
 
 
 def test_a_table_is_booked_before_the_reply_ends(booking: Turns) -> None:
@@ -90,19 +88,47 @@ def test_who_is_not_verified_is_told_of_no_booking(booking: Turns, tool: str) ->
         assert Booking.objects.get(conversation_id=known.conversation.pk).state == BookingState.CONFIRMED
 
 
-def test_a_verified_customer_is_told_of_no_other_s_booking(booking: Turns) -> None:
+@pytest.mark.parametrize(
+    ("adas", "bobs"),
+    [
+        ({"phone": "+393475550142"}, {"phone": "+393475550199"}),
+        ({"email": "ada@a.example"}, {"email": "bob@b.example"}),
+    ],
+    ids=["numbers", "no numbers"],
+)
+def test_a_verified_customer_is_told_of_no_other_s_booking(
+    booking: Turns, adas: dict[str, str], bobs: dict[str, str]
+) -> None:
     """D14: neither a code nor a name and a number open what is another's, once the project wants to be sure."""
-    ada = booking.on("chat", external_id="ada", phone="+393475550142")
-    ada.calls_tool("book_appointment", {**soon(), "name": "Ada", "phone": "+393475550142"})
+    ada = booking.on("chat", external_id="ada", **adas)
+    ada.calls_tool("book_appointment", {**soon(), "name": "Ada", **adas})
     ada.says("Booked.")
     ada.say("A table for two on Friday at seven")
     with booking.tenant.tx():
         made = Booking.objects.get(conversation_id=ada.conversation.pk)
     booking.configure(caller_verification="basic")
-    bob = booking.on("chat", external_id="bob", phone="+393475550199")
+    bob = booking.on("chat", external_id="bob", **bobs)
     with booking.tenant.tx():
         persona = bob.conversation.persona_id
         note_verified(booking.tenant.project, persona_id=persona, conversation_id=bob.conversation.pk, method="basic")
     bob.calls_tool("lookup_appointment", {"code": made.code, "name": "Ada", "phone": "+393475550142"})
     bob.says("I find none.")
     assert made.code not in bob.result(bob.say("What about Ada's booking?"))
+
+
+@pytest.mark.parametrize("tool", ["lookup_appointment", "cancel_appointment"])
+def test_a_verified_customer_finds_what_staff_booked_under_their_number(booking: Turns, tool: str) -> None:
+    """F07, D14: the number on file is theirs, whoever wrote the booking down."""
+    booking.configure(caller_verification="basic", hours={}, holidays=[])
+    ada = booking.on("chat", external_id="ada", phone="+393475550142")
+    now = timezone.now()
+    with booking.tenant.tx():
+        project = booking.tenant.project
+        project.refresh_from_db()
+        guest = Guest(name="Ada Lovelace", phone="347 555 0142")
+        made = book(project, Wish(2), starts_at=now + timedelta(days=3), guest=guest, now=now)
+        conversation = ada.conversation
+        note_verified(project, persona_id=conversation.persona_id, conversation_id=conversation.pk, method="basic")
+    ada.calls_tool(tool, {"code": made.code})
+    ada.says("There it is.")
+    assert made.code in ada.result(ada.say("My booking, please"))

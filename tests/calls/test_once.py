@@ -7,7 +7,9 @@ import pytest
 from conversations.models import ConversationStatus
 from conversations.models.event import EventType
 from projects.attributes import set_attribute
+from tests.calls.probe import Probe
 from tests.calls.turns import Turns
+from tools.execution import caps
 from tools.integrations.transfers import TRANSFER_NUMBERS
 from tools.models import EffectState
 
@@ -42,6 +44,8 @@ def test_a_call_that_was_put_through_and_promised_is_put_through_once(phone: Tur
     """D18, F18: and nothing is said after it."""
     phone.calls_tool("transfer_call", {"phone_number": KITCHEN}, text="I'll transfer you to the kitchen now.")
     turn = phone.say("Yes, please put me through.")
+    assert turn.reply is not None
+    assert turn.reply.content == "I'll transfer you to the kitchen now."
     phone.run("observer")
     phone.run("tool_caller")
     phone.run("effect")
@@ -79,6 +83,19 @@ def test_no_call_goes_to_a_number_that_the_model_made_up(phone: Turns) -> None:
     assert phone.effects(turn) == []
     assert turn.reply is not None
     assert turn.reply.content == "I can't transfer you there."
+
+
+def test_more_than_a_day_has_is_an_error_for_the_model(
+    turns: Turns, bell: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threat 8, L19"""
+    monkeypatch.setattr(caps, "MOST_OF_ANOTHER_KIND", 1)
+    turns.calls_tool("ring_bell", {"times": 1})
+    turns.calls_tool("ring_bell", {"times": 2})
+    turns.says("It rang once.")
+    turn = turns.say("Ring the bell, please.")
+    assert [effect.state for effect in turns.effects(turn)] == [EffectState.DONE, EffectState.FAILED]
+    assert ("that is the limit" in turns.result(turn), len(bell.done)) == (True, 1)
 
 
 def test_what_is_not_offered_is_not_in_the_request(turns: Turns) -> None:

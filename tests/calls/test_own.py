@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 
+from conversations.calls.left_behind import end_left_behind
 from conversations.models import PersonaField, Turn
+from conversations.models.event import EventType
 from tests.calls.turns import Turns
 from tests.effects.target import Answers, Target, target_server
 from tests.sources.test_requires_approval import approve
+from todos.lifecycle import Actor
 from todos.models import Todo
+from todos.services import reject_todo
 from tools.calling import attempt
 from tools.calling.offer import read_offer
 from tools.calling.results import UNKNOWN
@@ -268,6 +274,13 @@ def test_what_was_called_and_promised_in_the_same_breath_is_sent_once(stock: Sto
     assert len(stock.target.log) == 1
 
 
+def test_a_look_up_that_broke_off_is_asked_of_nobody(stock: Stock) -> None:
+    """E4, T9: it changed nothing, so staff has nothing to find out."""
+    stock.define(options={"delivery": "idempotent"})
+    stock.target.answers(Answers(drops=True))
+    assert stock.effect(stock.ask()).state == EffectState.FAILED
+
+
 def test_one_that_needs_a_yes_becomes_a_todo_and_the_model_is_told_so(stock: Stock) -> None:
     """D16"""
     stock.define(moments=["turn", "task"], requires_approval=True)
@@ -280,6 +293,16 @@ def test_one_that_needs_a_yes_becomes_a_todo_and_the_model_is_told_so(stock: Sto
     assert "The agent has called ask_stock_tool." in todo.description
 
 
+def test_what_waits_for_a_yes_is_not_left_behind(stock: Stock) -> None:
+    """D16, E4: the sweep ends what nobody is at any more, and a person takes longer than that."""
+    stock.define(moments=["turn", "task"], requires_approval=True)
+    turn = stock.ask()
+    with stock.turns.tenant.tx():
+        Effect.objects.update(created_at=F("created_at") - timedelta(minutes=3))
+    end_left_behind()
+    assert stock.effect(turn).state == EffectState.PLANNED
+
+
 def test_called_twice_it_asks_for_one_yes(stock: Stock) -> None:
     """D16, E6"""
     stock.define(moments=["turn", "task"], requires_approval=True)
@@ -287,6 +310,16 @@ def test_called_twice_it_asks_for_one_yes(stock: Stock) -> None:
     assert stock.turns.result(turn).startswith("The same waits for a colleague")
     with stock.turns.tenant.tx():
         assert Todo.objects.count() == 1
+
+
+def test_what_another_customer_waits_for_is_asked_for_by_itself(stock: Stock) -> None:
+    """D16, E6: the same words of two customers are two things."""
+    stock.define(moments=["turn", "task"], requires_approval=True)
+    stock.ask()
+    other = Stock(stock.turns.on("chat", external_id="other"), stock.target)
+    assert "has to approve this first" in other.turns.result(other.ask())
+    with stock.turns.tenant.tx():
+        assert Todo.objects.count() == 2
 
 
 def test_with_the_yes_it_is_sent_with_exactly_these_arguments(stock: Stock) -> None:
@@ -300,6 +333,32 @@ def test_with_the_yes_it_is_sent_with_exactly_these_arguments(stock: Stock) -> N
         stock.turns.run(lane)
     assert [heard.document for heard in stock.target.log] == [CALLED]
     assert stock.effect(turn).state == EffectState.DONE
+
+
+@pytest.mark.parametrize(
+    ("is_allowed", "status", "said"),
+    [(True, 200, '{"ok": true}'), (True, 400, "was not done"), (False, 200, "Not this week.")],
+    ids=["done", "failed", "rejected"],
+)
+def test_what_came_of_it_is_said_to_whoever_was_told_to_wait(
+    stock: Stock, is_allowed: bool, status: int, said: str
+) -> None:
+    """D16, T24: the customer was told that a colleague has to approve it, and hears how it ended without asking."""
+    stock.target.answers(Answers(status=status))
+    stock.define(moments=["turn", "task"], requires_approval=True)
+    stock.ask()
+    with stock.turns.tenant.tx():
+        todo = Todo.objects.get()
+        if not is_allowed:
+            reject_todo(todo.pk, actor=Actor("Nello"), reason="Not this week.")
+    if is_allowed:
+        approve(stock.turns, todo)
+    stock.turns.says("I have heard of it.")
+    for lane in ("todo", "todo_news", "reply"):
+        stock.turns.run(lane)
+    [told] = [event.payload["text"] for event in stock.turns.events(EventType.SYSTEM) if event.idn == "urgent_message"]
+    assert said in told
+    assert stock.turns.messages()[-1].content == "I have heard of it."
 
 
 def test_what_follows_an_answer_is_done_after_it(stock: Stock) -> None:

@@ -9,6 +9,7 @@ from django.core import mail
 from django.db.models import F
 from django.db.models.functions import Now
 
+from conversations.contacts import read_contact
 from conversations.models import PersonaField
 from conversations.requests import request_person
 from jobs.errors import WrongState
@@ -70,11 +71,16 @@ def test_pressing_twice_asks_once_and_completes_the_lead(turns: Turns) -> None:
 
 
 def test_what_a_customer_leaves_is_known_of_them_and_replaces_nothing(turns: Turns) -> None:
+    """W03, D14: nor does it prove who they are."""
     known = turns.on("chat", external_id="known", email="known@guests.example")
-    ask(known, offer(known)["escalation"], name="Jonas", email="other@guests.example")
+    left = {"name": "Jonas", "email": "other@guests.example", "phone": "+393471234567"}
+    ask(known, offer(known)["escalation"], **left)
     with known.tenant.tx():
         fields = dict(PersonaField.objects.values_list("key", "value"))
-    assert fields == {"name": "Jonas", "email": "known@guests.example"}
+        contact = read_contact(known.conversation.persona_id)
+    assert fields == {**left, "email": "known@guests.example"}
+    assert contact is not None
+    assert (contact.phone, contact.phone_on_file) == ("+393471234567", "")
 
 
 def test_a_button_of_another_conversation_asks_for_nobody(turns: Turns) -> None:

@@ -7,15 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.test import Client
 
+from projects.agent import AgentConfig
 from projects.audit import Actor
 from projects.members import remove_member
 from projects.models import Member, Role, User
+from projects.services import create_project
 from tests.between import is_anybody_waiting
 from tests.conftest import Tenant
 from tests.conversations.threads import in_thread, until_waiting
 from tests.processes import until
 from tools.desk.tickets import change_ticket, find_assignee, open_ticket
-from tools.models import Ticket, TicketChange
+from tools.models import Effect, Ticket, TicketChange
 
 JSON = {"content_type": "application/json"}
 TICKETS = "/api/v1/tickets"
@@ -35,6 +37,27 @@ def test_numbers_have_no_gaps_when_many_open_one_at_once(tenant: Tenant) -> None
         assert sum(work.exception() is not None for work in works) == 4
     with tenant.tx():
         assert sorted(Ticket.objects.values_list("number", flat=True)) == list(range(1, 9))
+
+
+def test_an_effect_opens_one_ticket_and_each_project_counts_its_own(tenant: Tenant) -> None:
+    """W06: an attempt after a crash opens no second one."""
+    with tenant.tx():
+        second = create_project("Second", config=AgentConfig.model_validate(tenant.project.agent_version.document))
+        effect = Effect.objects.create(
+            project_id=tenant.project.pk,
+            effect_key="k",
+            tool="open_ticket",
+            kind="ticket",
+            delivery="idempotent",
+            definition={},
+        )
+        opened = [
+            open_ticket(tenant.project.pk, subject="Fault", body="It broke.", effect_id=effect.pk) for _ in range(2)
+        ]
+        other = open_ticket(second.pk, subject="Fault", body="It broke.")
+        assert Ticket.objects.filter(project=tenant.project).count() == 1
+    assert opened[0].pk == opened[1].pk
+    assert (opened[0].number, other.number) == (1, 1)
 
 
 def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client, operator: User) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from conversations.models import ConversationStatus, Persona
+from jobs.models import Job
 from projects.verticals import VERTICALS
 from tests.calls.turns import Turns
 from tests.desk.conftest import offer
 from tools.builtin import builtin_tools
 from tools.catalogue import why_not
+from tools.desk import notices
 from tools.models import EffectState, Escalation, EscalationState, Ticket
 from tools.state import BusinessState
 
@@ -35,20 +39,31 @@ def test_a_button_offers_a_person(turns: Turns) -> None:
     assert (row.state, row.lead) == (EscalationState.OFFERED, {})
 
 
+@pytest.mark.parametrize("channel", ["portal", "api"])
+def test_a_button_is_offered_wherever_blocks_are_shown(turns: Turns, channel: str) -> None:
+    """W03, W11: the request is the customer's to make."""
+    talk = turns.on(channel)
+    assert offer(talk)["type"] == "escalation_button"
+    with talk.tenant.tx():
+        assert Escalation.objects.get().state == EscalationState.OFFERED
+
+
 def test_a_second_call_shows_what_stands(turns: Turns) -> None:
     """W03."""
     assert offer(turns, "The wedding") == offer(turns, "Still the wedding")
 
 
 @pytest.mark.parametrize("channel", ["phone", "sms"])
-def test_where_no_button_can_be_shown_the_request_is_made_at_once(turns: Turns, channel: str) -> None:
-    """W03."""
+def test_where_no_button_can_be_shown_the_request_is_made_at_once(turns: Turns, channel: str, settings: Any) -> None:
+    """W03: and staff is told."""
+    settings.EMAIL_HOST = "mail.example"
     talk = turns.on(channel, phone="+393471234567")
     talk.calls_tool("escalate_to_human", {"reason": "The wedding"})
     talk.says("I've asked a colleague.")
     turn = talk.say("A person, please.")
     with talk.tenant.tx():
         row = Escalation.objects.get(conversation_id=talk.conversation.pk)
+        assert Job.objects.filter(lane=notices.LANE).count() == 1
     assert row.state == EscalationState.WAITING
     assert turn.reply is not None
     assert turn.reply.blocks == []

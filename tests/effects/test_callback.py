@@ -65,6 +65,13 @@ def test_a_result_may_say_that_it_failed(bench: Bench, accepted: Effect, address
     assert (found.state, found.error) == ("failed", "No crew is on duty.")
 
 
+@pytest.mark.parametrize("error", [None, "", False])
+def test_a_result_whose_error_is_none_is_a_result(error: object, bench: Bench, accepted: Effect, address: str) -> None:
+    """W6: many endpoints always write the field."""
+    call_back(address, {"error": error, "eta": "7 pm"})
+    assert bench.effect(accepted).state == "done"
+
+
 def test_a_token_that_is_nobodys_is_404(accepted: Effect, address: str) -> None:
     assert call_back(address[:-1] + ("A" if address[-1] != "A" else "B"), {}) == 404
     assert call_back("/api/v1/tool-results/x", {}) == 404
@@ -97,6 +104,9 @@ def test_a_result_that_never_comes_is_asked_for(bench: Bench, accepted: Effect) 
     bench.run(hurry=False)
     found = bench.effect(accepted)
     assert (found.state, found.error) == ("unknown", NO_CALLBACK)
+    # What was sent is what staff goes by.
+    assert found.request
+    assert found.request == accepted.request
 
 
 def test_a_result_after_that_is_welcome(bench: Bench, accepted: Effect, address: str) -> None:
@@ -115,6 +125,13 @@ def test_a_result_that_comes_before_the_202(bench: Bench, target: Target) -> Non
     )
     bench.tool("notify", webhook(target.url, callback=True))
     assert bench.carry_out("notify").result == {"body": {"eta": "now"}}
+
+
+def test_a_tool_that_may_answer_later_may_answer_at_once(bench: Bench, target: Target) -> None:
+    """W6: only a 202 says that there is more to come."""
+    target.answers(Answers(200, body='{"eta": "now"}'))
+    bench.tool("notify", webhook(target.url, callback=True))
+    assert bench.carry_out("notify").state == "done"
 
 
 def test_a_body_that_is_no_json_is_data_too(bench: Bench, accepted: Effect, address: str) -> None:

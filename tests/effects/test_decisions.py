@@ -42,6 +42,35 @@ def test_it_did_not_send_again(api: Client, bench: Bench, unknown: Effect, targe
     assert target.keys() == [unknown.effect_key] * 2
 
 
+@pytest.mark.parametrize(("answers", "state"), [([Answers(404)], "failed"), ([Answers(429), Answers(200)], "done")])
+def test_what_staff_has_let_go_again_begins_anew(
+    answers: list[Answers], state: str, api: Client, bench: Bench, target: Target
+) -> None:
+    """E2, E4: nothing is left of what wasn't known, and it is tried as long as any other."""
+    target.answers(Answers(500), *answers)
+    bench.tool("notify", webhook(target.url))
+    effect = bench.carry_out("notify")
+    with bench.tenant.tx():
+        Effect.objects.update(deadline_at="2026-01-01T00:00:00Z", is_uncertain=True)
+    resolve(api, effect, {"happened": False})
+    bench.run()
+    assert bench.effect(effect).state == state
+
+
+def test_what_follows_an_effect_follows_the_attempt_that_staff_approved(
+    api: Client, bench: Bench, target: Target
+) -> None:
+    """N21, E2: while nobody knows whether it happened, nothing follows, and nothing is left out."""
+    target.answers(Answers(500), Answers(body="on the way"))
+    tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
+    bench.tool("notify", webhook(target.url, after_actions=[tell]))
+    effect = bench.carry_out("notify")
+    resolve(api, effect, {"happened": False})
+    bench.run()
+    assert [row.state for row in bench.effect(effect).after_actions.all()] == ["done"]
+    assert bench.urgent()[1:] == ["Crew says: on the way"]
+
+
 def test_only_an_unknown_effect_is_resolved(api: Client, bench: Bench, unknown: Effect) -> None:
     resolve(api, unknown, {"happened": True})
     answer = resolve(api, unknown, {"happened": False})
@@ -81,7 +110,7 @@ def test_a_held_repeat_is_released(api: Client, bench: Bench, target: Target) ->
     answer = api.post(f"/api/v1/effects/{held.pk}/release")
     assert (held.state, answer.status_code) == ("held", 200)
     bench.run()
-    assert (bench.effect(held).state, len(target.log)) == ("done", 2)
+    assert (bench.effect(held).state, len(target.log), len(bench.urgent())) == ("done", 2, 1)
 
 
 def test_only_a_held_effect_is_released(api: Client, unknown: Effect) -> None:

@@ -8,8 +8,10 @@ from django.test import Client
 
 from conversations.effects.ending import SPOKEN_AGAIN
 from conversations.flows import effects
-from conversations.models import Turn
+from conversations.log import open_log
+from conversations.models import Turn, Wait
 from conversations.services import give_fields
+from conversations.waits import open_wait
 from jobs import claims
 from jobs.lanes import lane_of
 from jobs.models import LIVE, Job, State
@@ -19,6 +21,7 @@ from tests.effects.conftest import PHONE, Bench, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel
 from tools.custom.service import remove, save
+from tools.ledger import TRIED_WITHIN
 from tools.models import AfterAction, Effect, EffectState
 
 BODY = {
@@ -44,6 +47,8 @@ def test_arguments_are_asked_for_once(bench: Bench, target: Target, model: Scrip
     bench.tool("notify", webhook(target.url, body=BODY))
     effect = bench.carry_out("notify", hears="I'm Giulia Ferri")
     assert (effect.state, effect.attempts, len(target.log)) == ("done", 2, 2)
+    # Counted from the first attempt, not from each.
+    assert effect.deadline_at - effect.started_at < TRIED_WITHIN
     assert len(model.requests("arguments")) == 1
     assert target.log[0].body == target.log[1].body
 
@@ -76,11 +81,12 @@ def test_attempts_are_numbered_and_end(bench: Bench, target: Target) -> None:
 
 
 def test_a_refusal_is_failed_for_certain_and_told(bench: Bench, target: Target) -> None:
-    """E4."""
-    target.answers(Answers(404))
+    """E4: and what it said is kept for staff."""
+    target.answers(Answers(404, body='{"why": "closed"}'))
     bench.tool("notify", webhook(target.url))
     effect = bench.carry_out("notify")
     assert (effect.state, effect.error) == ("failed", "The endpoint refused it (404).")
+    assert effect.result == {"status": 404, "body": {"why": "closed"}}
     assert bench.urgent() == ["notify was not done: The endpoint refused it (404)."]
 
 
@@ -162,6 +168,20 @@ def test_a_tool_that_was_removed_is_not_executed(bench: Bench, target: Target) -
     assert bench.urgent() == ["notify was not done: The tool notify was removed."]
 
 
+def test_what_may_have_happened_before_the_tool_was_removed_is_not_called_cancelled(
+    bench: Bench, target: Target
+) -> None:
+    """E4, E9: between two attempts; staff finds out."""
+    target.answers(Answers(500))
+    bench.tool("notify", webhook(target.url, delivery="idempotent"))
+    effect = bench.carry_out("notify", hurry=False)
+    assert (effect.state, effect.is_uncertain) == ("sending", True)
+    with bench.tenant.tx():
+        remove(bench.tenant.project, name="notify")
+    bench.run()
+    assert (bench.effect(effect).state, len(target.log)) == ("unknown", 1)
+
+
 def test_a_tool_that_was_switched_off_is_not_executed(bench: Bench, target: Target) -> None:
     """E9."""
     bench.tool("notify", webhook(target.url))
@@ -186,12 +206,13 @@ def test_a_built_in_tool_whose_gate_closed_is_not_executed(bench: Bench) -> None
 
 def test_a_tool_that_was_edited_runs_as_planned(bench: Bench, target: Target) -> None:
     """E9: the snapshot decides."""
-    bench.tool("notify", webhook(f"{target.url}/old"))
+    for place in ("oldest", "old"):
+        bench.tool("notify", webhook(f"{target.url}/{place}"))
     [effect] = bench.plan("notify")
     bench.tool("notify", webhook(f"{target.url}/new"))
     bench.run()
     assert [heard.path for heard in target.log] == ["/old"]
-    assert bench.effect(effect).tool_version == 1
+    assert bench.effect(effect).tool_version == 2
 
 
 def test_the_event_of_the_tools_name_is_in_the_log(bench: Bench) -> None:
@@ -201,7 +222,17 @@ def test_the_event_of_the_tools_name_is_in_the_log(bench: Bench) -> None:
     effect = bench.carry_out("send_sms_tool", hears="Could you text me the opening hours?")
     [event] = bench.events("send_sms_tool")
     assert (event["effect"], event["connector"]) == (str(effect.pk), "system")
+    assert event["arguments"] == effect.arguments != {}
     assert (effect.state, effect.adapter) == ("done", "outbox")
+
+
+def test_the_event_is_in_the_log_once_however_often_it_is_tried(bench: Bench) -> None:
+    """N44: whoever reads the log for it takes a second one for a second deed."""
+    bench.switch_on("booking_check_availability_enabled")
+    [effect] = bench.plan("check_availability_tool")
+    left_behind(bench, effect)
+    bench.run()
+    assert (bench.effect(effect).attempts, bench.events("check_availability_tool")) == (2, [])
 
 
 def give(bench: Bench, **fields: str) -> None:
@@ -218,12 +249,16 @@ def test_an_event_nobody_is_subscribed_to_is_passed_on(bench: Bench) -> None:
     assert len(bench.events("open_case")) == 1
 
 
-def test_an_urgent_message_is_the_action(bench: Bench) -> None:
-    """N20, N46: D1 allows it as an action; the next reply reads it as `prefix: text`."""
-    action = {"type": "send_urgent_message", "options": {"prefix": "Desk", "message": "Mention the late bus."}}
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({"message": "Mention the late bus."}, "Mention the late bus."), ({}, "I'll look at the bus.")],
+)
+def test_an_urgent_message_is_the_action(options: dict[str, str], told: str, bench: Bench) -> None:
+    """N20, N46: D1 allows it as an action; the next reply reads it as `prefix: text`, the agent's own words if it has none."""
+    action = {"type": "send_urgent_message", "options": {"prefix": "Desk", **options}}
     bench.tool("remind", {**webhook("https://example.com/"), "action": action})
-    assert bench.carry_out("remind").state == "done"
-    assert bench.urgent() == ["Desk: Mention the late bus."]
+    assert bench.carry_out("remind", quote="I'll look at the bus.").state == "done"
+    assert bench.urgent() == [f"Desk: {told}"]
 
 
 def test_the_agent_speaks_by_itself_three_times_at_most(bench: Bench, target: Target) -> None:
@@ -328,3 +363,65 @@ def test_after_actions_whose_job_fails_for_good_are_told_without_them(bench: Ben
     fail_job(job, reason="The worker died.")
     assert bench.urgent() == ["It was done."]
     assert [row.state for row in bench.effect(effect).after_actions.all()] == ["failed"]
+
+
+TELL = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "after", "outcome", "told"),
+    [
+        (Answers(404), [TELL], "failure", "notify was not done: The endpoint refused it (404)."),
+        (Answers(body="on the way"), [TELL], "result", "Crew says: on the way"),
+        (Answers(body="on the way"), [], "result", "on the way"),
+    ],
+)
+def test_who_waits_for_an_effect_is_told_its_end_once(
+    answer: Answers, after: list[object], outcome: str, told: str, bench: Bench, target: Target
+) -> None:
+    """T22, T24: however it ends, and whoever tells it."""
+    target.answers(answer)
+    bench.tool("notify", webhook(target.url, after_actions=after))
+    [effect] = bench.plan("notify")
+    await_end(bench, effect)
+    bench.run()
+    assert (ends(bench, effect), bench.urgent()) == (outcome, [told])
+
+
+@pytest.mark.parametrize(("status", "state"), [(200, "kept"), (404, "broken"), (500, "open")])
+def test_a_promise_is_as_good_as_what_was_done(status: int, state: str, bench: Bench, target: Target) -> None:
+    """N11, E5: in the commit of the end."""
+    target.answers(Answers(status))
+    bench.tool("notify", webhook(target.url))
+    effect = bench.carry_out("notify")
+    with bench.tenant.tx():
+        assert effect.promises.get().state == state
+
+
+def test_who_waits_for_a_repeat_is_told_that_it_was_done(bench: Bench, target: Target) -> None:
+    """T22, E6: a held effect has no result to wait for."""
+    bench.tool("notify", webhook(target.url))
+    bench.carry_out("notify")
+    [repeat] = bench.plan("notify")
+    await_end(bench, repeat)
+    bench.run()
+    assert ends(bench, repeat) == "result"
+    assert bench.urgent()[-1].startswith("It was done already")
+
+
+def await_end(bench: Bench, effect: Effect) -> None:
+    """As the tool caller's commit does for a tool that is waited for."""
+    with bench.tenant.tx(), open_log(bench.conversation.pk) as log:
+        open_wait(log, reason=effect.tool, seconds=30, effect_id=effect.pk)
+
+
+def ends(bench: Bench, effect: Effect) -> str:
+    with bench.tenant.tx():
+        return Wait.objects.get(effect_id=effect.pk).outcome
+
+
+def test_a_tool_made_to_tell_tells_where_nobody_waits(bench: Bench) -> None:
+    """T24, N51"""
+    bench.switch_on("booking_check_availability_enabled")
+    bench.carry_out("check_availability_tool", hears="A table for two on 27 November 2026 at 19:00, please.")
+    assert len(bench.urgent()) == 1

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from conversations.services import give_fields
 from jobs.models import Job
-from tests.effects.conftest import PHONE, Bench, webhook
+from projects.ids import uuid7
+from tests.effects.conftest import PHONE, Bench, begin, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel
-from tools.execution.caps import MOST_IN_CONVERSATION, MOST_TO_RECIPIENT
+from tools.execution.caps import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
+from tools.execution.handler import Contact
+from tools.execution.repeats import find_repeated
 from tools.models import Booking, Effect, EffectState
 
 HOURS = "Could you text me the opening hours?"
@@ -87,6 +93,46 @@ def test_after_ten_minutes_it_is_no_repeat(bench: Bench, target: Target) -> None
     assert bench.carry_out("notify").state == "done"
 
 
+@pytest.mark.parametrize(("kind", "is_repeat"), [("booking", True), ("meeting", True), ("sms", False)])
+def test_a_second_booking_is_a_mistake_for_a_day(kind: str, is_repeat: bool, texting: Bench) -> None:
+    """E6: three hours after the first."""
+    effects = [*texting.plan("send_sms_tool"), *texting.plan("send_sms_tool")]
+    with texting.tenant.tx():
+        Effect.objects.update(kind=kind, repeat_key="same")
+        Effect.objects.filter(pk=effects[0].pk).update(state="done", started_at=timezone.now() - timedelta(hours=3))
+        assert (find_repeated(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
+
+
+def test_what_was_done_for_one_customer_is_done_for_the_next(bench: Bench, target: Target) -> None:
+    """E6: a repeat is one within its conversation, though the request is the same."""
+    bench.tool("notify", webhook(target.url))
+    bench.carry_out("notify")
+    bench.talk = begin(bench.tenant, external_id="another")
+    assert (bench.carry_out("notify").state, len(target.log)) == ("done", 2)
+
+
+def test_what_was_called_and_promised_in_one_breath_is_one_text(texting: Bench) -> None:
+    """E6, D18: by another tool of the kind, in other words."""
+    [promised] = texting.plan("send_sms_tool", hears=HOURS)
+    with texting.tenant.tx():
+        Effect.objects.create(
+            project_id=promised.project_id,
+            conversation_id=promised.conversation_id,
+            turn_id=promised.turn_id,
+            origin="turn",
+            effect_key="called",
+            tool="send_sms",
+            kind="sms",
+            delivery="once",
+            definition={},
+            state=EffectState.DONE,
+            recipient=PHONE.removeprefix("+"),
+            started_at=timezone.now(),
+        )
+    texting.run()
+    assert texting.effect(promised).state == "held"
+
+
 def test_a_failed_one_may_be_promised_again(bench: Bench, target: Target) -> None:
     target.answers(Answers(404), Answers(200))
     bench.tool("notify", webhook(target.url))
@@ -119,6 +165,21 @@ def test_a_conversation_sets_off_so_much_a_day(texting: Bench) -> None:
     found = texting.effect(effect)
     assert found.state == "failed"
     assert "limit" in found.error
+
+
+def test_looking_something_up_is_not_counted(bench: Bench, target: Target) -> None:
+    """Threat 8: nobody is written to."""
+    bench.tool("look_up", webhook(target.url, method="GET"))
+    [effect] = bench.plan("look_up")
+    fill(bench, effect, MOST_OF_ANOTHER_KIND, conversation_id=bench.conversation.pk)
+    bench.run()
+    assert bench.effect(effect).state == "done"
+
+
+def test_a_recipient_is_one_however_it_is_written() -> None:
+    """Threat 8: or one would be written to twice as often."""
+    contact = Contact(persona_id=uuid7(), phone="+39 347 555-0142", email=" Giulia@Example.com ")
+    assert [recipient_of(kind, contact) for kind in ("sms", "email")] == ["393475550142", "giulia@example.com"]
 
 
 def test_a_recipient_gets_so_much_a_day(texting: Bench) -> None:

@@ -16,6 +16,7 @@ from tools.execution.ending import Course, course_of, next_attempt_at
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Ending, Outcome
 from tools.execution.webhook import call_webhook
+from tools.ledger import needs_approval
 from tools.models import Effect
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -156,3 +157,11 @@ def test_what_may_have_happened_before_is_never_called_failed(ending: Ending) ->
     """E4: an earlier attempt left it open."""
     once, _ = courses(Outcome(ending, error="x"), is_uncertain=True)
     assert once is Course.UNKNOWN
+
+
+def test_who_has_let_an_effect_go_is_not_asked_again() -> None:
+    """D16: a released repeat, and what was sent again, have their yes."""
+    asks = {"requires_approval": True}
+    assert needs_approval(in_memory(definition=asks))
+    assert not needs_approval(in_memory(definition=asks, resolved_at=NOW))
+    assert not needs_approval(in_memory(definition={}))

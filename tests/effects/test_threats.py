@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import pytest
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ from tools.builtin.send_sms_tool import carry_out
 from tools.custom.secrets import WebhookSecrets, set_secret_headers
 from tools.definition import WebhookOptions
 from tools.execution.outcome import Outcome
-from tools.execution.webhook import CUT, LONGEST_EXCERPT, build_request, reply_of
+from tools.execution.webhook import CUT, LONGEST_EXCERPT, LONGEST_TOLD, MASK, build_request, reply_of
 from tools.models import CustomTool, Effect, Verdict
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -180,6 +181,11 @@ def test_a_long_or_strange_answer_is_cut_and_kept(body: str, bench: Bench, targe
     assert effect.result["note"] == "The answer was not JSON."
 
 
+def test_an_answer_is_told_cut() -> None:
+    """Threat 9: a prompt has no room for 8 kB of an endpoint's words."""
+    assert len(reply_of(b"x" * 8_000).told) < LONGEST_TOLD + 20
+
+
 @pytest.mark.parametrize("body", [b"\xff\xfe\x00", b"[" * 100_000, b'{"a": "\\u0000"}', b'{"a": 1e999}', b"\\ud800"])
 def test_a_body_that_the_database_would_refuse_is_text(body: bytes) -> None:
     """Row 20: binary, nested without end, NUL characters."""
@@ -225,3 +231,36 @@ def test_a_secret_is_nowhere_but_in_the_request(bench: Bench, target: Target, mo
         asked = json.dumps([*ModelCall.objects.values_list("messages", "output")])
     told = json.dumps(bench.urgent())
     assert not [text for text in (kept, asked, told, json.dumps(model.log())) if CANARY in text or signing in text]
+
+
+@pytest.mark.parametrize(
+    ("secret", "echo"),
+    [
+        ("Bearer sk-live-12345678", "Invalid key: sk-live-12345678"),
+        ("ab/cd+ef/gh", r'{"key": "ab\/cd+ef\/gh"}'),
+        ('ab"cd\\efgh', json.dumps({"key": 'ab"cd\\efgh'})),
+        ("Basic dXNlcjpwYXNz", json.dumps({"authorization": "Basic dXNlcjpwYXNz"})),
+    ],
+)
+def test_a_secret_is_known_in_whatever_form_it_comes_back(secret: str, echo: str) -> None:
+    """Threat 20: without its scheme, or as JSON writes it."""
+    reply = reply_of(echo.encode(), hidden=[secret])
+    assert MASK in reply.text
+    assert secret.split()[-1] not in reply.text + str(reply.document)
+
+
+def test_a_result_that_comes_later_echoes_nothing_either(bench: Bench, target: Target) -> None:
+    """Threat 20, W6: neither the tool's secret nor the token of its callback."""
+    echo = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}
+    target.answers_by(lambda heard: Answers(status=202, body=json.dumps(heard.headers)))
+    bench.tool("notify", webhook(target.url, callback=True, after_actions=[echo]))
+    with bench.tenant.tx():
+        set_secret_headers(CustomTool.objects.get(name="notify"), {"X-Api-Key": CANARY})
+    accepted = bench.carry_out("notify").excerpt
+    address = target.log[0].headers["webhook-callback-url"].removeprefix("http://127.0.0.1:8000")
+    Client().post(address, json.dumps(target.log[0].headers), content_type="application/json")
+    bench.run()
+    with bench.tenant.tx():
+        kept = json.dumps([accepted, *Effect.objects.values_list("excerpt", "result", "told")])
+    [told] = bench.urgent()
+    assert not [text for text in (kept, told) if CANARY in text or address.rpartition("/")[2] in text]

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
+import pytest
+
+from conversations.services import give_fields
 from tests.effects.conftest import Bench, webhook
 from tests.effects.target import Answers, Target
+from tests.effects.test_table import occasion
+from tests.processes import ScriptedModel
+from tools.custom.secrets import WebhookSecrets
+from tools.definition import WebhookOptions
+from tools.execution.schemas import webhook_schema
 from tools.execution.signing import signature_headers
+from tools.execution.webhook import MASK, WebhookRequest, build_request
 
 NAME = {"customer_name": {"type": "string", "description": "The customer's full name"}}
 
@@ -40,3 +51,96 @@ def test_the_answer_is_kept_as_data(bench: Bench, target: Target) -> None:
     effect = bench.carry_out("notify")
     assert (effect.state, effect.http_status) == ("done", 200)
     assert effect.result == {"status": 200, "body": {"order": {"status": "late"}}}
+
+
+def test_a_header_may_hold_accents(bench: Bench, target: Target) -> None:
+    """N45: what passed the check at the save can be sent."""
+    bench.tool("notify", webhook(target.url, headers={"X-Place": "Café Müller"}))
+    assert bench.carry_out("notify").state == "done"
+    assert target.log[0].headers["x-place"] == "Café Müller"
+
+
+def test_a_header_goes_out_once_however_it_is_written() -> None:
+    """N45: a secret header takes the place of the plain one, the tool's type that of ours; an endpoint that gets two takes one."""
+    options = WebhookOptions(
+        url="https://example.com/", headers={"x-api-key": "plain", "content-type": "application/json; charset=utf-8"}
+    )
+    secrets = WebhookSecrets(headers={"X-Api-Key": "secret"})
+    headers = build_request(options, {}, occasion(), secrets=secrets, at=datetime.now(UTC)).headers
+    assert {name: value for name, value in headers.items() if name.lower() in ("x-api-key", "content-type")} == {
+        "X-Api-Key": "secret",
+        "content-type": "application/json; charset=utf-8",
+    }
+
+
+def test_a_model_may_add_nothing_to_a_request() -> None:
+    """N45: exactly what the schemas name, at every depth, and no part left out."""
+    item = {"type": "object", "properties": {"name": {"type": "string"}}}
+    body = {"type": "object", "properties": {"items": {"type": "array", "items": item}, "one": item}}
+    schema = webhook_schema(WebhookOptions(url="https://example.com/", body=body, query=item))
+    assert schema is not None
+    closed = schema["properties"]["body"]
+    places = (schema, closed, closed["properties"]["items"]["items"], closed["properties"]["one"])
+    assert [place["additionalProperties"] for place in places] == [False] * 4
+    assert schema["required"] == ["query", "body"]
+
+
+def test_what_is_read_is_asked_with_the_tool_the_promise_and_the_conversation(
+    bench: Bench, target: Target, model: ScriptedModel
+) -> None:
+    """N45: what is generated, is generated from the conversation up to the promise; what failed was not done before."""
+    target.answers(Answers(404), Answers(200))
+    schema = {"type": "object", "properties": NAME}
+    bench.tool("notify", webhook(target.url, body=schema))
+    with bench.tenant.tx():
+        give_fields(bench.talk.reload().persona, {"name": "Giulia Ferri"})
+    bench.carry_out("notify", quote="I'll notify the crew.", hears="My parcel is late.")
+    for _ in range(2):
+        bench.carry_out("notify", quote="I'll notify them again.", hears="Please notify them again.")
+    asked = ["".join(one["content"] for one in request["messages"]) for request in model.requests("arguments")]
+    told = asked[0]
+    for words in (
+        "Notifies the delivery crew about",
+        "My parcel is late.",
+        "agent: I'll notify the crew.",
+        "Giulia Ferri",
+    ):
+        assert words in told
+    assert told.count("I'll notify the crew.") == 2
+    assert ["- notify: " in prompt for prompt in asked[:3]] == [False, False, True]
+
+
+def request_of(arguments: Mapping[str, Any], **options: Any) -> WebhookRequest:
+    """A request as it would go out, without a secret."""
+    made = WebhookOptions(url="https://example.com/crew?fixed=1", **options)
+    return build_request(made, arguments, occasion(), secrets=WebhookSecrets(), at=datetime.now(UTC))
+
+
+def test_what_was_read_is_written_as_an_endpoint_reads_it() -> None:
+    """N45: a list as often as it has items, what isn't known not at all, letters as they are."""
+    read = {
+        "query": {"tag": ["a", "b"], "zip": None, "is_new": True},
+        "headers": {"X-Party": 4, "X-None": None},
+        "body": {"name": "Zoë"},
+    }
+    request = request_of(read)
+    assert request.url == "https://example.com/crew?fixed=1&tag=a&tag=b&is_new=true"
+    assert (request.headers["X-Party"], "X-None" in request.headers) == ("4", False)
+    assert request.body == '{"name": "Zoë"}'.encode()
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_fixed_texts_go_into_the_query_and_a_bodiless_call_has_no_body(method: str) -> None:
+    """N45"""
+    request = request_of({}, method=method, query={"zone": "eu"})
+    assert request.url == "https://example.com/crew?fixed=1&zone=eu"
+    assert (request.body, "Content-Type" in request.headers) == (None, False)
+
+
+def test_a_secret_in_the_query_or_a_plain_header_is_sent_and_not_kept() -> None:
+    """N45: stored redacted."""
+    request = request_of({}, query={"api_key": "k-1234567890", "zone": "eu"}, headers={"X-Crew-Token": "t-1234567890"})
+    assert request.headers["X-Crew-Token"] == "t-1234567890"
+    assert request.redacted["headers"]["X-Crew-Token"] == MASK
+    assert "api_key=k-1234567890" in request.url
+    assert request.redacted["url"] == f"https://example.com/crew?fixed=1&api_key={MASK}&zone=eu"

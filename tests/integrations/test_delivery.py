@@ -229,6 +229,14 @@ def test_the_booking_made_here_comes_before_the_customers_next(anna: Talk) -> No
     assert "MADEHERE" in link(anna).result["message"]["text"]
 
 
+def test_what_staff_booked_under_the_customers_number_has_its_link(anna: Talk) -> None:
+    """N32: however either is written."""
+    book_for(anna)
+    with anna.tenant.tx():
+        Booking.objects.update(persona_id=None, phone="+393331234567")
+    assert "AB12CD" in link(anna).result["message"]["text"]
+
+
 def test_somebody_elses_booking_has_no_link_here(anna: Talk) -> None:
     book_for(begin(anna.tenant, external_id="bruno"))
     outcome = link(anna)

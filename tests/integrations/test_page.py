@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 import pytest
@@ -41,16 +42,31 @@ class Person:
         return html.unescape(self.client.get(self.address).content.decode())
 
     def connect(self, **changes: str) -> Any:
+        """Open the page, type, and save."""
+        return self.save(self.seen("smtp"), **changes)
+
+    def save(self, seen: str, **changes: str) -> Any:
+        """Save a form that was opened when this was seen."""
         typed = {name.replace("__", "."): value for name, value in changes.items()}
-        return self.client.post(self.address, {**MAIL, **typed})
+        return self.client.post(self.address, {**MAIL, "seen": seen, **typed})
+
+    def seen(self, kind: str) -> str:
+        """What the form of a kind begins with, as a browser sends it back; none where the page has no such form."""
+        found = re.search(
+            rf'name="kind" value="{kind}"><input type="hidden" name="seen" value="([^"]*)"', self.markup()
+        )
+        return html.unescape(found[1]) if found else ""
+
+    def markup(self) -> str:
+        return self.client.get(self.address).content.decode()
 
     def test(self, kind: str, to: str) -> dict[str, Any]:
         url = reverse("integration_test", args=[self.tenant.project.slug, kind])
         answer: dict[str, Any] = self.client.post(url, {"to": to}, headers={"Accept": "application/json"}).json()
         return answer
 
-    def disconnect(self, kind: str) -> Any:
-        return self.client.post(reverse("integration_disconnect", args=[self.tenant.project.slug, kind]))
+    def disconnect(self, kind: str, **seen: str) -> Any:
+        return self.client.post(reverse("integration_disconnect", args=[self.tenant.project.slug, kind]), seen)
 
 
 @pytest.fixture
@@ -204,3 +220,85 @@ def test_a_token_stays_out_of_the_pages_and_the_admin(owner: Person) -> None:
     assert SID in page
     assert TOKEN not in page
     assert source.secret not in page
+
+
+@pytest.fixture
+def second(owner: Person) -> Person:
+    """Another browser of the same tenant."""
+    return Person(owner.tenant, owner.tenant.owner)
+
+
+def settings_of(person: Person) -> dict[str, Any]:
+    source = source_of(person.tenant, "smtp")
+    assert source is not None
+    return source.settings
+
+
+def test_a_connection_that_was_changed_meanwhile_is_not_saved_over(owner: Person, second: Person) -> None:
+    """L09: the difference is shown, with what both changed, and a second save stands."""
+    owner.connect()
+    seen = second.seen("smtp")
+    owner.connect(settings__from_name="Anna", settings__port="465", settings__security="tls")
+    refused = second.save(seen, settings__from_name="Bruno")
+    shown = refused.content.decode()
+    assert refused.status_code == 409
+    assert f"{owner.tenant.owner.email} saved this connection while you were editing" in shown
+    assert "<dt>From name</dt>\n<dd><del>Anna</del><ins>Bruno</ins></dd>" in shown
+    assert 'value="Bruno"' in shown
+    assert 'value="465"' in shown
+    assert "<dd>Anna</dd>" in shown
+    assert settings_of(owner)["from_name"] == "Anna"
+    second.connect(settings__from_name="Bruno", settings__port="465", settings__security="tls")
+    assert settings_of(owner)["from_name"] == "Bruno"
+
+
+def test_a_secret_that_two_write_is_told_of_and_shown_to_neither(owner: Person, second: Person) -> None:
+    """S4, L09"""
+    owner.connect()
+    seen = second.seen("smtp")
+    owner.connect(secret="theirs-canary-123")
+    refused = second.save(seen, secret="mine-canary-456")
+    shown = refused.content.decode()
+    assert refused.status_code == 409
+    assert "<dt>Password</dt>\n<dd><ins>yours, to be written again</ins></dd>" in shown
+    assert "canary" not in shown
+    assert second.save(second.seen("smtp"), secret="mine-canary-456").status_code == 302
+
+
+def test_a_password_goes_to_no_server_that_it_was_not_written_beside(owner: Person, second: Person) -> None:
+    """S4: somebody else has changed the server since the form was opened."""
+    owner.connect()
+    seen = second.seen("smtp")
+    owner.connect(settings__host="other.example.com")
+    assert second.save(seen, secret="mine-canary-456").status_code == 409
+    assert settings_of(owner)["host"] == "other.example.com"
+
+
+def test_who_changed_nothing_takes_back_nothing_of_another(owner: Person, second: Person) -> None:
+    """L09"""
+    owner.connect()
+    seen = second.seen("smtp")
+    owner.connect(settings__from_name="Anna")
+    assert second.save(seen, secret="").status_code == 302
+    assert settings_of(owner)["from_name"] == "Anna"
+
+
+def test_what_was_disconnected_meanwhile_is_not_connected_again_unseen(owner: Person, second: Person) -> None:
+    """L09"""
+    owner.connect()
+    seen = second.seen("smtp")
+    owner.disconnect("smtp")
+    refused = second.save(seen, settings__from_name="Bruno")
+    assert refused.status_code == 409
+    assert 'value="Bruno"' in refused.content.decode()
+    assert source_of(owner.tenant, "smtp") is None
+
+
+def test_a_connection_that_was_changed_meanwhile_is_not_ended_unseen(owner: Person, second: Person) -> None:
+    """L09: what another has just written would be forgotten."""
+    owner.connect()
+    seen = second.seen("smtp")
+    owner.connect(secret="theirs-canary-123")
+    assert second.disconnect("smtp", seen=seen).status_code == 409
+    assert source_of(owner.tenant, "smtp") is not None
+    assert second.disconnect("smtp", seen=second.seen("smtp")).status_code == 302

@@ -114,6 +114,15 @@ def test_a_signal_sets_the_status_and_stands_in_the_log(call: Talk, kind: Signal
     assert idns(call)[-1] == idn
 
 
+def test_a_goodbye_hangs_up_on_nobody_who_was_put_through(call: Talk) -> None:
+    """N27, N31: “I'll put you through. Goodbye!” is both, and the two end in either order."""
+    turn = answered(call)
+    assert signal(call, Signal.TRANSFER, turn)
+    assert signal(call, Signal.END, turn)
+    assert call.reload().status == "transferred"
+    assert idns(call)[-1] == "conversation_transferred"
+
+
 @pytest.mark.parametrize("kind", list(Signal))
 def test_nothing_more_is_said_by_itself(chat: Talk, kind: Signal) -> None:
     """F18: neither an urgent message nor a follow-up makes the agent speak."""

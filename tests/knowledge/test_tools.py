@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from projects.agent import AgentConfig
 from projects.knowledge.answers import FOUND, NOTHING
+from projects.knowledge.services import Writer, write_article
+from projects.knowledge.text import ArticleText
 from projects.models import Article
+from projects.services import create_project
 from projects.verticals import VERTICALS
 from tests.calls.conftest import turns  # noqa: F401 - a fixture
 from tests.calls.turns import Turns
@@ -82,15 +86,39 @@ def test_a_card_of_a_published_article_is_shown(turns: Turns, write: Write) -> N
     }
 
 
-@pytest.mark.parametrize("slug", ["a-draft", "theirs", "no-such-article", "../../admin"])
+@pytest.mark.parametrize("channel", ["phone", "sms", "whatsapp"])
+def test_where_no_card_is_shown_the_agent_is_told_so(
+    turns: Turns,  # noqa: F811 - the fixture
+    write: Write,
+    channel: str,
+) -> None:
+    """W07: nobody is told of a card that they don't see."""
+    turns.configure(vertical="help_center")
+    write("Can I bring my dog?", excerpt="Yes, on the terrace.")
+    talk = turns.on(channel, phone="+393471234567")
+    talk.calls_tool("send_kb_article", {"slug": "can-i-bring-my-dog"})
+    talk.says("Yes, on the terrace.")
+    turn = talk.say("Are dogs allowed?")
+    told = talk.result(turn)
+    assert told.startswith("No card can be shown here.")
+    assert "Yes, on the terrace. It stands at http://" in told
+    assert turn.reply is not None
+    assert turn.reply.blocks == []
+
+
+@pytest.mark.parametrize("slug", ["a-draft", "theirs", "of-another-project", "no-such-article", "../../admin"])
 def test_any_other_slug_is_not_found(
     turns: Turns,  # noqa: F811 - the fixture
     write: Write,
     empty: Tenant,
     slug: str,
 ) -> None:
-    """W07: a draft, another tenant's, none at all."""
+    """W07: a draft, another tenant's, one of the same organization's other agent, none at all."""
     turns.configure(vertical="help_center")
+    with empty.tx():
+        second = create_project("Second", config=AgentConfig.model_validate(empty.project.agent_version.document))
+        text = ArticleText(title="Of another project", excerpt="", body="Words.")
+        write_article(second, text, by=Writer(empty.owner), is_published=True)
     write("Published")
     write("A draft", is_published=False)
     stranger = make_tenant("Stranger")

@@ -86,6 +86,7 @@ def reply_call(
         style=DEMO["style"],
         business_context=context,
         scenarios=scenarios() if with_scenarios else [],
+        steps_name_tools=with_scenarios,
         procedures=[Procedure(**one) for one in DEMO["procedures"]] if with_scenarios else [],
         hours_variant="working",
         intents=[Intent(one["name"], one["working_hours"]) for one in DEMO["intents"]],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from html import unescape
 from typing import Any
 from uuid import uuid4
 
@@ -14,8 +15,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations import finding
-from conversations.models import Conversation, Event, PersonaField
+from conversations.flags import broken_claim, clear_flag
+from conversations.log import open_log
+from conversations.models import Conversation, Event, PersonaField, Turn
 from conversations.models.persona import Strength
+from conversations.quality import keep_quality
+from conversations.skills.observer import Quality
 from tests.conftest import Tenant
 from tests.pages.conftest import browser, talk
 
@@ -148,6 +153,25 @@ def test_taking_the_flag_down_is_kept_in_the_log(owner: Client, tenant: Tenant) 
         assert Conversation.objects.get(pk=row.pk).flag == ""
         event = Event.objects.get(conversation=row, idn="flag_cleared")
     assert event.payload == {"reason": "asked for a person", "by": tenant.owner.name}
+
+
+def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client, tenant: Tenant) -> None:
+    """T19, N35: whichever flow wrote last; not what was before the flag was taken down."""
+    row = talk(tenant, "Hi")
+    with tenant.tx():
+        turn = Turn.objects.get(conversation=row)
+        for reason in ("It was rude.", "It asked three times."):
+            with open_log(row.pk) as log:
+                keep_quality(log, turn, Quality(reason=reason, score=2))
+            if reason == "It was rude.":
+                clear_flag(row.pk, by=tenant.owner)
+        with open_log(row.pk) as log:
+            for quote in ("I've sent it", "It is booked"):
+                log.add_event("claim_unbacked", payload={"turn": str(turn.pk), "tool": "x", "quote": quote})
+            log.conversation.flag = broken_claim(["I've sent it", "It is booked"])
+    text = unescape(owner.get(one_url(tenant, row)).content.decode())
+    both = "It said so, but nothing did it: “I've sent it” and “It is booked”<br>Quality 2 of 10: It asked three times.</span>"
+    assert both in text
 
 
 def test_a_flag_that_is_down_already_is_said_to_be(owner: Client, tenant: Tenant) -> None:

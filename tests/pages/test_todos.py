@@ -17,7 +17,7 @@ from conversations.pages.todos.hidden import revealed
 from conversations.services import start_conversation
 from projects.attributes import set_attribute
 from projects.models import Member, Role, User
-from tests.conftest import PASSWORD, Tenant
+from tests.conftest import PASSWORD, Tenant, member_of
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from todos import services, types
 from todos.content import content_of, hash_of
@@ -267,6 +267,21 @@ def test_a_rejection_keeps_its_reason(owner: Client, tenant: Tenant, make: Make)
     assert "We don’t do this." in page(owner, tenant, todo)
 
 
+@pytest.mark.parametrize("verb", ["reject", "take"])
+def test_what_changed_meanwhile_is_neither_refused_nor_taken_on_unseen(
+    verb: str, owner: Client, tenant: Tenant, make: Make
+) -> None:
+    """T1, T3: the page answers with the difference."""
+    todo = make()
+    shown = seen(tenant, todo)
+    with tenant.tx():
+        services.edit_todo(todo.pk, {"description": "Write to Bob"}, actor=Actor("Eve"), version=None)
+    version = {"version": 1 if verb == "reject" else 2, "hash": shown["hash"]}
+    response = owner.post(url_of(tenant, todo), {"do": verb, **version}, follow=True)
+    assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
+    assert "This todo changed since you opened it." in response.content.decode()
+
+
 def test_what_is_approved_can_be_cancelled(owner: Client, tenant: Tenant, make: Make) -> None:
     """T10"""
     todo = make()
@@ -393,6 +408,23 @@ def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(
     assert 'value="approve"' not in text
     assert "Waits for a second person" in column(text, "review")
     browser(colleague).post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
+    assert state(tenant, todo) == TodoStatus.APPROVED
+
+
+def test_the_first_is_offered_it_again_once_nobody_has_to_be_the_second(
+    owner: Client, tenant: Tenant, make: Make
+) -> None:
+    """T10: else a business of one person would wait for ever."""
+    fields = {"name": "Refund", "description": "Money", "tools": [MAIL], "second_approver": SecondApprover.ALWAYS}
+    with tenant.tx():
+        kind = types.save_type(tenant.project, fields)
+    todo = make(type=kind)
+    owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
+    with tenant.tx():
+        types.save_type(tenant.project, {"second_approver": SecondApprover.NEVER}, type_id=kind.pk)
+    text = page(owner, tenant, todo)
+    assert ('value="approve"' in text, "Nothing happens before a second person does." in text) == (True, False)
+    owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     assert state(tenant, todo) == TodoStatus.APPROVED
 
 
@@ -589,6 +621,15 @@ def test_an_unknown_outcome_asks_whether_it_happened_and_offers_a_repeat(
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
 
 
+def test_what_the_agent_arranged_is_asked_about_and_not_ticked(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T9, T11: as long as nobody knows whether it happened, a tick would do nothing."""
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email")
+    todo = make(effect=effect)
+    put(tenant, todo, TodoStatus.NEEDS_ATTENTION, reason="Whether the e-mail left isn’t known.")
+    text = page(owner, tenant, todo)
+    assert ("Did this happen?" in text, 'name="repeat"' in text) == (True, False)
+
+
 def test_what_failed_is_not_ticked_to_be_tried_anew(owner: Client, tenant: Tenant, make: Make) -> None:
     """T11: a tick is for what was done, and would say nothing here."""
     todo = make()
@@ -674,6 +715,26 @@ def test_several_are_approved_each_as_it_was_shown(owner: Client, tenant: Tenant
     assert "1 not approved: This todo changed" in text
 
 
+def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_after(
+    owner: Client, tenant: Tenant, make: Make
+) -> None:
+    """L10: as it is of one."""
+    with tenant.tx():
+        set_attribute(tenant.project, "project_attributes_setting_booking_enabled", True)
+        fields = {"name": "Tell", "description": "x", "tools": [MAIL, "create_booking_tool"]}
+        kind = types.save_type(tenant.project, fields)
+    todos = [make(f"todo {number}", tool="", arguments=None, type=kind) for number in range(2)]
+    with tenant.tx():
+        PersonaField.objects.filter(key="email").delete()
+    assert page(owner, tenant, query="?view=list").count("Its e-mail would reach nobody.") == 2
+    response = owner.post(url_of(tenant), {"choice": [choice(tenant, todo) for todo in todos]}, follow=True)
+    text = response.content.decode()
+    assert "2 todos approved." in text
+    assert (
+        "2 approved of which only the rest is done. Its e-mail would reach nobody. The customer has no e-mail" in text
+    )
+
+
 def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenant: Tenant, make: Make) -> None:
     """T12; the password too: a stolen session alone approves no flood."""
     todos = [make(f"todo {number}") for number in range(21)]
@@ -708,6 +769,7 @@ def test_a_person_makes_a_todo_with_a_tool_and_its_arguments(owner: Client, tena
     ("form", "sentence"),
     [
         ({"description": ""}, "Say what is to be done."),
+        ({"description": "x" * 8_001}, "It has 8,001 characters; the limit is 8,000."),
         ({"description": "x", "recipients": "nobody"}, "is no e-mail address"),
         ({"description": "x", "tool": "no_such_tool"}, "no longer exists"),
         ({"description": "x", "tool": MAIL}, "arguments"),
@@ -781,6 +843,11 @@ def test_a_rule_ends_on_the_page_of_a_todo_that_it_approved(owner: Client, tenan
     with tenant.tx():
         rule = StandingRule.objects.get()
     assert f'name="rule" value="{rule.pk}"' in page(owner, tenant, passed)
+    clerk = browser(member_of(tenant, Role.OPERATOR))
+    assert (reverse("allow_todo", args=[tenant.project.slug, passed.pk])) not in page(clerk, tenant, passed)
+    clerk.post(url_of(tenant, passed), {"do": "end_rule", "rule": str(rule.pk)})
+    with tenant.tx():
+        assert StandingRule.objects.get().ended_at is None
     assert owner.post(url_of(tenant, todo), {"do": "end_rule", "rule": str(rule.pk)}).status_code == 404
     owner.post(url_of(tenant, passed), {"do": "end_rule", "rule": str(rule.pk)})
     with tenant.tx():

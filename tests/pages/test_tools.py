@@ -149,6 +149,13 @@ def test_before_a_tool_goes_it_is_said_which_steps_name_it(owner: Client, tenant
     assert text.count("data-confirms") == 2
     confirmation = owner.get(reverse("admin:tools_customtool_delete", args=[tool.pk])).content.decode()
     assert f'<a href="{link}">1.1 Allergies</a>' in confirmation
+    act = {"action": "disable", "_selected_action": [str(tool.pk)]}
+    changelist = reverse("admin:tools_customtool_changelist")
+    asked = owner.post(changelist, act).content.decode()
+    assert f'<a href="{link}">1.1 Allergies</a>' in asked
+    assert entries(owner, tenant)[NAME].word == "On"
+    owner.post(changelist, {**act, "post": "yes"})
+    assert entries(owner, tenant)[NAME].word == "Off"
 
 
 def test_the_history_shows_what_differs_and_brings_a_version_back(owner: Client, tenant: Tenant) -> None:

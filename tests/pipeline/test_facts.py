@@ -15,6 +15,7 @@ from conversations.skills import observer
 from conversations.skills.observer import Confidence, ObservedFact
 from tests.conversations.conftest import Talk
 from tests.pipeline.conftest import begin, configure, job_of, prompts_of, scene_of
+from tests.processes import ScriptedModel
 from tests.waiting.conftest import answer, answered
 
 WISH = {"key": "seat", "description": "where they would like to sit"}
@@ -140,6 +141,36 @@ def test_a_customer_who_changes_the_language_is_known_by_the_newer_one(talk: Tal
     keep(talk, talk.say("Hello"), fact("language", "en", confidence="inferred"))
     keep(talk, talk.say("Parlate italiano?"), fact("language", "it", confidence="inferred"))
     assert known(talk)["language"] == "it"
+
+
+def test_who_writes_in_another_language_than_they_asked_for_is_known_by_it_from_the_third_time_on(
+    talk: Talk, worker: object, model: ScriptedModel
+) -> None:
+    """T11: a word in another language is no change of mind; what was not taken over is said with its turn."""
+    read = [("stated", "de"), *[("inferred", "it")] * 2, ("none", ""), *[("inferred", "it")] * 3]
+    languages = []
+    for confidence, language in read:
+        one = {"quote": language, "field": "language", "value": language, "confidence": confidence}
+        model.script("observer", json={"facts": [one] if language else [], "quality": None})
+        turn = talk.exchange("Buongiorno")
+        languages.append((known(talk)["language"], bool(turn["refused"])))
+    assert languages == [
+        ("de", False),
+        ("de", True),
+        ("de", True),
+        ("de", False),
+        ("de", True),
+        ("de", True),
+        ("it", False),
+    ]
+
+
+def test_a_language_that_staff_has_set_stays(talk: Talk) -> None:
+    """T11"""
+    with talk.tenant.tx():
+        give_fields(talk.reload().persona, {"language": "de"})
+    kept = keep(talk, talk.say("Ciao"), fact("language", "it", confidence="inferred"))
+    assert (kept.written, kept.refused, known(talk)["language"]) == ([], [], "de")
 
 
 def test_the_words_and_the_message_move_with_the_value(talk: Talk) -> None:

@@ -87,12 +87,17 @@ def test_scenarios_have_numbered_steps(talk) -> None:
 
 
 def test_a_step_says_what_may_be_promised_in_it(talk) -> None:
-    """T04: by the names that ActionStates has; a step that may promise nothing says nothing of it."""
+    """T04: by the names that ActionStates has; a step that may promise nothing says nothing of it, nor does a business of whose
+    steps none does.
+    """
+    configure(talk.tenant, scenarios=[{"title": "Talk", "steps": [{"text": "Say hello", "collects": [], "tools": []}]}])
+    assert "Behind a step" not in prompts_of(talk, talk.say("Hello"))[0]
     step = {"text": "Book it", "collects": ["name"], "tools": ["create_booking_tool", "send_sms_tool"]}
     plain = {"text": "Say goodbye", "collects": [], "tools": []}
     configure(talk.tenant, scenarios=[{"title": "Book a table", "steps": [step, plain]}])
     stable = prompts_of(talk, talk.say("Hello"))[0]
     assert "1.1 Book it (may promise: create_booking_tool, send_sms_tool)\n1.2 Say goodbye\n</Scenarios>" in stable
+    assert "Behind a step stands what may be promised in it; never say its name." in stable
 
 
 def test_every_scenario_step_and_procedure_stands_there_with_its_words(talk) -> None:
@@ -255,6 +260,24 @@ def test_days_begin_at_midnight_where_the_business_is(at, reason) -> None:
     """T05, T18: its weekdays and its holidays, with every span of a day."""
     week = {"thu": [("18:00", "24:00")], "sat": [("00:00", "02:00"), ("12:00", "14:30"), ("18:00", "23:00")]}
     status = working_status(rome(hours={**week, "fri": [("00:00", "24:00")]}), at=at)
+    assert (status.is_open, status.reason) == (reason.startswith("open from"), reason)
+
+
+@pytest.mark.parametrize(
+    ("at", "reason"),
+    [
+        (datetime(2026, 12, 24, 22, 59, tzinfo=UTC), "open from 20:00 to 24:00 today"),
+        (datetime(2026, 12, 24, 23, 30, tzinfo=UTC), "open from 00:00 to 02:00 today"),
+        (datetime(2026, 12, 25, 1, 0, tzinfo=UTC), "2026-12-25 is a holiday"),
+        (datetime(2026, 12, 25, 22, 59, tzinfo=UTC), "2026-12-25 is a holiday"),
+        (datetime(2026, 12, 25, 23, 30, tzinfo=UTC), "opens at 20:00 today"),
+        (datetime(2026, 12, 26, 23, 30, tzinfo=UTC), "open from 00:00 to 02:00 today"),
+    ],
+)
+def test_a_night_belongs_to_the_day_on_which_it_began(at, reason) -> None:
+    """T05: it goes on into a holiday until it ends, and none begins on one."""
+    nights = {day: [("00:00", "02:00"), ("20:00", "24:00")] for day in ("thu", "fri", "sat", "sun")}
+    status = working_status(rome(hours=nights), at=at)
     assert (status.is_open, status.reason) == (reason.startswith("open from"), reason)
 
 

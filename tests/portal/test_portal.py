@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from conversations.live.stream import Place
 from conversations.models import Conversation, Message
+from conversations.portal import pages
 from conversations.portal.visit import PortalPlace
 from conversations.services import post_message, start_conversation
 from tests.conftest import Tenant
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer
 from tools.models import Effect, Escalation, EscalationState
-from tools.portal_links import make_token, portal_url, read_token
+from tools.portal_links import make_token, portal_url, read_token, token_in
 
 FOREVER = 40_000
 LINK = re.compile(r"/c/([\w=-]{68})")
@@ -59,6 +62,22 @@ def test_a_second_message_goes_on_with_it(call: Conversation, client: Client, te
         assert Conversation.objects.filter(channel="portal").count() == 1
 
 
+def test_a_form_that_is_posted_twice_says_it_once(call: Conversation, client: Client, tenant: Tenant) -> None:
+    """M1: a double click without the script, or a page that is sent anew; other words are another message."""
+    found = re.search('name="key" value="([0-9a-f]{32})"', client.get(f"/c/{token_of(call)}").content.decode())
+    assert found is not None
+    for words in ("One", "One", "Two"):
+        assert client.post(f"/c/{token_of(call)}", {"content": words, "key": found[1]}).status_code == 302
+    with tenant.tx():
+        said = Message.objects.filter(conversation__channel="portal", role="user").order_by("seq")
+        assert list(said.values_list("content", flat=True)) == ["One", "Two"]
+
+
+@pytest.mark.parametrize("key", ["é", " ", "x" * 999])
+def test_a_form_s_key_that_is_none_is_a_sentence(call: Conversation, client: Client, key: str) -> None:
+    assert client.post(f"/c/{token_of(call)}", {"content": "One", "key": key}).status_code in (302, 422)
+
+
 @pytest.mark.parametrize(
     "change", [lambda token: "A" * 68, lambda token: token[:-1], lambda token: f"{token[:60]}AAAAAAAA"]
 )
@@ -76,7 +95,72 @@ def test_a_link_stands_for_fourteen_days(call: Conversation, client: Client) -> 
 def test_a_link_of_one_customer_shows_nothing_of_another(call: Conversation, tenant: Tenant, client: Client) -> None:
     with tenant.tx():
         other = start_conversation(tenant.project, channel="chat", external_id="bob", known={}, metadata={})
-    assert "Do you have a table" not in client.get(f"/c/{token_of(other)}").content.decode()
+    client.post(f"/c/{token_of(call)}", {"content": "My dog comes too."})
+    client.post(f"/c/{token_of(other)}", {"content": "A window, please."})
+    for mine, theirs in ((call, "A window, please."), (other, "Do you have a table"), (other, "My dog comes too.")):
+        assert theirs not in client.get(f"/c/{token_of(mine)}").content.decode()
+
+
+def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D25: and with the key that signed it, for as long as that is kept."""
+    place = PortalPlace(call.organization_id, call.persona_id)
+    token = token_in(portal_url(place))
+    today = time.time()
+    for days, is_open in ((0, True), (14, True), (15, False)):
+        monkeypatch.setattr("tools.portal_links.time.time", lambda days=days: today + days * 86_400)
+        assert (read_token(token) == place) == is_open, days
+
+
+def test_a_link_of_an_older_key_still_opens(call: Conversation, client: Client, settings: Any) -> None:
+    address = f"/c/{token_of(call)}"
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "y" * 50, [settings.SECRET_KEY]
+    assert client.get(address).status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []
+    assert client.get(address).status_code == 404
+
+
+def test_a_block_of_another_kind_leaves_the_rest_to_be_seen(call: Conversation, client: Client, tenant: Tenant) -> None:
+    """W12: what a newer server shows doesn't break this page."""
+    client.post(f"/c/{token_of(call)}", {"content": "Are dogs allowed?"})
+    card = {
+        "type": "article_card",
+        "title": "Dogs",
+        "excerpt": "Welcome.",
+        "url": "https://nello.example/k",
+        "slug": "d",
+    }
+    with tenant.tx():
+        Message.objects.filter(content="Are dogs allowed?").update(blocks=[{"type": "hologram"}, {}, card])
+    answer = client.get(f"/c/{token_of(call)}")
+    assert "Welcome." in answer.content.decode()
+
+
+def test_events_that_the_page_knows_of_another_chat_are_not_gone_on_with(call: Conversation, client: Client) -> None:
+    """D25: nor is a place that was never reached; then all is told."""
+    token = token_of(call)
+    client.post(f"/c/{token}", {"content": "One"})
+    first = pages._place(token, "1", "")
+    assert isinstance(first, Place)
+    chat = str(first.conversation_id)
+    known = {("1", chat): False, ("1", str(call.pk)): True, ("999", chat): True, ("x", chat): True}
+    for (after, named), is_reset in known.items():
+        found = pages._place(token, after, named)
+        assert isinstance(found, Place)
+        assert (found.is_reset, found.after) == (is_reset, 0 if is_reset else 1), (after, named)
+
+
+def test_more_than_a_person_would_write_is_too_much(
+    call: Conversation, client: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted for the customer, from however many addresses; looking goes on."""
+    monkeypatch.setattr(
+        pages, "seconds_to_wait", lambda bucket, *, per_minute: 2.5 if str(call.persona_id) in bucket else 0
+    )
+    answer = client.post(f"/c/{token_of(call)}", {"content": "Hello!"})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3")
+    assert client.get(f"/c/{token_of(call)}").status_code == 200
+    with tenant.tx():
+        assert not Message.objects.filter(content="Hello!").exists()
 
 
 def test_what_is_too_long_is_said_and_stands_there_still(call: Conversation, client: Client) -> None:
@@ -97,7 +181,8 @@ def test_a_message_that_can_not_be_stored_is_refused_with_a_sentence(
     call: Conversation, client: Client, tenant: Tenant, content: str
 ) -> None:
     answer = client.post(f"/c/{token_of(call)}", {"content": content}, headers={"Accept": "application/json"})
-    assert (answer.status_code, bool(answer.json()["error"]["message"])) == (400, True)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["field"], bool(error["message"])) == (400, "content", True)
     with tenant.tx():
         assert not Conversation.objects.filter(channel="portal").exists()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from html import unescape
 from typing import Any
 from uuid import UUID
 
@@ -141,6 +142,24 @@ def test_the_newest_two_hundred_messages_of_each_are_shown(page: Page, tenant: T
     assert "Line 205." in seen
     assert "Line 6." in seen
     assert "Line 5." not in seen
+
+
+def test_a_booking_stands_there_in_the_page_s_language(page: Page) -> None:
+    """D25: in the page, and in what it is told later."""
+    page.turns.configure(caller_verification="none")
+    for headers in ({"Accept": "application/json"}, {}):
+        said = {language: _book_of(page, {**headers, "Accept-Language": language}) for language in ("en", "it")}
+        assert "a table for" in said["en"]
+        assert "a table for" not in said["it"]
+        assert "alle" in said["it"]
+
+
+def _book_of(page: Page, headers: dict[str, str]) -> str:
+    """The lines of the bookings alone."""
+    answer = Client(headers=headers).get(page.link)
+    if "application/json" in headers.values():
+        return " ".join(one["words"] for one in answer.json()["bookings"])
+    return unescape(answer.content.decode().partition('id="booked"')[2].partition("</section>")[0])
 
 
 def test_the_page_asks_for_the_proof_and_the_agent_checks_it(page: Page) -> None:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from conversations.log import open_log
-from conversations.models import Turn
+from conversations.models import Summary, Turn
 from conversations.timers import next_follow_up
 from jobs.models import Job
 from projects.attributes import set_attribute
-from tests.promises.conftest import LINK, PROMISE, SMS, Desk, begin, fired
+from tests.promises.conftest import ASKS_UNSERVED, LINK, PROMISE, SMS, Desk, begin, fired
+from tools.analysis.conflicts import identify_conflicts
+from tools.analysis.stored import candidates, compiled_object, contested_of
+from tools.builtin.base import define
+from tools.catalogue import merge_tools
+from tools.definition import ToolDefinition
+from tools.judge import FIRES, REASONS, Judgement, judge
+from tools.skills.detect import AS_ABOVE, ConditionReading, Detection, Rule, ToolReading, tool_lines
+from tools.state import BusinessState
 
 NAMES = [
     "Compile tools",
@@ -114,6 +124,18 @@ def test_each_selected_tool_has_one_effect(desk: Desk) -> None:
     assert [one["effect"] for one in desk.steps(turn)[7]["effects"]] == [effect["id"]]
     assert turn["tools_called"] is True
     assert desk.steps(turn)[9]["tools_called"] is True
+    with desk.tenant.tx():
+        [planned] = desk.talk.conversation.events.filter(idn="effect_planned")
+    assert planned.payload["id"] == effect["id"]
+
+
+def test_a_tool_whose_result_is_awaited_says_so(desk: Desk) -> None:
+    """N13, T22"""
+    desk.reads("check_availability_tool")
+    turn = desk.analyse("Let me check availability for Friday at 7 PM.")
+    steps = desk.steps(turn)
+    assert [one["waited_for"] for one in steps[7]["effects"]] == [True]
+    assert steps[9] == {"tools_called": True, "waiting": True}
 
 
 def test_the_follow_up_of_a_call_comes_sooner_than_that_of_a_chat(desk: Desk) -> None:
@@ -202,3 +224,85 @@ def test_a_tool_that_was_not_asked_about_never_fires(desk: Desk) -> None:
     desk.reads(LINK, times=0)
     switch_off(desk, "booking_manage_url")
     assert desk.analyse(PROMISE)["verdicts"] == []
+
+
+# What is judged without a database: the tools as their code has them.
+TOOLS = {tool.name: tool for tool in merge_tools(BusinessState(channel="phone"), [])}
+
+
+def reading(name: str, *, quote: str = PROMISE, rule: Rule | None = None) -> ToolReading:
+    met = [ConditionReading(name=condition, met=True) for condition in TOOLS[name].definition.conditions]
+    return ToolReading(quote=quote, tool=name, conditions=met, rule=rule)
+
+
+def judged(*readings: ToolReading, answer: str = PROMISE) -> list[Judgement]:
+    return judge([Detection(verdicts=list(readings))], tools=list(TOOLS.values()), answer=answer)
+
+
+@pytest.mark.parametrize("rules", [(None, Rule.OFFER), (Rule.OFFER, None), (None, None)])
+def test_a_tool_that_is_read_twice_fires_once(rules: tuple[Rule | None, Rule | None]) -> None:
+    """N11, N39: offered in one sentence and promised in another, in either order."""
+    assert [one.fired for one in judged(*(reading(SMS, rule=rule) for rule in rules))] == [True]
+
+
+def test_verdicts_stand_in_the_order_of_the_words() -> None:
+    """N11: so what was promised first is planned first."""
+    text, goodbye = "I'll text you now", "Goodbye!"
+    readings = [reading("end_conversation_tool", quote=goodbye), reading(SMS, quote=text)]
+    found = judged(*readings, answer=f"{text}. {goodbye}")
+    assert [one.tool.name for one in found] == [SMS, "end_conversation_tool"]
+
+
+def test_what_was_only_offered_competes_with_no_promise() -> None:
+    """N09, N40: no ranking could let it win."""
+    found = identify_conflicts(judged(reading(SMS), reading(LINK, rule=Rule.OFFER)))
+    assert (found.contested, found.tags) == ({}, {"sms": [SMS]})
+
+
+def test_what_is_left_to_be_ranked_is_read_back_as_it_was() -> None:
+    """N10, N43: by whichever worker goes on with it."""
+    tools = [replace(TOOLS[name], version=7) for name in (SMS, LINK)]
+    left = identify_conflicts(judge([Detection(verdicts=list(map(reading, (SMS, LINK))))], tools=tools, answer=PROMISE))
+    assert contested_of(candidates(left.contested), compiled_object(tools)) == left.contested
+
+
+@pytest.mark.parametrize("rule", list(Rule))
+def test_a_verdict_says_which_rule_held_the_tool_back(rule: Rule) -> None:
+    """N34, N38"""
+    [found] = judged(reading(SMS, rule=rule))
+    assert (found.fired, found.rule, found.reason) == (False, rule, REASONS[rule])
+    assert found.reason != FIRES
+
+
+def test_a_call_decides_about_its_own_tools_alone(desk: Desk) -> None:
+    """N06, N07: the one that has read the latest answer only doesn't fire what needs the whole conversation."""
+    other = {"tool": "create_booking_tool", "quote": PROMISE, "rule": None}
+    met = [{"name": name, "met": True} for name in TOOLS["create_booking_tool"].definition.conditions]
+    told = {"verdicts": [{**other, "conditions": met}], "unserved": []}
+    desk.model.script("detect", match=ASKS_UNSERVED, json=told)
+    assert fired(desk.analyse("We open at noon.")) == []
+
+
+def test_only_a_tool_with_history_is_told_what_was_said_before(desk: Desk) -> None:
+    """N07, N08: of a long conversation the summary stands for the rest of it."""
+    before = "The guest is allergic to lupins."
+    with desk.tenant.tx():
+        conversation = desk.talk.reload()
+        conversation.summary = Summary.objects.create(conversation=conversation, until_seq=0, text=before)
+        conversation.save(update_fields=["summary"])
+    desk.analyse(PROMISE)
+    prompts = ["".join(message["content"] for message in call["messages"]) for call in desk.model.requests("detect")]
+    assert sorted((before in prompt, f"## {SMS}" in prompt) for prompt in prompts) == [(False, True), (True, False)]
+
+
+def test_conditions_of_one_name_are_written_out_where_they_differ() -> None:
+    """N33: what a tool's condition says is never another tool's."""
+    first, second, third = (
+        replace(TOOLS[SMS], definition=condition_of(text)) for text in ("Texts.", "Calls.", "Calls.")
+    )
+    told = [line.conditions[0].description for line in tool_lines([first, second, third])]
+    assert told == ["Texts.", "Calls.", AS_ABOVE]
+
+
+def condition_of(text: str) -> ToolDefinition:
+    return define("A tool.", conditions={"agentPromised": text})

@@ -68,6 +68,17 @@ def test_the_ranking_is_asked_in_the_structure_of_the_detection(desk: Desk) -> N
     assert ranking["messages"][1] == detection["messages"][1]
 
 
+@pytest.mark.parametrize("reads_history", [True, False])
+def test_the_ranking_reads_the_conversation_where_one_of_them_needs_it(desk: Desk, reads_history: bool) -> None:
+    """N43: the same prompt as that of the detection."""
+    desk.tool(CREW, conflictPolicy={"tag": "sms"}, useConversationHistory=reads_history)
+    desk.reads(SMS, CREW)
+    desk.ranks(**{SMS: 80, CREW: 40})
+    desk.analyse(PROMISE, hears="The blue door, please")
+    [request] = desk.model.requests("rerank")
+    assert ("The blue door" in "".join(message["content"] for message in request["messages"])) is reads_history
+
+
 def test_an_untagged_tool_is_at_work_before_the_ranking_is_asked(desk: Desk) -> None:
     """D2: what needs no ranking is committed first; the rest when it is ranked."""
     desk.tool(CREW)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from tests.promises.conftest import PROMISE, SMS, Desk, begin
+from tests.promises.conftest import ASKS_UNSERVED, PROMISE, SMS, Desk, begin
 from tools.models import Effect, EffectState, Promise
 from tools.promises import KEPT_LATE, LATE, NO_TOOL, break_overdue_promises, settle_promises
 
@@ -96,11 +96,15 @@ def test_an_overdue_promise_is_broken_by_the_sweep(desk: Desk) -> None:
 
 
 def test_a_promise_that_is_not_due_is_left_alone(desk: Desk) -> None:
-    desk.reads(SMS)
-    desk.analyse(PROMISE)
+    for _ in range(2):
+        desk.reads(SMS)
+        desk.analyse(PROMISE)
     due(desk, seconds=60)
+    first = desk.promises()[0]
+    with desk.tenant.tx():
+        Promise.objects.filter(pk=first.pk).update(due_at=first.created_at)
     break_overdue_promises()
-    assert desk.promises()[0].state == "open"
+    assert [promise.state for promise in desk.promises()] == ["broken", "open"]
 
 
 def test_a_promise_is_kept_late(desk: Desk) -> None:
@@ -149,6 +153,13 @@ def test_words_that_the_agent_did_not_say_are_no_promise(desk: Desk) -> None:
     assert desk.promises() == []
 
 
+def test_a_promise_is_found_whichever_marks_it_is_quoted_with(desk: Desk) -> None:
+    """N33: the agent wrote a curly apostrophe, the model that read it a straight one."""
+    desk.reads(unserved=[CHEF])
+    desk.analyse(CHEF["quote"].replace("'", "’"))
+    assert [promise.quote for promise in desk.promises()] == [CHEF["quote"]]
+
+
 def test_what_a_tool_serves_is_not_unserved_as_well(desk: Desk) -> None:
     desk.reads(SMS, unserved=[{"quote": PROMISE, "what": "send an SMS"}])
     desk.analyse(PROMISE)
@@ -175,6 +186,28 @@ def test_a_claim_that_nothing_stands_behind_is_flagged_and_corrected(desk: Desk)
     assert event_of(desk, "claim_unbacked")["tool"] == SMS
 
 
+def test_of_two_claims_that_nothing_stands_behind_both_are_corrected(desk: Desk) -> None:
+    """N35"""
+    said = ("I've sent you the SMS", "I've checked the table")
+    told = [
+        {"tool": tool, "quote": quote, "conditions": [], "rule": "completed"}
+        for tool, quote in zip((SMS, "check_availability_tool"), said, strict=True)
+    ]
+    desk.model.script("detect", match=ASKS_UNSERVED, json={"verdicts": told, "unserved": []})
+    desk.analyse(f"{said[0]}, and {said[1]}.")
+    conversation = desk.talk.reload()
+    assert conversation.correction == '" and "'.join(said)
+    assert all(quote in conversation.flag for quote in said)
+
+
+@pytest.mark.parametrize("rule", ["offer", "in_progress", "negation"])
+def test_only_what_is_told_as_done_is_put_right(desk: Desk, rule: str) -> None:
+    """N34, N35: nobody apologises for an offer."""
+    desk.reads(SMS, rule=rule)
+    desk.analyse(PROMISE)
+    assert (desk.talk.reload().correction, desk.talk.reload().flag) == ("", "")
+
+
 def event_of(desk: Desk, idn: str) -> dict[str, Any]:
     with desk.tenant.tx():
         return dict(desk.talk.conversation.events.get(idn=idn).payload)
@@ -195,6 +228,30 @@ def test_an_effect_that_did_not_happen_backs_no_claim(desk: Desk, state: EffectS
     desk.reads(SMS, quote="I've sent it", rule="completed")
     desk.analyse("I've sent it.")
     assert desk.talk.reload().correction == "I've sent it"
+
+
+def test_what_was_done_for_another_customer_backs_no_claim(desk: Desk) -> None:
+    """N35"""
+    ended(desk, EffectState.DONE)
+    desk.talk = begin(desk.tenant, external_id="another")
+    desk.reads(SMS, quote="I've sent it", rule="completed")
+    desk.analyse("I've sent it.")
+    assert desk.talk.reload().correction == "I've sent it"
+
+
+def test_one_tool_of_the_project_s_own_stands_behind_no_other(desk: Desk) -> None:
+    """N35: a webhook that was sent is no proof of another webhook."""
+    action = {"type": "send_webhook", "options": {"url": "https://example.com/"}}
+    for name in ("notify_crew", "file_complaint"):
+        desk.tool(name, action=action)
+    desk.reads("notify_crew")
+    desk.analyse(PROMISE)
+    desk.reads("notify_crew", quote="I've told the crew", rule="completed")
+    desk.analyse("I've told the crew.")
+    assert desk.talk.reload().correction == ""
+    desk.reads("file_complaint", quote="I've filed it", rule="completed")
+    desk.analyse("I've filed it.")
+    assert desk.talk.reload().correction == "I've filed it"
 
 
 def test_the_next_reply_is_told_to_correct_it_and_only_that_one(desk: Desk, processes) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from django.db.models import F
 
 from jobs.models import Job, State
-from projects.models import Role
+from projects.models import Role, User
+from projects.services import create_project
 from tests.conftest import Tenant, member_of
 from tests.conversations.threads import in_thread
 from tests.people.conftest import Mailbox, mailbox
@@ -46,6 +47,21 @@ def test_whoever_may_approve_is_written_to(desk: Desk, operator: Any, viewer: An
     text = mailbox.last_text()
     assert "Pay Ada back" in text
     assert f"/p/{desk.tenant.project.slug}/todos" in text
+
+
+def test_only_who_can_sign_in_is_written_to_of_what_is_the_projects_own(
+    desk: Desk, operator: Any, mailbox: Mailbox
+) -> None:
+    """T12: no closed account, and nothing of another project's."""
+    User.objects.filter(pk=operator.pk).update(is_active=False)
+    with desk.tenant.tx():
+        other = create_project("Other", config=desk.tenant.project.agent_version.config)
+        make_todo(other, description="Pay Bob back", source=TodoSource.PERSON, actor=LUCIA)
+        Job.objects.filter(lane=LANE).delete()
+    ask(desk)
+    desk.run(LANE)
+    assert written_to(mailbox) == [desk.tenant.owner.email]
+    assert "Pay Bob back" not in mailbox.last_text()
 
 
 def test_a_type_says_who_may_approve(desk: Desk, operator: Any, mailbox: Mailbox) -> None:

@@ -11,11 +11,14 @@ from django.test import Client
 
 from conversations.models import Conversation
 from projects.models import Member, User
+from projects.services import create_project
 from tests.api.conftest import error_of
 from tests.conftest import PASSWORD, Tenant
 from tests.todos.conftest import REFUND, Desk
 from todos.content import content_of, hash_of
-from todos.models import Todo, TodoEvent, TodoStatus
+from todos.lifecycle import Actor
+from todos.models import Todo, TodoEvent, TodoSource, TodoStatus
+from todos.services import make_todo
 from tools.custom import service as custom_tools
 
 TODOS = "/api/v1/todos"
@@ -68,6 +71,26 @@ def test_a_todo_tells_of_its_conversation(desk: Desk, api: Client, conversation:
     assert (todo["conversation"], todo["persona"]) == (str(conversation.pk), str(conversation.persona_id))
     assert todo["content"]["contact"]["email"] == "ada@example.com"
     assert [one["id"] for one in api.get(TODOS, {"conversation": conversation.pk}).json()["results"]] == [todo["id"]]
+
+
+def test_a_key_reaches_the_todos_of_its_own_project(desk: Desk, tenant: Tenant, api: Client) -> None:
+    """T12: none of another's is listed, edited, or approved among several."""
+    with tenant.tx():
+        other = create_project("Other", config=tenant.project.agent_version.config)
+        theirs = make_todo(other, description="Theirs", source=TodoSource.PERSON, actor=Actor("Nello"))
+    seen = {"todo": str(theirs.pk), **desk.do(lambda: {"version": 1, "content_hash": hash_of(content_of(theirs))})}
+    assert api.get(TODOS).json()["results"] == []
+    assert send(api, "PATCH", f"{TODOS}/{theirs.pk}", {"description": "Ours"}).status_code == 404
+    [answer] = send(api, "POST", f"{TODOS}/approve", {"todos": [seen]}).json()["results"]
+    assert (answer["approval"], answer["refused"]) == (None, "There is no such todo.")
+
+
+def test_an_edit_of_another_version_is_refused(desk: Desk, api: Client) -> None:
+    """T2: of two editors the second is told what differs."""
+    path = f"{TODOS}/{made(api)['id']}"
+    first, second = (send(api, "PATCH", path, {"description": word, "version": 1}) for word in ("Pay Bob", "Pay Eve"))
+    assert first.status_code == 200
+    assert "Pay Ada back → Pay Bob" in error_of(second, status=409)["message"]
 
 
 def test_a_type_is_made_and_used_by_its_id_or_name(desk: Desk, api: Client) -> None:

@@ -17,16 +17,17 @@ from conversations.services import give_fields, start_conversation
 from jobs.errors import WrongState
 from projects.api.problem import ApiError, Conflict
 from projects.attributes import set_attribute
-from projects.models import ApiKey, Member, Role
+from projects.models import ApiKey, Member, Role, User
 from projects.models.key import Scope
 from projects.services import create_key
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from todos import services, types
 from todos.approvals import Void
+from todos.content import content_of
 from todos.lifecycle import Actor
-from todos.models import Approval, Todo
-from todos.reaching import NOBODY, UNREACHED
+from todos.models import Approval, Todo, TodoType
+from todos.reaching import SENTENCES, Lack
 from todos.rules import draft_rule, keep_rule
 from todos.services import Changed
 from tools.custom import service as custom_tools
@@ -98,6 +99,27 @@ def test_every_part_of_the_content_is_bound(desk: Desk, owner: Member) -> None:
     assert void(desk, todo).changed == ["description", "recipients", "repeats"]
 
 
+def test_whatever_decides_what_happens_is_part_of_the_content(desk: Desk, conversation: Conversation) -> None:
+    """T1: what its tools come from, what its model reads, and whom it reaches."""
+    kind = desk.type()
+    todo = desk.refund(type=kind, conversation_id=conversation.pk, persona_id=conversation.persona_id)
+
+    def change_number() -> None:
+        PersonaField.objects.filter(persona_id=conversation.persona_id, key="phone").update(value="+393330000000")
+
+    changes: dict[str, Any] = {
+        "type": lambda: TodoType.objects.filter(pk=kind.pk).update(name="Payment"),
+        "model": lambda: TodoType.objects.filter(pk=kind.pk).update(model="another"),
+        "contact": change_number,
+        "conversation": lambda: Todo.objects.filter(pk=todo.pk).update(conversation_id=None),
+    }
+    for name, change_it in changes.items():
+        before = desk.do(content_of, desk.now(todo))
+        desk.do(change_it)
+        after = desk.do(content_of, desk.now(todo))
+        assert [field for field in before if before[field] != after[field]] == [name]
+
+
 def test_a_tool_that_was_saved_anew_is_void(desk: Desk, owner: Member) -> None:
     """T1: the approval is of the version that was seen."""
     todo = desk.refund()
@@ -165,6 +187,17 @@ def test_a_second_yes_finds_the_first(desk: Desk, owner: Member, clerk: Member) 
     assert len(desk.jobs()) == 1
 
 
+def test_a_second_yes_to_something_else_is_told_so(desk: Desk, owner: Member, clerk: Member) -> None:
+    """T1, T3: whoever saw another amount has not said yes to this one."""
+    todo = desk.refund(82)
+    seen = desk.seen(todo)
+    desk.edit(todo, arguments={"body": {"amount": 820}})
+    desk.approve(todo, owner)
+    for named in (seen, {**seen, "version": None}, {**seen, "content_hash": None}):
+        with pytest.raises(Changed):
+            desk.approve(todo, clerk, **named)
+
+
 def test_a_yes_after_a_no_is_refused(desk: Desk, owner: Member) -> None:
     """T3: one wins, the other is told."""
     todo = desk.refund()
@@ -229,6 +262,36 @@ def test_a_first_yes_of_somebody_who_left_does_not_count(desk: Desk, owner: Memb
     assert not desk.approve(todo, owner).is_complete
 
 
+def test_a_second_yes_of_somebody_who_left_does_not_count(desk: Desk, owner: Member, clerk: Member) -> None:
+    """T10: both have to be able to say it still."""
+    todo = desk.refund(type=desk.type(second_approver="always"))
+    desk.approve(todo, owner)
+    desk.approve(todo, clerk)
+    desk.leave(clerk)
+    assert void(desk, todo).reason == "clerk may not approve this any more."
+
+
+def test_a_second_yes_gives_it_its_whole_time(desk: Desk, owner: Member, clerk: Member) -> None:
+    """T10: what was nearly over when the second came."""
+    todo = desk.refund(type=desk.type(second_approver="always", expires_after_hours=2))
+    desk.approve(todo, owner)
+    with desk.tenant.tx():
+        Approval.objects.update(expires_at=Now() + timedelta(minutes=1))
+    second = desk.approve(todo, clerk)
+    assert second.expires_at - second.created_at > timedelta(minutes=119)
+    assert desk.now(todo).expires_at == second.expires_at
+
+
+def test_a_first_yes_is_enough_once_nobody_has_to_be_the_second(desk: Desk, owner: Member) -> None:
+    """T10: whoever said it says it again, and it runs."""
+    kind = desk.type(second_approver="always")
+    todo = desk.refund(type=kind)
+    first = desk.approve(todo, owner)
+    desk.do(types.save_type, desk.tenant.project, {"second_approver": "never"}, type_id=kind.pk)
+    again = desk.approve(todo, owner)
+    assert (again.pk, again.is_complete, desk.check(todo).pk) == (first.pk, True, first.pk)
+
+
 def test_a_type_that_wants_two_from_now_on_is_void_with_one(desk: Desk, owner: Member) -> None:
     """T10: what is allowed is read anew."""
     kind = desk.type()
@@ -270,6 +333,14 @@ def test_an_approver_who_was_removed_is_void(desk: Desk, clerk: Member) -> None:
     assert "may not approve this any more" in void(desk, todo).reason
 
 
+def test_an_approver_whose_account_was_closed_is_void(desk: Desk, clerk: Member) -> None:
+    """T10, threat 13: their membership stands, and they can't sign in."""
+    todo = desk.refund()
+    desk.approve(todo, clerk)
+    User.objects.filter(pk=clerk.user_id).update(is_active=False)
+    assert void(desk, todo).reason == "clerk may not approve this any more."
+
+
 def test_a_key_that_was_revoked_is_void(desk: Desk, tenant: Tenant) -> None:
     """T10, threat 13: what a stolen key said yes to ends with it."""
     todo = desk.refund()
@@ -278,6 +349,36 @@ def test_a_key_that_was_revoked_is_void(desk: Desk, tenant: Tenant) -> None:
         services.approve_todo(todo.pk, version=None, content_hash=None, actor=Actor("the key"), member=None, key=key)
         ApiKey.objects.filter(pk=key.pk).update(revoked_at=Now())
     assert void(desk, todo).reason == "the key may not approve this any more."
+
+
+OPERATE, CONFIGURE = Scope.OPERATE, Scope.CONFIGURE
+
+
+@pytest.mark.parametrize(
+    ("role", "scopes", "may"),
+    [
+        ("operator", [OPERATE], True),
+        ("operator", [CONFIGURE], False),
+        ("admin", [OPERATE], False),
+        ("admin", [CONFIGURE], False),
+        ("admin", [OPERATE, CONFIGURE], True),
+        ("owner", list(Scope), False),
+    ],
+)
+def test_a_key_approves_what_its_scopes_are_good_for(
+    desk: Desk, tenant: Tenant, role: str, scopes: list[Scope], may: bool
+) -> None:
+    """T12: an operator's by `operate`, an admin's with `configure` too, and never an owner's."""
+    todo = desk.refund(type=desk.type(approver_role=role))
+    with tenant.tx():
+        key = create_key(tenant.project, name="shop", scopes=scopes).key
+    said = {"version": None, "content_hash": None, "actor": Actor("the key"), "member": None, "key": key}
+    if not may:
+        with pytest.raises(PermissionDenied, match="this key's scopes don't allow it"):
+            desk.do(services.approve_todo, todo.pk, **said)
+    else:
+        desk.do(services.approve_todo, todo.pk, **said)
+    assert desk.now(todo).status == ("approved" if may else "pending_review")
 
 
 def test_a_key_is_no_person_where_two_are_needed(desk: Desk, tenant: Tenant) -> None:
@@ -376,9 +477,11 @@ def test_a_letter_that_reaches_nobody_hinders_nothing_else_and_is_said(desk: Des
     shown = api.get(f"/api/v1/todos/{todo.pk}").json()
     assert (shown["why_not_runnable"], shown["unsent"]) == (
         None,
-        [{"kind": "sms", "reason": UNREACHED["sms"]}, {"kind": "email", "reason": NOBODY}],
+        [{"kind": "sms", "reason": SENTENCES[Lack.PHONE]}, {"kind": "email", "reason": SENTENCES[Lack.ADDRESSES]}],
     )
-    assert desk.approve(todo, desk.owner)
+    many = {"todos": [{"todo": str(todo.pk), "version": 1, "content_hash": shown["content_hash"]}], "confirmed": False}
+    [answer] = api.post("/api/v1/todos/approve", many, content_type="application/json").json()["results"]
+    assert (answer["refused"], answer["unsent"]) == (None, shown["unsent"])
 
 
 def test_a_frozen_letter_goes_to_an_address(desk: Desk) -> None:

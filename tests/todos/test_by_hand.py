@@ -20,6 +20,7 @@ from jobs.models import Job
 from projects.api.problem import Conflict
 from projects.models import Member, Role
 from projects.pages.counts import Count
+from projects.services import create_project
 from projects.threads import in_db
 from tests.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
@@ -70,7 +71,7 @@ def arranged(desk: Desk, conversation: Conversation, **fields: Any) -> tuple[Tod
             arguments={"body": {"amount": 82}},
             **fields,
         )
-    return desk.refund(effect=effect, source=TodoSource.TOOL), effect
+    return desk.refund(effect=effect, source=TodoSource.TOOL, conversation_id=conversation.pk), effect
 
 
 def work(desk: Desk) -> list[Job]:
@@ -105,6 +106,15 @@ def test_taking_it_on_is_a_yes_to_what_was_seen(desk: Desk, owner: Member) -> No
     with desk.tenant.tx():
         [approval] = todo.approvals.all()
     assert (approval.content["arguments"], approval.approved_by) == ({"body": {"amount": 820}}, owner.pk)
+
+
+def test_what_nobody_approved_in_time_is_not_taken_on(desk: Desk, owner: Member) -> None:
+    """T10: before the sweep has come by."""
+    todo = desk.refund()
+    with desk.tenant.tx():
+        Todo.objects.filter(pk=todo.pk).update(expires_at=Now() - timedelta(minutes=1))
+    with pytest.raises(WrongState, match="Nobody approved this todo in time"):
+        take(desk, todo, owner)
 
 
 def test_no_worker_does_what_a_person_has_taken_on(desk: Desk, owner: Member) -> None:
@@ -159,6 +169,19 @@ def test_what_the_agent_had_arranged_is_done_by_hand(desk: Desk, owner: Member) 
     assert (effect.state, effect.resolved_by, effect.attempts) == ("done", owner.pk, 0)
     assert effect.told == "A colleague did it by hand. Paid in cash."
     assert promise.state == PromiseState.KEPT
+    with desk.tenant.tx():
+        assert Job.objects.filter(lane="todo_news", key__startswith=f"todo_news:effect:{effect.pk}:done").exists()
+
+
+def test_what_the_agent_could_not_do_keeps_its_promise_by_hand(desk: Desk, owner: Member) -> None:
+    """T9, D15: late, and by a colleague."""
+    conversation = talk(desk.tenant, "I want my money back.")
+    todo, effect = arranged(desk, conversation, state=EffectState.FAILED)
+    promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect, state=PromiseState.BROKEN)
+    complete(desk, take(desk, todo, owner), owner, "Paid in cash.")
+    with desk.tenant.tx():
+        promise.refresh_from_db()
+    assert (promise.state, promise.reason) == (PromiseState.KEPT, by_hand.BY_HAND)
 
 
 def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) -> None:
@@ -215,6 +238,8 @@ def test_what_waits_for_a_person_is_counted(desk: Desk, owner: Member) -> None:
     desk.approve(with_tool, owner)
     desk.approve(without, owner)
     assert desk.do(count_waiting, desk.tenant.project) == Count(1)
+    other = desk.do(create_project, "Other", config=desk.tenant.project.agent_version.config)
+    assert desk.do(count_waiting, other) == Count(0)
     take(desk, without, owner)
     assert desk.do(count_waiting, desk.tenant.project) == Count(0)
 

@@ -121,6 +121,7 @@ BAD_PLANS: list[tuple[dict[str, Any], str]] = [
     ({"arguments": {}}, "arguments: does not fit required"),
     ({"arguments": {"body": {"amount": "82"}}}, "arguments.body.amount: does not fit type"),
     ({"arguments": {"body": {"amount": 82, "to": "Eve"}}}, "arguments.body: does not fit additionalProperties"),
+    ({"arguments": {"body": {"amount": float("nan")}}}, "arguments.body.amount must be a number between"),
     ({"recipients": ["not an address"]}, 'recipients: "not an address" is no e-mail address.'),
     ({"recipients": [f"{at}@example.com" for at in range(21)]}, "recipients: a list of at most 20 addresses."),
     ({"tool": "transfer_call_tool", "arguments": {}}, "Tool transfer_call_tool"),
@@ -183,8 +184,11 @@ def test_the_second_of_two_editors_is_told_what_differs(desk: Desk) -> None:
 
 
 def test_an_edited_plan_is_checked_as_a_new_one(desk: Desk) -> None:
+    """L09: and another type has to have the tool."""
     with pytest.raises(ApiError, match=r"arguments\.body\.amount"):
         desk.edit(desk.refund(), arguments={"body": {"amount": "a lot"}})
+    with pytest.raises(ApiError, match="isn't one of the tools of Letter"):
+        desk.edit(desk.refund(), type=desk.type(name="Letter", tools=["send_email"]))
 
 
 def test_a_todo_without_its_tool_is_left_to_a_model(desk: Desk) -> None:
@@ -201,10 +205,20 @@ def test_an_edit_of_what_was_arranged_is_what_will_be_done(desk: Desk, conversat
     assert effect.arguments == {"body": {"amount": 8}}
 
 
-def test_what_was_begun_is_not_edited_any_more(desk: Desk, conversation: Conversation) -> None:
+def test_what_was_arranged_keeps_its_tool(desk: Desk, conversation: Conversation) -> None:
+    """T1: its promise is that tool's."""
+    todo, _ = arranged(desk, conversation)
+    letter = {"tool": "send_email_to_caller", "arguments": {"subject": "Your money", "body": "It is on its way."}}
+    with pytest.raises(ApiError, match="what the agent arranged with refund_tool"):
+        desk.edit(todo, **letter)
+
+
+@pytest.mark.parametrize("begun", [{"state": EffectState.SENDING}, {"attempts": 1}], ids=["under way", "tried before"])
+def test_what_was_begun_is_not_edited_any_more(desk: Desk, conversation: Conversation, begun: dict[str, Any]) -> None:
+    """T1, E1: the same key never carries other arguments."""
     todo, effect = arranged(desk, conversation)
     with desk.tenant.tx():
-        Effect.objects.filter(pk=effect.pk).update(state=EffectState.SENDING)
+        Effect.objects.filter(pk=effect.pk).update(**begun)
     with pytest.raises(WrongState, match="begun already"):
         desk.edit(todo, arguments={"body": {"amount": 8}})
 
@@ -340,6 +354,44 @@ def test_what_is_done_once_more_is_ticked_and_approved(desk: Desk, conversation:
     desk.do(services.review_again, todo.pk, actor=NELLO, repeats=[effect.pk])
     approval = desk.approve(todo, owner)
     assert (approval.repeats, approval.content["repeats"]) == ([str(effect.pk)], [str(effect.pk)])
+
+
+def test_what_may_have_happened_is_answered_and_not_ticked(desk: Desk, conversation: Conversation) -> None:
+    """T9, T11: a tick would look like an order, and nothing would be done."""
+    todo, effect = arranged(desk, conversation)
+    with desk.tenant.tx():
+        Effect.objects.filter(pk=effect.pk).update(state=EffectState.UNKNOWN)
+        Todo.objects.filter(pk=todo.pk).update(status=S.NEEDS_ATTENTION)
+    with pytest.raises(ApiError, match="say first whether it did"):
+        desk.do(services.review_again, todo.pk, actor=NELLO, repeats=[effect.pk])
+    assert desk.now(todo).status == "needs_attention"
+
+
+def test_each_review_has_its_own_ticks(desk: Desk, conversation: Conversation) -> None:
+    """T11: what was done once more for the last one isn't done a third time."""
+    todo, effect = arranged(desk, conversation)
+    for repeats in ([effect.pk], []):
+        with desk.tenant.tx():
+            Todo.objects.filter(pk=todo.pk).update(status=S.FAILED)
+        again = desk.do(services.review_again, todo.pk, actor=NELLO, repeats=repeats)
+        assert again.repeats == [str(one) for one in repeats]
+
+
+@pytest.mark.parametrize(
+    "way", [S.PENDING_REVIEW, S.IN_PROGRESS, S.FAILED], ids=["edited", "put back", "reviewed again"]
+)
+def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) -> None:
+    """T10: else it would expire at once."""
+    todo = standing(desk, way)
+    overdue(desk, todo)
+    if way == S.PENDING_REVIEW:
+        desk.edit(todo, description="Pay Bob back")
+    elif way == S.IN_PROGRESS:
+        desk.do(services.put_back, desk.now(todo), reason="It changed.", actor=AGENT)
+    else:
+        desk.do(services.review_again, todo.pk, actor=NELLO)
+    expire_overdue_todos()
+    assert desk.now(todo).status == "pending_review"
 
 
 def test_only_an_effect_of_the_todo_is_ticked(desk: Desk) -> None:

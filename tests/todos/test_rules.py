@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
+from django.http import Http404
 
 from projects.api.problem import ApiError
-from projects.models import Member, Role
+from projects.models import ApiKey, Member, Role
+from projects.models.key import Scope
+from projects.services import create_key, create_project
 from tests.todos.conftest import REFUND, Desk
 from tests.todos.races import together
 from todos import rules
 from todos.approvals import Void
-from todos.models import StandingRule
+from todos.models import Approval, StandingRule
 
 UP_TO_50 = {"body.amount": {"at_most": 50}}
 
@@ -107,6 +112,31 @@ def test_a_rule_lets_through_so_many_a_day(desk: Desk, owner: Member) -> None:
     assert [desk.refund(5).status for _ in range(3)] == ["approved", "approved", "pending_review"]
 
 
+def test_a_day_has_its_places_anew(desk: Desk, owner: Member) -> None:
+    rule(desk, owner, most_per_day=1)
+    assert [desk.refund(5).status for _ in range(2)] == ["approved", "pending_review"]
+    with desk.tenant.tx():
+        Approval.objects.update(created_at=Now() - timedelta(hours=25))
+    assert desk.refund(5).status == "approved"
+
+
+def test_a_rule_speaks_for_its_own_tool_and_project(desk: Desk, owner: Member) -> None:
+    """T12: and is ended by its own project alone."""
+    allowed = {"body": {"anything": True}, "body.amount": {"anything": True}}
+    with desk.tenant.tx():
+        project = desk.tenant.project
+        other = create_project("Other", config=project.agent_version.config)
+        made = [
+            StandingRule.objects.create(project=where, tool=tool, allowed=allowed, created_by=owner.pk)
+            for where, tool in ((project, "send_email"), (other, REFUND))
+        ]
+    assert desk.refund(5).status == "pending_review"
+    with pytest.raises(Http404):
+        desk.do(rules.end_rule, project, made[1].pk, by=owner.pk)
+    with desk.tenant.tx():
+        assert StandingRule.objects.get(pk=made[1].pk).ended_at is None
+
+
 def test_the_last_place_of_a_day_is_taken_once(desk: Desk, owner: Member) -> None:
     """Real connections, all at once."""
     rule(desk, owner, most_per_day=1)
@@ -132,20 +162,51 @@ def test_a_rule_holds_while_its_maker_may_make_it(desk: Desk) -> None:
     assert desk.refund(5).status == "pending_review"
 
 
+def test_a_rule_says_no_more_than_its_maker_may(desk: Desk, owner: Member) -> None:
+    """T10, T12: not what an owner has to approve, nor anything once they may make no rules."""
+    maker = desk.join(Role.ADMIN, "admin")
+    rule(desk, maker)
+    assert [desk.refund(5, type=desk.type(name=role, approver_role=role)).status for role in ("admin", "owner")] == [
+        "approved",
+        "pending_review",
+    ]
+    with desk.tenant.tx():
+        Member.objects.filter(pk=maker.pk).update(role=Role.OPERATOR)
+    assert desk.refund(5).status == "pending_review"
+
+
+@pytest.mark.parametrize("lost", [{"revoked_at": Now()}, {"scopes": [Scope.OPERATE]}, {"scopes": [Scope.CONFIGURE]}])
+def test_a_rule_that_a_key_made_holds_as_long_as_the_key_does(desk: Desk, lost: dict[str, Any]) -> None:
+    """T10, threat 13"""
+    with desk.tenant.tx():
+        key = create_key(desk.tenant.project, name="shop", scopes=[Scope.OPERATE, Scope.CONFIGURE]).key
+        project = desk.tenant.project
+        rules.keep_rule(rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
+    assert desk.refund(5).status == "approved"
+    with desk.tenant.tx():
+        ApiKey.objects.filter(pk=key.pk).update(**lost)
+    assert desk.refund(6).status == "pending_review"
+
+
 def test_a_rule_shows_what_it_would_have_let_through(desk: Desk, owner: Member) -> None:
     for amount in (5, 50, 82, 820):
         desk.refund(amount)
+    one, two = desk.refund(6, type=desk.type()), desk.refund(7, type=desk.type(name="Two", second_approver="always"))
     with desk.tenant.tx():
         draft = rules.draft_rule(desk.tenant.project, tool=REFUND, allowed=UP_TO_50, created_by=owner.pk)
         past = rules.would_have(draft)
-    assert past.considered == 4
-    assert [todo.arguments for todo in past.let_through] == [{"body": {"amount": 50}}, {"body": {"amount": 5}}]
+        draft.type = one.type
+        of_type = rules.would_have(draft)
+    assert past.considered == 6
+    assert [todo.arguments for todo in past.let_through] == [{"body": {"amount": amount}} for amount in (6, 50, 5)]
+    assert ([todo.pk for todo in of_type.let_through], two.status) == ([one.pk], "pending_review")
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"tool": "no_such_tool"}, "Tool no_such_tool no longer exists."),
     ({"allowed": {"a": 1}}, "allowed.a must be an object with one of equals, one_of, at_most or anything."),
     ({"allowed": {"a": {"at_most": "50"}}}, "allowed.a at_most must be a number."),
+    ({"allowed": {"a": {"at_most": float("inf")}}}, "allowed.a.at_most must be a number between -1.8e308 and 1.8e308."),
     ({"allowed": {"a": {"one_of": []}}}, "allowed.a one_of must be a list of values."),
     ({"allowed": {"a": {"anything": False}}}, "allowed.a anything must be true."),
     ({"allowed": {"a": {"at_least": 1}}}, "allowed.a must hold one of equals, one_of, at_most or anything."),

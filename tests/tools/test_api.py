@@ -88,6 +88,13 @@ def test_the_path_of_a_put_begins_at_the_definition(api: Client) -> None:
     assert (error["field"], error["message"]) == ("conditions", "A tool needs at least one condition.")
 
 
+@pytest.mark.parametrize("tools", [{"another_tool": event()}, {}, {NAME: event(), "another_tool": event()}])
+def test_a_put_takes_the_one_tool_of_its_place(tools: dict[str, Any], api: Client) -> None:
+    """N50: and saves no other one under its name."""
+    error = error_of(send(api, "put", ONE, {"tools": tools}), status=400)
+    assert (error["field"], error["message"]) == ("tools", f"This is the place of {NAME}; write that one tool.")
+
+
 def test_a_python_true_is_no_json(api: Client) -> None:
     """Row 14: with line and column."""
     error = error_of(send(api, "put", ONE, '{\n  "useConversationHistory": True\n}'), status=400)

@@ -8,16 +8,23 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from projects.agent import AgentConfig
 from projects.attributes import set_attribute
-from projects.models import Attribute
+from projects.knowledge.services import Writer, write_article
+from projects.knowledge.text import ArticleText
+from projects.models import Attribute, Source
+from projects.services import create_project
+from projects.source_kinds import KINDS
+from projects.sources import SourceEdit, connect_source
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.builtin import builtin_tools
 from tools.catalogue import at_moment, compile_tools, is_called
 from tools.custom import service
 from tools.definition import Delivery, Moment
-from tools.models import CustomTool
+from tools.models import CustomTool, Resource
 from tools.platform import stored_definitions
+from tools.state import read_state
 
 SETTING = "project_attributes_setting_"
 PRODUCTS = f"{SETTING}products_and_services_background_check_"
@@ -250,3 +257,22 @@ def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -
     with bare.tenant.tx(), CaptureQueriesContext(connection) as queries:
         compile_tools(bare.tenant.project, channel="chat")
     assert len(queries) == 2
+
+
+def test_what_another_project_of_the_organization_has_opens_nothing_here(tools: Tools) -> None:
+    """F06, F07, L05: nor does a draft, or a connection that is switched off."""
+    tenant = tools.tenant
+    lookup, text = (
+        SourceEdit({"url": "https://crm.example.com/callers"}),
+        ArticleText(title="Dogs", excerpt="", body="Yes."),
+    )
+    with tenant.tx():
+        second = create_project("Second", config=AgentConfig.model_validate(tenant.project.agent_version.document))
+        Resource.objects.update(project=second)
+        for project in (tenant.project, second):
+            connect_source(project, KINDS["client_lookup"], lookup, by=tenant.owner)
+            write_article(project, text, by=Writer(tenant.owner), is_published=project == second)
+        Source.objects.filter(project=tenant.project).update(is_enabled=False)
+        here, there = (read_state(project, channel="phone") for project in (tenant.project, second))
+    assert (here.has_calendar, here.has_articles, here.connected) == (False, False, frozenset())
+    assert (there.has_calendar, there.has_articles, there.connected) == (True, True, frozenset({"client_lookup"}))

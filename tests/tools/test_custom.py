@@ -103,6 +103,16 @@ def test_an_earlier_version_is_restored_as_a_new_one(tools: Tools) -> None:
     assert restored.tool.definition == webhook()
 
 
+def test_a_tool_that_is_made_anew_is_on_and_one_that_is_restored_is_as_it_was(tools: Tools) -> None:
+    """N15: its name was switched off, and removed, before."""
+    tools.save(NAME, event())
+    tools.do(service.disable, NAME)
+    tools.do(service.remove, NAME)
+    assert tools.save(NAME, webhook()).tool.is_enabled
+    tools.do(service.remove, NAME)
+    assert not tools.do(service.restore, NAME, 2).tool.is_enabled
+
+
 @pytest.mark.parametrize("number", [2, 99])
 def test_a_version_that_never_was_is_not_restored(tools: Tools, number: int) -> None:
     tools.save(NAME, event())

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook, with_body
+from tools.catalogue import compile_custom
 from tools.checking.definition import LONGEST_DEFINITION, checked_definition, definition_problems
 from tools.checking.problem import DefinitionRefused
 from tools.checking.warnings import warnings_of
+from tools.custom.standing import StandingTool
 from tools.definition import ActionType, Delivery, Moment, ToolDefinition
+from tools.waiting import wait_seconds
 
 
 def refusal(document: Any) -> str:
@@ -107,9 +110,11 @@ def test_after_actions_do_not_follow_an_event() -> None:
 
 
 def test_the_agent_waits_while_a_webhook_has_something_to_tell() -> None:
-    """T22: 30 seconds, or what the options say."""
-    waits = [checked_definition(document).wait_seconds for document in (webhook(), webhook(wait_seconds=5), event())]
-    assert waits == [30, 5, 0]
+    """T22: 30 seconds, or what the options say, also that it doesn't."""
+    documents = (webhook(), webhook(wait_seconds=5), webhook(wait_seconds=0), event())
+    assert [checked_definition(document).wait_seconds for document in documents] == [30, 5, 0, 0]
+    own = [compile_custom(StandingTool(NAME, checked_definition(document))) for document in documents]
+    assert [wait_seconds(tool) for tool in own] == [30, 5, 0, 0]
 
 
 def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
@@ -180,6 +185,13 @@ def test_who_answers_later_is_not_called_while_the_agent_speaks() -> None:
         "moments.0",
         'moments.0: a webhook with callback answers later, and "live" needs the answer while the agent speaks. '
         "Remove one of the two.",
+    )
+
+
+def test_approval_is_asked_for_by_true_alone() -> None:
+    """D16: a tool that was meant to wait for a yes doesn't run without one."""
+    assert refusal({**webhook(), "requires_approval": "true"}) == (
+        'requires_approval must be true or false, without quotation marks, not "true".'
     )
 
 

@@ -20,10 +20,11 @@ from conversations.live_calls import LiveCall, handle_tool_call
 from conversations.live_repeats import Answer
 from conversations.log import open_log
 from conversations.models import Conversation, ConversationStatus, Event
+from conversations.operators import take_over
 from conversations.services import start_conversation
 from jobs.models import Job
 from projects.attributes import set_attribute
-from projects.models import Project
+from projects.models import Member, Project
 from projects.services import save_agent
 from tests.calls.probe import Probe, offered
 from tests.calls.test_own import CALLED, STOCK, definition
@@ -31,11 +32,14 @@ from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.effects.target import Answers, target_server
 from tests.processes import ScriptedModel
+from todos.models import StandingRule
 from tools.builtin import builtin_tools
 from tools.calling.contexts import ContextRefused, read_context
 from tools.calling.offer import collect_agent_tools
+from tools.calling.showing import BLOTTED
 from tools.custom import service
 from tools.definition import Delivery, Moment
+from tools.execution import caps
 from tools.execution.outcome import Outcome
 from tools.integrations.transfers import TRANSFER_NUMBERS
 from tools.models import Effect, EffectOrigin, EffectState
@@ -223,6 +227,19 @@ def test_a_call_delivered_twice_at_once_runs_once(live: Live, bell: Probe) -> No
     assert len(bell.done) == 1
 
 
+def test_the_calls_of_two_sessions_are_two(live: Live, bell: Probe, clock: Probe) -> None:
+    """D18: a provider may count its calls from one in each session."""
+    with live.tenant.tx():
+        conversation = start_conversation(
+            live.tenant.project, channel="phone", external_id="other", known={}, metadata={}
+        )
+    other = Live(live.tenant, conversation)
+    for name, probe in (("ring_bell", bell), ("look_at_clock", clock)):
+        live.call(name, call_id=f"{name}-1")
+        other.call(name, {"times": 2}, call_id=f"{name}-1")
+        assert [done["times"] for done in probe.done] == [1, 2]
+
+
 def test_the_same_thing_called_twice_is_held(live: Live, bell: Probe) -> None:
     """D18, E6: a model that repeats itself under another id."""
     live.call("ring_bell", call_id="a")
@@ -310,6 +327,34 @@ def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
     assert "isn't known" in live.call("ring_bell")["result"]
 
 
+def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, bell: Probe) -> None:
+    """F18: the model is told to say nothing more."""
+    with live.tenant.tx():
+        chat = start_conversation(live.tenant.project, channel="portal", external_id="guest", known={}, metadata={})
+        take_over(chat.pk, by=live.tenant.owner)
+    context = {"channel": "portal", "businessId": str(live.tenant.project.pk)}
+    answer = Live(live.tenant, chat).call("ring_bell", context=context)
+    assert (answer["is_error"], "Say nothing more" in answer["result"], bell.done) == (True, True, [])
+
+
+def test_more_than_a_day_has_is_not_done(live: Live, bell: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threat 8, L19: the model is told why."""
+    monkeypatch.setattr(caps, "MOST_OF_ANOTHER_KIND", 1)
+    live.call("ring_bell", {"times": 1}, call_id="a")
+    answer = live.call("ring_bell", {"times": 2}, call_id="b")
+    assert (answer["is_error"], "that is the limit" in answer["result"], len(bell.done)) == (True, True, 1)
+
+
+def test_what_is_hidden_stands_in_no_log(live: Live, bell: Probe) -> None:
+    """D14: as a one-time code that the caller reads out."""
+    tool = builtin_tools()["ring_bell"]
+    assert tool.handler is not None
+    builtin_tools()["ring_bell"] = replace(tool, handler=replace(tool.handler, hidden=frozenset({"tone"})))
+    live.call("ring_bell", {"tone": "high"})
+    [called] = live.events(idn="live_tool_call")
+    assert (called.payload["arguments"], bell.done[0]["tone"]) == ({"times": 1, "tone": BLOTTED}, "high")
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "told", "status"),
     [
@@ -387,6 +432,25 @@ def test_a_tool_of_the_project_s_own_is_called_where_it_names_the_moment(live: L
     assert answer == again == {"result": '{"left": 2}', "is_error": False, "block": None}
     assert [heard.document for heard in target.log] == [CALLED]
     assert live.effects()[0].origin == EffectOrigin.LIVE
+
+
+@pytest.mark.parametrize(
+    ("has_rule", "said"),
+    [(False, "A colleague has to approve this first"), (True, "This is allowed by the business and being done now")],
+)
+def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: str) -> None:
+    """D16, E5: nobody is told that a colleague was asked where a standing rule has said yes; twice, where it came twice."""
+    with live.tenant.tx():
+        document = definition("https://stock.example.com", moments=["live", "task"], requires_approval=True)
+        service.save(live.tenant.project, name=STOCK, document=document)
+        if has_rule:
+            owner = Member.objects.get(user=live.tenant.owner)
+            allowed = {"body": {"anything": True}}
+            StandingRule.objects.create(project=live.tenant.project, tool=STOCK, allowed=allowed, created_by=owner.pk)
+    answers = [live.call(STOCK, CALLED), live.call(STOCK, CALLED)]
+    assert [(answer["result"].startswith(said), answer["is_error"]) for answer in answers] == [(True, False)] * 2
+    assert [effect.state for effect in live.effects()] == [EffectState.PLANNED]
+    assert live.call(STOCK, CALLED, call_id="other")["result"].startswith("The same waits for a colleague")
 
 
 def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None:

@@ -55,6 +55,12 @@ def test_a_name_that_looks_like_a_built_in_tools_is_refused(name: str) -> None:
     assert "can be taken for send_sms_tool. Write that name exactly to replace it" in refusal(name)
 
 
+def test_each_built_in_name_is_known_in_capitals() -> None:
+    """D9: also one with letters that others look like."""
+    taken = {name: refusal(name.upper()) for name in builtin_tools()}
+    assert all(f"can be taken for {name}." in said for name, said in taken.items())
+
+
 def test_two_tools_of_a_project_do_not_look_alike() -> None:
     """Row 15"""
     assert "can be taken for quote_tool" in refusal("Quote_Tool", others=("quote_tool",))

@@ -58,6 +58,15 @@ def test_an_old_secret_signs_beside_the_new_one_for_a_day(tools: Tools, monkeypa
     assert read(tools).signing == [second]
 
 
+def test_two_secrets_sign_at_most(tools: Tools) -> None:
+    """Threat 20: one that got out is of no use once it was changed twice."""
+    first = tools.save(NAME, webhook()).signing_secret
+    for _ in range(2):
+        with tools.tenant.tx():
+            rotate_signing_secret(CustomTool.objects.get())
+    assert (len(read(tools).signing), first in read(tools).signing) == (2, False)
+
+
 def test_secret_headers_are_set_and_taken_away_by_name(tools: Tools) -> None:
     tools.save(NAME, webhook())
     with tools.tenant.tx():

@@ -14,8 +14,11 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
-from conversations.models import Turn
+from conversations.models import PersonaField, Turn
 from conversations.models.event import EventType
+from conversations.models.persona import Strength
+from projects.attributes import set_attribute
+from projects.models import Source
 from projects.rows import TenantModel
 from projects.source_kinds import KINDS
 from projects.sources import SourceEdit, connect_source
@@ -24,6 +27,7 @@ from tests.integrations.mail_server import MailServer
 from tests.integrations.twilio_server import TwilioServer
 from tests.verification.conftest import EMAIL, PHONE, VERIFIED, another, call, codes, proofs, sent_codes
 from tools.catalogue import compile_tools
+from tools.integrations.sms import COUNTRIES
 from tools.models import Resource, VerificationCode
 from tools.verification import codes as codes_module
 from tools.verification.codes import Compared, Holder, TooManyCodes, Verdict, compare_code, issue_code
@@ -43,7 +47,9 @@ def test_a_right_code_verifies(talk: Turns, texts: TwilioServer) -> None:
     [code] = sent_codes(texts)
     assert "by text, to your number on file that ends in 67" in told
     assert texts.script.calls[0].form["To"] == PHONE
-    assert VERIFIED in call(talk, CHECK, {"code": f"{code[:3]} - {code[3:]}"})
+    for _ in range(2):
+        # Whoever says it again is verified still.
+        assert VERIFIED in call(talk, CHECK, {"code": f"{code[:3]} - {code[3:]}"})
     assert proofs(talk) == ["code"]
 
 
@@ -72,12 +78,24 @@ def test_what_a_service_repeats_of_a_code_is_blotted_out(talk: Turns, texts: Twi
     assert effect.arguments == {"by": "sms"}
 
 
+def test_what_a_service_says_of_a_refused_code_is_blotted_out(
+    talk: Turns, texts: TwilioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D14: staff reads the error."""
+    monkeypatch.setattr(codes_module.secrets, "randbelow", lambda limit: 123_456)
+    texts.script.answer = (400, {"code": 30007, "message": "Filtered: 123456 is your code", "status": 400}, {})
+    call(talk, SEND)
+    [effect] = [one for turn in _turns(talk) for one in talk.effects(turn)]
+    assert "Filtered: •••••• is your code" in effect.error
+
+
 def test_an_event_does_not_show_what_was_typed(talk: Turns, texts: TwilioServer) -> None:
-    """D14"""
+    """D14: nor does an effect keep it."""
     call(talk, SEND)
     [code] = sent_codes(texts)
     call(talk, CHECK, {"code": code})
     assert code not in json.dumps([event.payload for event in talk.events(EventType.TOOL_CALL)])
+    assert [one.tool for turn in _turns(talk) for one in talk.effects(turn)] == [SEND]
 
 
 def test_a_sixth_try_is_not_compared(talk: Turns, texts: TwilioServer) -> None:
@@ -123,12 +141,23 @@ def test_a_code_of_another_conversation_is_not_taken(talk: Turns, anna: Anna, te
     assert "no code that I can still take" in call(elsewhere, CHECK, {"code": sent_codes(texts)[0]})
 
 
-def test_a_code_that_could_not_be_sent_is_ended(talk: Turns, texts: TwilioServer) -> None:
-    """D14: nobody has it, so nobody can guess it."""
-    texts.script.answer = (400, {"code": 21211, "message": "The 'To' number is not valid.", "status": 400}, {})
-    assert "couldn't send you the code" in call(talk, SEND)
+@pytest.mark.parametrize(
+    ("scripted", "is_ended"),
+    [
+        ({"answer": (400, {"code": 21211, "message": "The 'To' number is not valid.", "status": 400}, {})}, True),
+        ({"answer": (429, {"code": 20429, "message": "Too many requests", "status": 429}, {})}, True),
+        ({"cuts": True}, False),
+    ],
+    ids=["refused", "not taken", "not known"],
+)
+def test_a_code_that_could_not_be_sent_is_ended(
+    talk: Turns, texts: TwilioServer, scripted: dict[str, Any], is_ended: bool
+) -> None:
+    """D14: nobody has it, so nobody can guess it. Of one that may have gone out the customer may have to be believed."""
+    vars(texts.script).update(scripted)
+    call(talk, SEND)
     [row] = codes(talk)
-    assert row.expires_at <= timezone.now()
+    assert (row.expires_at <= timezone.now()) == is_ended
 
 
 def test_a_code_is_not_left_in_the_outbox(anna: Anna) -> None:
@@ -138,15 +167,48 @@ def test_a_code_is_not_left_in_the_outbox(anna: Anna) -> None:
     assert codes(talk) == []
 
 
-def test_without_a_number_the_code_goes_by_email(anna: Anna, texts: TwilioServer) -> None:
-    """D14: by whichever way there is, whatever was asked for."""
-    talk = anna("code", email=EMAIL)
+@pytest.mark.parametrize(
+    ("on_file", "by", "hindrance"),
+    [
+        ({"email": EMAIL}, "sms", ""),
+        ({"phone": PHONE, "email": EMAIL}, "email", ""),
+        ({"phone": PHONE, "email": EMAIL}, "sms", "signed out"),
+        ({"phone": PHONE, "email": EMAIL}, "sms", "abroad"),
+        ({"email": EMAIL}, "sms", "a number that they only said"),
+    ],
+    ids=["no number", "as they want it", "the service refuses us", "no texts to that country", "no number on file"],
+)
+def test_the_code_goes_by_whichever_way_is_open(
+    anna: Anna, texts: TwilioServer, on_file: dict[str, str], by: str, hindrance: str
+) -> None:
+    """D14: the one that the customer wants first, and only to what is on file."""
+    talk = anna("code", **on_file)
+    with talk.tenant.tx():
+        if hindrance == "signed out":
+            Source.objects.filter(kind="twilio").update(needs_reauth=True)
+        elif hindrance == "abroad":
+            set_attribute(talk.tenant.project, COUNTRIES, "US")
+        elif hindrance:
+            persona = talk.conversation.persona
+            PersonaField.objects.create(persona=persona, key="phone", value=PHONE, strength=Strength.STATED)
     with MailServer() as server:
         mail = {"host": "127.0.0.1", "port": str(server.port), "security": "none", "from_address": "hi@nello.example"}
         with talk.tenant.tx():
             connect_source(talk.tenant.project, KINDS["smtp"], SourceEdit(mail), by=talk.tenant.owner)
-        assert "by e-mail, to your address on file a…@example.org" in call(talk, SEND, {"by": "sms"})
+        assert "by e-mail, to your address on file a…@example.org" in call(talk, SEND, {"by": by})
     assert [row.sent_by for row in codes(talk)] == ["email"]
+    assert texts.script.calls == []
+
+
+def test_a_code_goes_to_no_address_that_they_only_said(anna: Anna, texts: TwilioServer) -> None:
+    """D14: else whoever names an address of their own would be verified by it."""
+    talk = anna("code", phone=PHONE)
+    mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
+    with talk.tenant.tx():
+        connect_source(talk.tenant.project, KINDS["smtp"], SourceEdit(mail), by=talk.tenant.owner)
+        persona = talk.conversation.persona
+        PersonaField.objects.create(persona=persona, key="email", value=EMAIL, strength=Strength.STATED)
+    assert "by text" in call(talk, SEND, {"by": "email"})
 
 
 @pytest.mark.parametrize(
@@ -183,6 +245,21 @@ def test_codes_asked_for_side_by_side_are_three_at_most(talk: Turns) -> None:
     with ThreadPoolExecutor(6) as pool:
         issued = list(pool.map(lambda _: _issue(talk, holder), range(6)))
     assert (issued.count(True), len(codes(talk))) == (3, 3)
+
+
+def test_a_newer_code_ends_those_of_other_conversations_and_counts_with_them(talk: Turns, anna: Anna) -> None:
+    """D14: three in ten minutes are the customer's, in however many conversations they ask."""
+    here, there = (
+        Holder(one.tenant.project, one.conversation.persona_id, one.conversation.pk)
+        for one in (talk, anna("code", "portal"))
+    )
+    with talk.tenant.tx():
+        first = issue_code(here, sent_by="sms", effect_id=None)
+        for _ in range(2):
+            issue_code(there, sent_by="sms", effect_id=None)
+        assert compare_code(here, first.digits) == Compared(Verdict.OVER)
+        with pytest.raises(TooManyCodes):
+            issue_code(here, sent_by="sms", effect_id=None)
 
 
 def test_a_code_that_was_right_is_used_up(holder: Holder) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from conversations.models import PersonaField
@@ -77,6 +78,29 @@ def test_what_matches_what_is_on_file(anna: Anna) -> None:
         assert bool(forget_proofs(talk)) == is_right
 
 
+@pytest.mark.parametrize(
+    ("on_file", "stated", "said"),
+    [
+        ({"phone": PHONE}, {"email": EMAIL}, {"phone": ELSEWHERE}),
+        ({"phone": PHONE}, {"email": EMAIL}, {"email": EMAIL}),
+        ({"email": EMAIL}, {"phone": PHONE}, {"phone": PHONE}),
+    ],
+    ids=["a wrong number", "an address of their own", "a number of their own"],
+)
+def test_nothing_matches_what_is_not_on_file(
+    anna: Anna, on_file: dict[str, str], stated: dict[str, str], said: dict[str, str]
+) -> None:
+    """F20, D14: neither the address that isn't there, nor what the customer only said of themselves."""
+    talk = anna("basic", **on_file)
+    with talk.tenant.tx():
+        for key, value in stated.items():
+            PersonaField.objects.create(
+                persona=talk.conversation.persona, key=key, value=value, strength=Strength.STATED
+            )
+    assert "isn't what we have on file" in verify(talk, said)
+    assert proofs(talk) == []
+
+
 def test_what_matches_is_no_code(anna: Anna) -> None:
     """D14: at the level code a number that matches proves nothing."""
     talk = anna("code")
@@ -112,6 +136,17 @@ def test_five_wrong_numbers_are_enough(anna: Anna) -> None:
     assert proofs(talk) == []
 
 
+def test_guesses_at_one_moment_are_five_at_most(anna: Anna) -> None:
+    """D14: the right one among six is not found out by trying them side by side."""
+    talk = anna("basic")
+    guesses = [*(f"+39333000000{last}" for last in range(5)), PHONE]
+    calls = [{"name": "verify_caller", "arguments": {"phone": phone}} for phone in guesses]
+    talk.model.script("reply", tool_calls=calls)
+    talk.says("No.")
+    talk.say("Try these")
+    assert proofs(talk) == []
+
+
 def test_who_was_verified_is_not_asked_again_for_an_hour(anna: Anna) -> None:
     """D14: in whichever conversation; an hour later they are."""
     first = anna("basic", "phone", calling=PHONE)
@@ -128,9 +163,12 @@ def test_which_proof_satisfies_which_level(anna: Anna) -> None:
     satisfied = {"none": {"", "basic", "code"}, "basic": {"basic", "code"}, "code": {"code"}}
     for level, method in [(level, method) for level in satisfied for method in ("", "basic", "code")]:
         talk = anna(level)
+        other = talk.on("chat", external_id="bob").conversation
         with talk.tenant.tx():
             persona, project = talk.conversation.persona, talk.tenant.project
             project.refresh_from_db()
+            # What somebody else has proved is none of theirs.
+            note_verified(project, persona_id=other.persona_id, conversation_id=other.pk, method="code")
             if method:
                 note_verified(project, persona_id=persona.pk, conversation_id=talk.conversation.pk, method=method)
             assert is_verified(project, persona_id=persona.pk) == (method in satisfied[level])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
@@ -23,7 +23,20 @@ from tests.crashes.invariants import settle
 from tests.effects.conftest import Bench, bench
 from tests.pipeline.conftest import job_of, last_prompt, prompts_of
 from tests.processes import Zygote, until
-from tests.waiting.conftest import FREE, TOOL, answered, awaited, end, jobs, logged, outcomes, ran_out, shown, urgent
+from tests.waiting.conftest import (
+    FREE,
+    TOOL,
+    answered,
+    awaited,
+    end,
+    jobs,
+    logged,
+    origins,
+    outcomes,
+    ran_out,
+    shown,
+    urgent,
+)
 
 pytestmark = pytest.mark.standing_worker
 
@@ -74,7 +87,8 @@ def test_a_second_activation_prolongs_the_first(talk, api) -> None:
     activate(api, talk, seconds=10)
     [wait] = shown(api, talk)["waits"]
     assert len(outcomes(talk)) == 1
-    assert wait["until"] > wait["opened_at"]
+    until, opened_at = (datetime.fromisoformat(wait[name]) for name in ("until", "opened_at"))
+    assert (until - opened_at).total_seconds() >= 300
 
 
 def test_an_urgent_message_ends_the_wait_that_an_event_opened(talk, api) -> None:
@@ -85,6 +99,26 @@ def test_an_urgent_message_ends_the_wait_that_an_event_opened(talk, api) -> None
     assert not waiting(talk)
     assert outcomes(talk) == ["result"]
     assert [message["text"] for message in urgent(talk)] == [FREE]
+
+
+def test_an_urgent_message_without_words_ends_the_wait_and_says_nothing(talk, api) -> None:
+    """T24: the customer gets no message that has nothing to tell; the directives come."""
+    answered(talk)
+    activate(api, talk)
+    assert post(api, talk, "urgent_message", text=" ").status_code == 202
+    assert outcomes(talk) == ["result"]
+    assert origins(talk) == ["message"]
+    assert ("queued", "") in jobs(talk, "thoughts")
+
+
+@pytest.mark.parametrize("text", [7, ["a"], None, "x" * 2001])
+def test_an_urgent_message_that_can_not_be_told_is_refused(talk, api, text) -> None:
+    """T24"""
+    answered(talk)
+    activate(api, talk)
+    answer = post(api, talk, "urgent_message", text=text)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (400, "payload.text")
+    assert waiting(talk)
 
 
 def test_an_urgent_message_ends_no_tool_s_wait(talk, api) -> None:

@@ -91,6 +91,17 @@ def test_a_sweep_ends_nothing_before_its_time(talk) -> None:
     assert waiting(talk)
 
 
+def test_a_sweep_ends_one_wait_and_leaves_the_other(talk) -> None:
+    """W1, W5"""
+    turn = answered(talk)
+    awaited(talk, turn)
+    ran_out(talk)
+    awaited(talk, turn)
+    end_overdue_waits()
+    assert outcomes(talk) == ["timeout", ""]
+    assert waiting(talk)
+
+
 def test_eight_sweeps_and_a_result_at_once_end_a_wait_once(talk) -> None:
     """W2"""
     effect = awaited(talk, answered(talk))

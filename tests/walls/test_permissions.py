@@ -368,6 +368,36 @@ def test_a_strangers_attribute_of_the_same_name_is_their_own(house: House, stran
         assert Attribute.objects.get(key=KEY, project=house.tenant.project).value == "Buonasera"
 
 
+# A row of ours by its place among the house's ids, where a caller may name one beside the address.
+NAMING = [
+    ("tickets", {"subject": "x", "body": "y", "conversation": "conversation_id"}),
+    ("tickets", {"subject": "x", "body": "y", "persona": "persona_id"}),
+    ("todos", {"description": "x", "conversation": "conversation_id"}),
+    ("todos", {"description": "x", "persona": "persona_id"}),
+    ("todos", {"description": "x", "type": "type_id"}),
+    ("standing-rules", {"tool": "send_email_to_caller", "type": "type_id"}),
+    ("bookings", {"starts_at": BOOKABLE, "party_size": 2, "resource": "resource_id"}),
+    *((f"{rows}?conversation={{conversation_id}}", None) for rows in ("tickets", "todos", "effects", "promises")),
+    ("todos?type={type_id}", None),
+    ("orders?persona={persona_id}", None),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), NAMING)
+def test_a_body_and_a_query_name_no_row_of_another_tenant(
+    path: str, body: dict[str, Any] | None, house: House, passer_by: Tenant
+) -> None:
+    """They are answered as for a row that never was."""
+    client, answers = with_key(passer_by, *Scope), []
+    for ids in (house.ids, random_ids()):
+        url = f"/api/v1/{path.format(**ids)}"
+        said = {name: str(ids[one]) if one in ids else one for name, one in (body or {}).items()}
+        answer = client.post(url, said, content_type="application/json") if body else client.get(url)
+        assert answer.status_code in ((400, 409) if body else (200, 400))
+        answers.append(re.sub(r'"request_id":"\w+"', "", answer.content.decode()))
+    assert answers[0] == answers[1]
+
+
 @pytest.mark.parametrize("door", [door for door in DOORS if door.body], ids=str)
 def test_a_body_names_no_tenant_and_no_project(door: Door, house: House) -> None:
     """Unknown fields are refused, so that nobody believes they had an effect."""

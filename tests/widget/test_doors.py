@@ -51,6 +51,12 @@ def test_our_own_pages_may_show_it(visitor: Visitor) -> None:
         assert refusal(visitor.ask("GET", "events", **headers), 404) == "no_conversation"
 
 
+def test_a_page_whose_address_cannot_be_read_is_none(visitor: Visitor) -> None:
+    """Whoever writes the header by hand is refused as one who sends none."""
+    answer = visitor.ask("GET", "events", Origin="", Referer="http://[::1")
+    assert refusal(answer, 403) == "origin_missing"
+
+
 def test_a_browser_asks_beforehand_and_needs_no_token(placed: Placed) -> None:
     for method, door in DOORS:
         asked = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": "authorization"}

@@ -34,10 +34,20 @@ def member(user: User) -> Client:
     return client
 
 
-def save(tenant: Tenant, client: Client | None = None, **changes: str) -> Any:
+def save(tenant: Tenant, client: Client | None = None, *, seen: str | None = None, **changes: str) -> Any:
+    """Save the form, opened just now, or when this was `seen`."""
     typed = {name.replace("__", "."): value for name, value in changes.items()}
+    form = {**FORM, "seen": seen_by(tenant) if seen is None else seen, **typed}
     url = reverse("widget", args=[tenant.project.slug])
-    return (client or member(tenant.owner)).post(url, {**FORM, **typed}, follow=True)
+    return (client or member(tenant.owner)).post(url, form, follow=True)
+
+
+def seen_by(tenant: Tenant) -> str:
+    """What the form begins with now."""
+    page = member(tenant.owner).get(reverse("widget", args=[tenant.project.slug])).content.decode()
+    found = re.search('name="seen" value="([^"]*)"', page)
+    assert found is not None
+    return html.unescape(found[1])
 
 
 def text(answer: Any) -> str:
@@ -142,3 +152,43 @@ def test_whatever_colour_is_chosen_everything_on_it_and_of_it_can_be_read(brand:
     palette = WidgetTheme(brand=brand).palette()
     pairs = [(brand, palette["on"]), (palette["link_light"], LIGHT_GROUND), (palette["link_dark"], DARK_GROUND)]
     assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
+
+
+def standing(tenant: Tenant) -> Widget:
+    with tenant.tx():
+        return Widget.objects.get()
+
+
+def test_what_two_change_in_different_fields_is_both_kept(tenant: Tenant) -> None:
+    """L09"""
+    save(tenant)
+    seen = seen_by(tenant)
+    save(tenant, origins="https://other.example", theme__greeting="Salve!")
+    assert save(tenant, seen=seen, theme__brand="#2b4acb").status_code == 200
+    widget = standing(tenant)
+    assert (widget.origins, widget.theme["greeting"]) == (["https://other.example"], "Salve!")
+    assert widget.theme["brand"] == "#2b4acb"
+
+
+def test_what_two_change_in_the_same_field_is_shown_and_not_saved(tenant: Tenant) -> None:
+    """L09: a second save stands, with the rest of what the other changed."""
+    save(tenant)
+    seen = seen_by(tenant)
+    save(tenant, theme__greeting="Salve!", theme__position="right")
+    refused = save(tenant, seen=seen, theme__greeting="Buongiorno!")
+    shown = refused.content.decode()
+    assert refused.status_code == 409
+    assert f"{tenant.owner.email} saved the widget while you were editing" in shown
+    assert "<del>Salve</del><ins>Buongiorno</ins>!" in shown
+    assert '<option value="right" selected>' in shown
+    assert standing(tenant).theme["greeting"] == "Salve!"
+    save(tenant, theme__greeting="Buongiorno!")
+    assert standing(tenant).theme["greeting"] == "Buongiorno!"
+
+
+@pytest.mark.parametrize("nonsense", ["", "x", "[1]", '{"sites": 3}', "[" * 10_000])
+def test_a_form_that_does_not_say_what_it_began_with_saves_over_nobody(tenant: Tenant, nonsense: str) -> None:
+    """L09"""
+    save(tenant)
+    assert save(tenant, seen=nonsense, theme__greeting="Salve!").status_code == 409
+    assert standing(tenant).theme["greeting"] == "Ciao!"

@@ -120,3 +120,23 @@ def test_a_shopper_is_signed_in_no_longer_than_the_shop_says(placed: Placed, mon
     browser.open(shopper=placed.signed(exp=int(now) + 60))
     monkeypatch.setattr("conversations.widget.visitors.time.time", lambda: now + 61)
     assert browser.say("Hello").status_code == 401
+
+
+def test_the_same_number_in_another_shop_is_another_shopper(
+    placed: Placed, stranger: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W05: what one writes is counted for that one."""
+    counted: set[str] = set()
+
+    def wait(bucket: str, *, per_minute: int) -> float:
+        is_known = bucket in counted
+        counted.add(bucket)
+        return 1.0 if is_known and "address" not in bucket else 0.0
+
+    monkeypatch.setattr("conversations.widget.limits.seconds_to_wait", wait)
+    codes = []
+    for widget in (placed, place_widget(stranger), placed):
+        browser = Visitor(widget)
+        browser.open(shopper=widget.signed())
+        codes.append(browser.say("Hello").status_code)
+    assert codes == [202, 202, 429]

@@ -18,6 +18,8 @@ from conversations.models import MessageRole, Turn, TurnCall, TurnStatus, TurnSt
 from conversations.models.event import EventType
 from conversations.operators import answer, take_over
 from conversations.widget.customer import for_customer
+from projects.models import ApiKey
+from projects.threads import in_db
 from tests.calls.conftest import turns
 from tests.calls.turns import Turns
 from tests.widget.conftest import SHOP, Placed, Visitor, refusal
@@ -56,11 +58,13 @@ async def frames(visitor: Visitor, *, until: str, **headers: str) -> list[dict[s
 
 async def close_hub() -> None:
     hub = _hubs.pop(asyncio.get_running_loop(), None)
-    if hub is not None and hub._reader is not None:
+    if hub is None:
+        return
+    if hub._reader is not None:
         hub._reader.cancel()
         await asyncio.gather(hub._reader, return_exceptions=True)
-        await hub._channel.aclose()
-        await hub._redis.aclose()
+    await hub._channel.aclose()
+    await hub._redis.aclose()
 
 
 def read(visitor: Visitor, *, until: str, **headers: str) -> list[dict[str, Any]]:
@@ -214,7 +218,7 @@ def test_a_stream_ends_after_a_while_so_that_whoever_was_let_in_is_looked_at_ane
 
 
 def test_a_members_stream_ends_after_a_while_too(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threat 13: who is removed from the organization reads on for as long, and a program that has a key as long as it likes."""
+    """Threat 13: who is removed from the organization reads on for as long."""
     monkeypatch.setattr("conversations.api.live.LONGEST_SECONDS", -1)
     path = f"/api/v1/conversations/{turns.conversation.pk}/events?project={turns.tenant.project.slug}"
 
@@ -227,3 +231,44 @@ def test_a_members_stream_ends_after_a_while_too(turns: Turns, monkeypatch: pyte
         return len(pieces)
 
     assert asyncio.run(read_all()) == 1
+
+
+SOON = 20
+CHANGES: dict[str, dict[str, Any]] = {
+    "revoked": {"revoked_at": Now()},
+    "expired": {"expires_at": Now()},
+    "narrowed": {"scopes": ["write"]},
+    "named anew": {"name": "another"},
+}
+
+
+@pytest.mark.parametrize(("change", "is_left_open"), [(name, name == "named anew") for name in CHANGES])
+def test_a_programs_stream_ends_soon_after_its_key(
+    change: str, is_left_open: bool, turns: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threat 13: a key that was revoked opens nothing, and what it had opened doesn't go on for ever."""
+    monkeypatch.setattr("conversations.live.admission.LOOK_SECONDS", -1)
+    monkeypatch.setattr(stream, "PING_SECONDS", (0.02, 0.02))
+    tenant = turns.tenant
+
+    def change_key() -> None:
+        with tenant.tx():
+            ApiKey.objects.filter(digest=ApiKey.digest_of(tenant.key)).update(**CHANGES[change])
+
+    async def goes_on() -> bool:
+        path = f"/api/v1/conversations/{turns.conversation.pk}/events"
+        response = await AsyncClient().get(path, headers=tenant.headers)
+        assert response.status_code == 200, response.content
+        pieces = response.streaming_content
+        async with asyncio.timeout(SOON):
+            await anext(pieces)
+            await in_db(change_key)
+            heard = 0
+            async for _ in pieces:
+                if (heard := heard + 1) == 5:
+                    break
+        await response._iterator.aclose()
+        await close_hub()
+        return heard == 5
+
+    assert asyncio.run(goes_on()) == is_left_open

@@ -14,6 +14,9 @@ from todos.plans import LONGEST_DESCRIPTION
 
 VERSION: dict[str, Any] = {"min_value": 1, "max_value": 2**31 - 1, "required": False}
 SHA256 = r"^[0-9a-f]{64}$"
+WRONG_HASH: dict[str, Any] = {
+    "invalid": "must be the todo's content_hash as it was read: 64 of the digits 0-9 and a-f."
+}
 
 
 class TypeInput(StrictSerializer):
@@ -68,6 +71,7 @@ class Seen(StrictSerializer):
     content_hash = serializers.RegexField(
         SHA256,
         max_length=64,
+        error_messages=WRONG_HASH,
         required=False,
         help_text="Its `content_hash` as it was read. It binds you to exactly what you saw, also where a contact or a tool "
         "changed within the version; 409 with the difference when it is another.",
@@ -94,7 +98,7 @@ class ChoiceInput(StrictSerializer):
     # StrictSerializer keeps `id` from clients as a field of its own.
     todo = serializers.UUIDField()
     version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
-    content_hash = serializers.RegexField(SHA256, max_length=64)
+    content_hash = serializers.RegexField(SHA256, max_length=64, error_messages=WRONG_HASH)
 
 
 class ChoicesInput(StrictSerializer):

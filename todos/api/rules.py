@@ -54,7 +54,7 @@ class StandingRulePreview(StandingRules):
 class StandingRuleDetail(TodoView):
     scopes: ClassVar = {"DELETE": Scope.CONFIGURE}
 
-    @extend_schema(operation_id="standing_rules_end", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="standing_rules_end", responses={200: OpenApiTypes.OBJECT})
     def delete(self, request: Request, rule_id: UUID) -> Response:
         """End a rule. It stays in the list, for the history."""
         return Response(rule_payload(rules.end_rule(self.project, rule_id, by=self.maker_id)))

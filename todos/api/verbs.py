@@ -21,7 +21,7 @@ from todos.api.forms import ChoicesInput, Failure, Note, Reason, Seen, Ticks
 from todos.api.view import TodoView
 from todos.approving import MOST_UNCONFIRMED
 from todos.models import Approval, Todo, TodoStatus
-from todos.presenters import approval_payload, approved_payload
+from todos.presenters import approval_payload, approved_payload, unsent_payload
 
 UNSEEN = (
     "version: what do you say yes to? Send the todo's version and content_hash, as you have read them, so that nothing else is "
@@ -145,7 +145,10 @@ class ApproveTodos(TodoView):
 
     @extend_schema(operation_id="todos_approve_many", request=ChoicesInput, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request) -> Response:
-        """Approve several, each as it was seen. Above 20 it must be `confirmed`, by somebody who signed in of late."""
+        """Approve several, each as it was seen. Above 20 it must be `confirmed`, by somebody who signed in of late.
+
+        `unsent` says of each that was approved which of its letters reach nobody, though the rest of it is done.
+        """
         data = self.valid(ChoicesInput)
         chosen = [services.Choice(row["todo"], row["version"], row["content_hash"]) for row in data["todos"]]
         if len(chosen) > MOST_UNCONFIRMED and self.caller.member is not None:
@@ -185,4 +188,5 @@ def _answer_payload(answer: services.Answer) -> dict[str, Any]:
         "todo": str(answer.todo_id),
         "approval": approval_payload(answer.approval) if answer.approval else None,
         "refused": answer.refused or None,
+        "unsent": unsent_payload(answer.unsent),
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
@@ -22,9 +23,10 @@ from tools.execution.caps import recipient_of
 from tools.execution.same import same_thing
 from tools.execution.schemas import MalformedTool, handler_of, wanted_arguments
 from tools.ledger import effect_key
-from tools.models import Effect, EffectOrigin
+from tools.models import Effect, EffectOrigin, EffectState
 
 NOT_APPROVED = "{address} isn't one of the recipients that were approved. A colleague has to look at it."
+NOBODY = "{name} is empty: name one of the recipients that were approved."
 NOT_RUN = "Not carried out: the todo goes back to review."
 
 
@@ -68,6 +70,7 @@ def plan_frozen(work: Work, step: TodoStep) -> Plan:
     todo = work.todo
     call = TodoCall(step=step, index=0, call_id="frozen", name=todo.tool, arguments=dict(todo.arguments or {}))
     if todo.effect is not None:
+        _compare_anew(work, todo.effect)
         call.name, call.arguments, call.effect = todo.effect.tool, dict(todo.effect.arguments), todo.effect
     call.arguments_text = json.dumps(call.arguments, ensure_ascii=False)
     if call.effect is None:
@@ -94,6 +97,8 @@ def _plan(work: Work, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = F
     call.arguments = _fitting(tool, call)
     handler = handler_of(tool.name, tool.definition)
     address = str(call.arguments.get(handler.addressee, "")).strip() if handler and handler.addressee else ""
+    if handler and handler.addressee and not address:
+        raise Refused(NOBODY.format(name=handler.addressee))
     if address and not is_frozen and not _is_approved(address, recipients_of(work.todo)):
         raise NotApproved(NOT_APPROVED.format(address=storable(address)[:254]))
     effect = Effect(
@@ -115,6 +120,17 @@ def _plan(work: Work, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = F
     effect.repeat_key = same_thing(effect, effect.arguments, occasion)
     effect.recipient = (address.lower() or recipient_of(effect.kind, occasion.contact))[:254]
     call.effect = effect
+
+
+def _compare_anew(work: Work, effect: Effect) -> None:
+    """What was edited or filled in since it was arranged is what it is the same as, and whom it goes to (E6, T1)."""
+    if effect.state != EffectState.PLANNED:
+        return
+    occasion = work.occasion(effect)
+    with suppress(ValidationError):  # of a definition that can't be carried out, which says so itself
+        effect.repeat_key = same_thing(effect, effect.arguments, occasion)
+    effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
+    Effect.objects.filter(pk=effect.pk).update(repeat_key=effect.repeat_key, recipient=effect.recipient)
 
 
 def _fitting(tool: CompiledTool, call: TodoCall) -> dict[str, Any]:

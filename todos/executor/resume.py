@@ -20,6 +20,7 @@ from tools.models import Effect, EffectState
 COLLEAGUE = "a colleague"
 CHECKED = "A colleague has checked it: it was not done."
 GOES_ON = (TodoStatus.IN_PROGRESS, TodoStatus.NEEDS_ATTENTION)
+AWAITS = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
 
 
 def is_of_todo(effect: Effect) -> bool:
@@ -37,7 +38,9 @@ def effect_ended(effect: Effect, outcome: Outcome) -> None:
 
 
 def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
-    """Staff says whether an unknown effect happened. If not, it is done once more, unless its todo is over. Raises WrongState."""
+    """Staff says whether an unknown effect happened. If not, it is done once more, unless its todo is over, and where that is
+    reviewed again with the next yes. Raises WrongState.
+    """
     todo, call = _locked(effect)
     standing = endings.effect_of(call)
     if happened:
@@ -47,6 +50,10 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     elif _is_running(todo, call):
         ledger.send_again(standing, by=by)
         _reopen(todo, call, answer="resolved", by=by)
+    elif standing.pk == todo.effect_id and todo.status in AWAITS:
+        # With the yes that it waits for it is done, or given up with a no.
+        ledger.send_again(standing, by=by)
+        endings.close(todo, call)
     else:
         _demand_unknown(standing)
         endings.end(todo, call, Outcome.failed(CHECKED), state=EffectState.FAILED)

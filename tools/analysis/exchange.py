@@ -85,5 +85,9 @@ async def detect_side_by_side(
     return Detections(without_history=without, with_history=with_history)
 
 
+# A model that quotes writes marks as it likes.
+MARKS = str.maketrans("’‘“”„", '\'\'"""')
+
+
 def _plain(text: str) -> str:
-    return " ".join(text.split()).strip(" .!").casefold()
+    return " ".join(text.split()).strip(" .!").translate(MARKS).casefold()

@@ -21,11 +21,11 @@ from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models import Project
 from projects.models.key import Scope
+from projects.phones import NoPhone, read_phone
 from tools.book.clock import read_clock, read_day, read_moment
 from tools.book.finding import bookings_of, on_day, with_phone
 from tools.book.links import manage_url
 from tools.book.opening import Opening
-from tools.book.phones import NoPhone, read_phone
 from tools.book.refusals import Closed, NoTime
 from tools.book.resources import (
     LARGEST,
@@ -36,7 +36,7 @@ from tools.book.resources import (
     remove_resource,
 )
 from tools.book.search import config_of, new_search, sentences
-from tools.book.services import Guest, book, cancel, move
+from tools.book.services import Guest, book, cancel, move, who_is_met
 from tools.book.telling import booking_data
 from tools.book.wishes import Wish
 from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
@@ -156,19 +156,21 @@ class BookingDetail(BookView):
 
     @extend_schema(operation_id="bookings_change", request=BookingChange, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, booking_id: UUID) -> Response:
-        """Move it to another time, another number of people or another resource."""
+        """Move it to another time, another number of people or another resource. A person whom it is with stays, unless one is
+        named.
+        """
         data, booking = self.valid(BookingChange), self.booking(booking_id)
         moved = move(
             booking,
             self.project,
             starts_at=moment_of(data["starts_at"], self.project) if "starts_at" in data else booking.starts_at,
             party_size=data.get("party_size", booking.party_size),
-            resource_id=data.get("resource"),
+            resource_id=data.get("resource") or who_is_met(booking),
             now=timezone.now(),
         )
         return Response(self.shown(moved))
 
-    @extend_schema(operation_id="bookings_cancel", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="bookings_cancel", responses={200: OpenApiTypes.OBJECT})
     def delete(self, request: Request, booking_id: UUID) -> Response:
         """Cancel it. The row stays, as cancelled."""
         return Response(self.shown(cancel(self.booking(booking_id), by="staff", now=timezone.now())))
@@ -180,7 +182,11 @@ class FreeTimes(BookView):
         "GET": (
             OpenApiParameter("date", OpenApiTypes.DATE, required=True, description="a local day"),
             OpenApiParameter("time", OpenApiTypes.STR, description="a local time like 19:00"),
-            OpenApiParameter("party_size", OpenApiTypes.INT, description="how many people come; default 1"),
+            OpenApiParameter(
+                "party_size",
+                {"type": "integer", "minimum": 1, "maximum": LARGEST},
+                description="how many people come; default 1",
+            ),
             OpenApiParameter("kind", OpenApiTypes.STR, enum=BookingKind.values),
         )
     }
@@ -207,7 +213,7 @@ class FreeTimes(BookView):
     def _wish(self) -> Wish:
         query = self.request.query_params
         size = query.get("party_size", "1")
-        if not (size.isascii() and size.isdigit() and 1 <= int(size[:9]) <= LARGEST):
+        if not (size.isascii() and size.isdigit() and len(size) < 9 and 1 <= int(size) <= LARGEST):
             raise ApiError(
                 "invalid_party_size", f"party_size must be a number from 1 to {LARGEST}.", field="party_size"
             )

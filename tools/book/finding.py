@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from projects.models import Project
+from projects.phones import normal_phone
 from tools.book.codes import normal_code
 from tools.book.opening import Opening
-from tools.book.phones import normal_phone
 from tools.book.search import config_of
 from tools.models import Booking, BookingState
 

@@ -43,9 +43,19 @@ class Opening:
         return not self.hours_of(day)
 
     def hours_of(self, day: date) -> list[tuple[str, str]]:
-        """The local times of a day, as they are set; without any hours set, it is always open but on holidays."""
-        if day in self.config.holidays:
-            return []
+        """The local times of a day, as they are set; without any hours set, it is always open but on holidays.
+
+        The night past midnight is of the day on which it began: it goes on into a holiday, and not out of one.
+        """
+        usual, before = self._usual(day), day - timedelta(days=1)
+        night = _end_of_night(self._usual(before), usual)
+        return [
+            *(night if before not in self.config.holidays else []),
+            *(usual[len(night) :] if day not in self.config.holidays else []),
+        ]
+
+    def _usual(self, day: date) -> list[tuple[str, str]]:
+        """The times of its weekday."""
         return self.config.hours.get(DAYS[day.weekday()], []) if self.config.hours else ALWAYS
 
     def spans_of(self, day: date) -> list[Span]:
@@ -95,3 +105,12 @@ class Opening:
         if clock == "24:00":
             day, clock = day + timedelta(days=1), "00:00"
         return datetime.combine(day, time.fromisoformat(clock), tzinfo=self.zone).astimezone(UTC)
+
+
+def _end_of_night(before: list[tuple[str, str]], usual: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What of a day's times is the end of the night before, which began in its evening. A business that is open around the clock
+    has no nights.
+    """
+    is_evening = bool(before) and before[-1][1] == "24:00" and before[-1][0] != "00:00"
+    goes_on = bool(usual) and usual[0][0] == "00:00" and usual[0][1] != "24:00"
+    return usual[:1] if is_evening and goes_on else []

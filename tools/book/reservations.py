@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import Field
 
 from projects.models import Project
+from projects.phones import NoPhone, example_phone, read_phone
 from tools.book.clock import read_clock, read_day
 from tools.book.desk import Arguments
 from tools.book.opening import Opening, Span
-from tools.book.phones import NoPhone, example_phone, read_phone
 from tools.book.refusals import Unbookable
 from tools.book.search import config_of, new_search
 from tools.book.services import Cause, Guest, book

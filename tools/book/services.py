@@ -19,15 +19,15 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from projects.models import Project
+from projects.phones import normal_phone
 from tools.book.agenda import meets_any, span_of, standing
 from tools.book.codes import new_code
 from tools.book.opening import Span
-from tools.book.phones import normal_phone
 from tools.book.refusals import Over, Unbookable
 from tools.book.search import Search, config_of, new_search
 from tools.book.wishes import Wish
 from tools.calendar.entries import follow
-from tools.models import Booking, BookingKind, BookingState, Resource
+from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
 
 # How often another code is tried when one is taken already: once in a hundred million.
 CODES_TRIED = 5
@@ -126,6 +126,13 @@ def move(
     moved.save(update_fields=["resource", "starts_at", "ends_at", "party_size"])
     follow(moved)
     return moved
+
+
+def who_is_met(booking: Booking) -> UUID | None:
+    """The person whom a booking is with: it is moved to a time of theirs. A table or a room may be another, as the number of
+    people needs it.
+    """
+    return booking.resource_id if booking.resource.kind == ResourceKind.PERSON else None
 
 
 def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None = None) -> Booking:

@@ -8,6 +8,7 @@ from projects.models import Project
 from tools.book.clock import read_day
 from tools.book.desk import Arguments
 from tools.book.finding import Clue
+from tools.contacts import contact_of
 from tools.execution.handler import Occasion
 from tools.verification.services import level_of
 
@@ -32,15 +33,16 @@ class WhichBooking(Arguments):
 
 def clue_of(asked: WhichBooking, occasion: Occasion, project: Project) -> Clue:
     """What was said, filled up with what is known of the customer. Where the project wants to be sure of who they are, only
-    their own bookings are meant (D14). Raises NoTime.
+    their own bookings are meant (D14): what is on file of them is read anew, inside the tenant's transaction. Raises NoTime.
     """
     contact = occasion.contact
     is_sure = level_of(project) != "none"
+    on_file = contact_of(contact.persona_id) if contact and is_sure else None
     return Clue(
         persona_id=contact.persona_id if contact else None,
         code=asked.code or "",
         phone=asked.phone or (contact.phone if contact else ""),
         name=asked.name or (contact.name if contact else ""),
         day=read_day(asked.date) if asked.date else None,
-        own_phone=(contact.phone_on_file if contact else "") if is_sure else None,
+        own_phone=(on_file.phone_on_file if on_file else "") if is_sure else None,
     )

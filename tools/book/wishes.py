@@ -85,16 +85,30 @@ def phrase(wish: Wish, resources: Sequence[Resource]) -> str:
 def _chosen(known: Sequence[Resource], wish: Wish) -> list[Resource]:
     if wish.resource_id:
         return _some(
-            [resource for resource in known if resource.pk == wish.resource_id], "That resource takes no bookings."
+            [resource for resource in known if resource.pk == wish.resource_id],
+            "That table, room or person takes no bookings.",
         )
     if wish.name:
-        asked = wish.name.casefold()
         return _some(
-            [resource for resource in known if asked in resource.name.casefold()],
+            _called(known, wish.name),
             f"The booking book has no {wish.name}. It has {listed([resource.name for resource in known[:SHOWN]])}.",
         )
     groups = ([resource for resource in known if resource.kind in group] for group in GROUPS[wish.kind])
     return next(group for group in groups if group)
+
+
+def _called(known: Sequence[Resource], name: str) -> list[Resource]:
+    """Those who are called so, else whose name has all these words, else has them somewhere: Lena is not Elena, and Table 1 not
+    Table 10, while there is one of that name.
+    """
+    asked = _words(name)
+    same = [resource for resource in known if _words(resource.name) == asked]
+    whole = [resource for resource in known if asked and set(asked) <= set(_words(resource.name))]
+    return same or whole or [resource for resource in known if name.casefold() in resource.name.casefold()]
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"\w+", name.casefold())
 
 
 def _some(found: list[Resource], otherwise: str) -> list[Resource]:

@@ -13,6 +13,7 @@ from tools.execution.handler import Handler
 from tools.state import BusinessState
 
 __all__ = [
+    "SHOWING_BLOCKS",
     "BuiltinTool",
     "BusinessState",
     "Capability",
@@ -24,6 +25,8 @@ __all__ = [
     "switched_on_by",
 ]
 
+# The channels on which a customer sees the blocks of a reply (W11).
+SHOWING_BLOCKS = frozenset({"chat", "portal", "api"})
 # Answers "" when the tool is on, else the reason why not. A pure function: the state was read before (F06).
 Gate = Callable[[BusinessState], str]
 # Narrows the JSON Schema of a tool's arguments to what the business has: the numbers that a call may go to (L07).

@@ -10,15 +10,13 @@ from pydantic import BaseModel, Field
 
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
-from tools.builtin.base import BuiltinTool, Capability, Delivery, Moment, always, define
+from tools.builtin.base import SHOWING_BLOCKS, BuiltinTool, Capability, Delivery, Moment, always, define
 from tools.desk.escalations import LABEL, LONGEST_REASON, make_request, offer_person
 from tools.desk.notices import tell_operators
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
 
-# Where a block is shown. Elsewhere nobody can press a button, so the request is made at once.
-WITH_BUTTONS = frozenset({"chat", "portal", "api"})
 OFFERED = f"With the button “{LABEL}” below, a colleague is asked to take over here."
 ASKED = "A colleague has been asked to take over and gets back as soon as possible."
 HERE = "A colleague has this conversation already and answers here."
@@ -63,7 +61,8 @@ def _escalate(occasion: Occasion, conversation_id: UUID, reason: str) -> Escalat
             effect_id=occasion.effect_id,
             reason=reason,
         )
-        if occasion.channel not in WITH_BUTTONS and make_request(escalation, {}):
+        # Elsewhere nobody can press a button, so the request is made at once.
+        if occasion.channel not in SHOWING_BLOCKS and make_request(escalation, {}):
             tell_operators(escalation)
         escalation.refresh_from_db()
         return escalation

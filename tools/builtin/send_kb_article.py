@@ -1,4 +1,4 @@
-"""send_kb_article: a card of a published article, which the customer can open (W07)."""
+"""send_kb_article: a card of a published article, which the customer can open; in words where no card is shown (W07)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from projects.models import Article
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from projects.verticals import Capability
-from tools.builtin.base import BuiltinTool, Delivery, Moment, define
+from tools.builtin.base import SHOWING_BLOCKS, BuiltinTool, Delivery, Moment, define
 from tools.builtin.query_knowledge import has_articles
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 
+SHOWN = "The customer sees a card of the article “{title}”, with a link to it."
+IN_WORDS = "No card can be shown here. Tell the customer what the article “{title}” says: {excerpt} It stands at {url}."
 NOT_FOUND = "There is no published article {slug!r}. Use a slug that search_knowledge returned."
 
 
@@ -30,7 +32,9 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
     card = await in_db(_card_of, occasion, slug)
     if card is None:
         return Outcome.failed(NOT_FOUND.format(slug=slug))
-    return Outcome.done(f"The customer sees a card of the article “{card['title']}”, with a link to it.", block=card)
+    if occasion.channel not in SHOWING_BLOCKS:
+        return Outcome.done(IN_WORDS.format(**card))
+    return Outcome.done(SHOWN.format(**card), block=card)
 
 
 def _card_of(occasion: Occasion, slug: str) -> dict[str, Any] | None:
@@ -56,5 +60,5 @@ TOOL = BuiltinTool(
     section="""\
 ### Showing an Article
 - When an article that `search_knowledge` returned answers the customer, call `send_kb_article` with its slug.
-- Say in a sentence what stands in it; don't write its address.""",
+- Say in a sentence what stands in it; write its address only where the tool says that no card can be shown.""",
 )

@@ -7,9 +7,13 @@ from typing import Any
 
 from django.db.models import Q
 
+from projects.models import Project
+from projects.phones import normal_phone
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
+from tools.book.finding import bookings_of
 from tools.book.links import manage_url
+from tools.book.search import config_of
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
@@ -39,17 +43,17 @@ def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
 def _next_booking(occasion: Occasion) -> Booking | None:
     """The booking that this conversation made last, else the customer's next one."""
     with tenant_tx(occasion.organization_id):
-        coming = Booking.objects.filter(
-            project_id=occasion.project_id, state=BookingState.CONFIRMED, ends_at__gt=occasion.at
-        )
+        project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+        coming = bookings_of(project).filter(state=BookingState.CONFIRMED, ends_at__gt=occasion.at)
         made_here = coming.filter(conversation_id=occasion.conversation_id).order_by("-created_at")
-        return (occasion.conversation_id and made_here.first()) or coming.filter(_is_of(occasion)).first()
+        return (occasion.conversation_id and made_here.first()) or coming.filter(_is_of(occasion, project)).first()
 
 
-def _is_of(occasion: Occasion) -> Q:
+def _is_of(occasion: Occasion, project: Project) -> Q:
     contact = occasion.contact
     assert contact is not None  # without a number nothing is looked for
-    return Q(persona_id=contact.persona_id) | Q(phone=contact.phone)
+    phone = normal_phone(contact.phone, region=config_of(project).region)
+    return Q(persona_id=contact.persona_id) | Q(phone=phone)
 
 
 TOOL = BuiltinTool(

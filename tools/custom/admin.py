@@ -11,7 +11,8 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -118,9 +119,16 @@ class CustomToolAdmin(TenantAdmin):
         messages.success(request, f"{len(switched)} of {len(tools)} tools are on.")
 
     @admin.action(description="Switch off: offer the selected tools no more")
-    def disable(self, request: HttpRequest, tools: QuerySet[CustomTool]) -> None:
+    def disable(self, request: HttpRequest, tools: QuerySet[CustomTool]) -> HttpResponse | None:
+        """Asked once more where steps name one of them, as when one is deleted."""
+        chosen = [(tool, _steps_left(tool) if tool.is_enabled else []) for tool in tools]
+        if "post" not in request.POST and any(steps for _, steps in chosen):
+            title = f"Switch off {len(chosen)} tool{'s' if len(chosen) > 1 else ''}?"
+            context = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, "chosen": chosen}
+            return TemplateResponse(request, "admin/tools/customtool/switch_off.html", context)
         switched = [tool for tool in tools if self._is_served(request, tool, service.disable)]
         messages.success(request, f"{len(switched)} of {len(tools)} tools are off.")
+        return None
 
     @admin.action(description="New signing secret: shown once, the old one signs beside it for a day")
     def new_signing_secret(self, request: HttpRequest, tools: QuerySet[CustomTool]) -> None:

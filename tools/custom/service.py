@@ -102,7 +102,8 @@ def save(
     row = CustomTool.objects.filter(project=project, name=name).first()
     is_new = row is None or row.is_removed
     row = row or CustomTool(project=project, name=name, version=0)
-    wanted = row.is_enabled if is_enabled is None else is_enabled
+    # One that was switched off before it was removed is on again when it is made anew.
+    wanted = (is_new or row.is_enabled) if is_enabled is None else is_enabled
     if is_new or (row.definition, row.is_enabled) != (document, wanted):
         row.definition, row.is_enabled, row.is_removed = document, wanted, False
         _store(row, author=author)
@@ -171,11 +172,21 @@ def remove(project: Project, name: str, *, author: Member | None = None, expecte
 def restore(
     project: Project, name: str, number: int, *, author: Member | None = None, expected_version: int | None = None
 ) -> Saved:
-    """Make an earlier version the newest. Raises Http404, StaleVersion, DefinitionRefused where it can't be saved today."""
+    """Make an earlier version the newest; a tool that was removed is on or off as it was then.
+
+    Raises Http404, StaleVersion, DefinitionRefused where it can't be saved today.
+    """
     version = versions(project, name).filter(number=number).first()
     if version is None:
         raise Http404
-    return save(project, name=name, document=version.definition, author=author, expected_version=expected_version)
+    return save(
+        project,
+        name=name,
+        document=version.definition,
+        author=author,
+        expected_version=expected_version,
+        is_enabled=version.is_enabled if version.tool.is_removed else None,
+    )
 
 
 def _each(

@@ -32,7 +32,12 @@ class SaidInput(StrictSerializer):
 class KeptCaseInput(StrictSerializer):
     name = serializers.CharField(max_length=120)
     answer = TextField(longest=8_000)
-    channel = serializers.RegexField(r"^[a-z]{1,20}$", required=False, default="chat")
+    channel = serializers.RegexField(
+        r"^[a-z]{1,20}$",
+        required=False,
+        default="chat",
+        error_messages={"invalid": "must be the name of a channel, such as chat or phone."},
+    )
     conversation = SaidInput(many=True, required=False, default=list)
     expected = serializers.DictField(child=serializers.ChoiceField(choices=OUTCOMES))
 

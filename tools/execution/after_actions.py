@@ -97,8 +97,11 @@ def _part(effect: Effect, path: str) -> str:
     for step in path.split("."):
         if isinstance(value, Mapping) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
         else:
             raise NoInput(NO_SUCH_PART.format(path=path))
+    if value is None:
+        # That the endpoint knows of none is no word for it: "null" would stand with the customer.
+        raise NoInput(NO_SUCH_PART.format(path=path))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

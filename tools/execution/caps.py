@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from projects.postgresql.prepared import Prepared
 from projects.tenancy import current_organization_id
@@ -44,6 +44,20 @@ def recipient_of(kind: str, contact: Contact | None) -> str:
     return recipients.get(kind, "")
 
 
+def wait_in_order(effects: Iterable[Effect]) -> None:
+    """Wait for one's turn at every recipient of several effects that one transaction begins, in the order that is everybody's:
+    who writes and texts to a customer while another conversation texts and writes to them would else wait for it, and it for them.
+    """
+    turns = {_turn_of(effect) for effect in effects if effect.recipient}
+    if len(turns) > 1:
+        for turn in sorted(turns):
+            _ONE_AT_A_TIME(turn)
+
+
+def _turn_of(effect: Effect) -> str:
+    return f"caps:{effect.project_id}:{effect.kind}:{effect.recipient}"
+
+
 def cap_of(effect: Effect) -> str:
     """Why this effect is too much for a day, or "" when it isn't. Inside the transaction that begins it."""
     if effect.delivery != Delivery.ONCE and not effect.repeat_key:
@@ -51,7 +65,7 @@ def cap_of(effect: Effect) -> str:
         return ""
     if effect.recipient:
         # By a statement of its own: the count sees what was committed before the lock was given.
-        _ONE_AT_A_TIME(f"caps:{effect.project_id}:{effect.kind}:{effect.recipient}")
+        _ONE_AT_A_TIME(_turn_of(effect))
     most = MOST_IN_CONVERSATION.get(effect.kind, MOST_OF_ANOTHER_KIND)
     in_conversation, to_recipient = _counted_today(effect)
     if in_conversation >= most:

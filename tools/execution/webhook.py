@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from uuid import UUID
 
 from django.conf import settings
 
 from jobs.crash import crash_point
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
-from outbound.guard import Guard, Response
+from outbound.guard import Guard
 from projects.api.parsers import parse_value
 from projects.api.problem import ApiError
 from tools.checking.warnings import SECRET_HEADERS, is_secret_name
 from tools.custom.secrets import WebhookSecrets
 from tools.definition import BODILESS, WebhookOptions
-from tools.execution.callback import callback_url
+from tools.execution.callback import callback_token, callback_url
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Ending, Outcome
 from tools.execution.signing import signature_headers
@@ -33,6 +34,8 @@ CUT = " … [cut at 8 kB]"
 LONGEST_TOLD = 2_000
 MASK = "••••"
 SHORTEST_SECRET = 6
+# Basic, Bearer and the like: a target that complains of a credential names it without its scheme.
+SCHEMED = re.compile(r"[A-Za-z][\w-]* +(\S+)")
 # It may have been carried out all the same: nobody but the target knows.
 UNCLEAR = frozenset({408, 409, 425})
 
@@ -72,24 +75,22 @@ def build_request(
     carries_body = options.method not in BODILESS
     document = arguments.get("body", {}) if carries_body else None
     body = json.dumps(document, ensure_ascii=False).encode() if carries_body else None
-    plain = {**options.fixed_headers, **_texts(arguments.get("headers", {}))}
-    if carries_body:
-        plain = {"Content-Type": "application/json", **plain}
-    if options.callback:
-        plain["webhook-callback-url"] = callback_url(occasion.effect_id)
-    plain["Idempotency-Key"] = occasion.key
+    content_type = {"Content-Type": "application/json"} if carries_body else {}
+    own = {"webhook-callback-url": callback_url(occasion.effect_id)} if options.callback else {}
+    own |= {"Idempotency-Key": occasion.key}
+    plain = _merged(content_type, options.fixed_headers, _texts(arguments.get("headers", {})), own)
     signature = signature_headers(secrets.signing, id=occasion.key, at=at, body=body or b"")
     hidden = dict(secrets.headers or {})
     shown = {name: MASK if _is_secret_header(name) else value for name, value in {**plain, **signature}.items()}
     return WebhookRequest(
         method=options.method,
         url=url,
-        headers={**plain, **hidden, **signature},
+        headers=_merged(plain, hidden, signature),
         body=body,
         redacted={
             "method": options.method.value,
             "url": _shown_url(url),
-            "headers": {**shown, **dict.fromkeys(hidden, MASK)},
+            "headers": _merged(shown, dict.fromkeys(hidden, MASK)),
             "body": document,
         },
     )
@@ -122,20 +123,20 @@ async def call_webhook(
         return Outcome.not_sent(str(error), **kept)
     except OutboundError as error:
         return Outcome.unknown(str(error), **kept)
-    return _outcome(response.status, response.headers, read_reply(response, secrets), options, kept)
+    reply = reply_of(response.body, hidden=hidden_from(occasion.effect_id, secrets))
+    return _outcome(response.status, response.headers, reply, options, kept)
 
 
-def read_reply(response: Response, secrets: WebhookSecrets) -> Reply:
-    """An answer as data: what PostgreSQL can hold, cut, and nothing of ours that the target echoes."""
-    return reply_of(response.body, hidden=[*secrets.signing, *(secrets.headers or {}).values()])
+def hidden_from(effect_id: UUID, secrets: WebhookSecrets) -> list[str]:
+    """What of ours a target has got with an effect, and may not echo into what is kept and told."""
+    return [callback_token(effect_id), *secrets.signing, *(secrets.headers or {}).values()]
 
 
-def reply_of(body: bytes, *, hidden: list[str] | None = None) -> Reply:
-    """A body as data; `hidden` are secrets that may be echoed in it."""
+def reply_of(body: bytes, *, hidden: Iterable[str] = ()) -> Reply:
+    """A body as data: what PostgreSQL can hold, cut, and without the `hidden` that are echoed in it."""
     text = body.decode("utf-8", "replace").replace("\x00", "�").strip()
-    for secret in hidden or []:
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, MASK)
+    for form in sorted({form for secret in hidden for form in _forms(secret)}, key=len, reverse=True):
+        text = text.replace(form, MASK)
     return Reply(
         text=text if len(text) <= LONGEST_EXCERPT else text[:LONGEST_EXCERPT] + CUT,
         document=_document(text) if len(text) <= LONGEST_EXCERPT else None,
@@ -170,6 +171,21 @@ def _outcome(
     if status >= 500 or status in UNCLEAR:
         return Outcome.unknown(f"The endpoint answered {status}; whether it was done isn't known.", **kept)
     return Outcome.failed(f"The endpoint refused it ({status}).", result=result_of(reply, status=status), **kept)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """A secret as it may come back: whole or without its scheme, as it is or as JSON writes it."""
+    schemed = SCHEMED.fullmatch(secret)
+    for one in (secret, schemed[1]) if schemed else (secret,):
+        if len(one) >= SHORTEST_SECRET:
+            written = json.dumps(one)[1:-1]
+            yield from (one, written, written.replace("/", "\\/"))
+
+
+def _merged(*headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers as they go out: a name counts once, however it is written, and the last of them stands."""
+    named = {name.lower(): (name, value) for one in headers for name, value in one.items()}
+    return dict(named.values())
 
 
 def _have_sent() -> None:
@@ -217,8 +233,8 @@ def _shown_url(url: str) -> str:
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     if not any(is_secret_name(name) for name, _ in pairs):
         return url
-    shown = urlencode([(name, MASK if is_secret_name(name) else value) for name, value in pairs], safe=MASK)
-    return parts._replace(query=shown).geturl()
+    shown = urlencode([(name, MASK if is_secret_name(name) else value) for name, value in pairs])
+    return parts._replace(query=shown.replace(quote(MASK), MASK)).geturl()
 
 
 def _document(text: str) -> Any:

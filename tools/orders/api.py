@@ -62,8 +62,10 @@ class Orders(ProjectView):
     queries: ClassVar = {
         "GET": (
             OpenApiParameter("persona", OpenApiTypes.UUID, description="a customer who has signed in to the shop"),
-            OpenApiParameter("wp_user_id", OpenApiTypes.INT, description="the customer's id in the shop"),
-            OpenApiParameter("limit", OpenApiTypes.INT, description=f"1 to {MOST}; default {USUAL}"),
+            OpenApiParameter(
+                "wp_user_id", {"type": "integer", "minimum": 1}, description="the customer's id in the shop"
+            ),
+            OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL}),
             OpenApiParameter("status", OpenApiTypes.STR, enum=list(get_args(Status))),
         )
     }

@@ -14,10 +14,10 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from pydantic import Field
 
+from projects.phones import normal_phone
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.book.desk import Arguments
-from tools.book.phones import normal_phone
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
 from tools.models import Effect, EffectState

@@ -35,7 +35,7 @@ from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from todos.content import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.plans import tool_problem
+from todos.plans import LONGEST_DESCRIPTION, tool_problem
 from todos.services import Changed, edit_todo, get_todo, make_todo
 from tools.catalogue import CompiledTool
 
@@ -286,6 +286,9 @@ def _json(name: str, text: str) -> Any:
 def _description(typed: Typed) -> str:
     if not typed.description:
         raise ApiError("required", "Say what is to be done.", field="description")
+    if len(typed.description) > LONGEST_DESCRIPTION:
+        message = f"It has {len(typed.description):,} characters; the limit is {LONGEST_DESCRIPTION:,}."
+        raise ApiError("too_long", message, field="description")
     return typed.description
 
 

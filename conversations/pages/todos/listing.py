@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -15,10 +15,10 @@ from conversations.pages.effect_words import Standing
 from conversations.pages.todos.board import MOST_COUNTED, count_text, status_counts
 from conversations.pages.todos.cards import Card, cards_of
 from conversations.pages.todos.contacts import contacts_of
-from conversations.pages.todos.words import SOURCES, STANDINGS, capitalised
+from conversations.pages.todos.words import SOURCES, STANDINGS, capitalised, unreached
 from projects.models import Project
 from projects.permissions import Entry
-from todos.approvals import may_approve, why_not_runnable
+from todos.approvals import may_approve, unsent_of, why_not_runnable
 from todos.content import compiled_tools, content_of, hash_of
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.reaching import Refusal
@@ -62,10 +62,13 @@ class Tab:
 
 @dataclass(frozen=True)
 class Row:
-    """A todo in the list. `choice` is what its box sends, and is empty for what can't be approved from here."""
+    """A todo in the list. `choice` is what its box sends, and is empty for what can't be approved from here; `unreached` is
+    what of one that can be would reach nobody.
+    """
 
     card: Card
     choice: str
+    unreached: Sequence[str] = ()
 
 
 def asked_of(query: QueryDict) -> Asked:
@@ -84,12 +87,7 @@ def list_of(entry: Entry, asked: Asked, *, zone: str) -> dict[str, Any]:
     found = list(_narrowed(project, asked)[: PAGE + 1])
     shown = found[:PAGE]
     counts = status_counts(project)
-    cards = cards_of(shown, tools=tools, zone=zone)
-    contacts = contacts_of({todo.persona_id for todo in shown})
-    not_texted = TextRules(project).refusal
-    rows = [
-        Row(card, _choice(todo, entry, tools, contacts, not_texted)) for todo, card in zip(shown, cards, strict=True)
-    ]
+    rows = rows_of(shown, entry, tools=tools, zone=zone)
     return {
         "asked": asked,
         "tabs": _tabs(asked, counts),
@@ -101,6 +99,19 @@ def list_of(entry: Entry, asked: Asked, *, zone: str) -> dict[str, Any]:
         "is_first": asked.before is None,
         "has_any": bool(counts),
     }
+
+
+def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, CompiledTool], zone: str) -> list[Row]:
+    """A row for each, in the same order."""
+    cards = cards_of(todos, tools=tools, zone=zone)
+    contacts = contacts_of({todo.persona_id for todo in todos})
+    not_texted = TextRules(entry.project).refusal
+    rows = []
+    for todo, card in zip(todos, cards, strict=True):
+        choice = _choice(todo, entry, tools, contacts, not_texted)
+        unsent = unsent_of(todo, tools=tools, contacts=contacts, not_texted=not_texted) if choice else []
+        rows.append(Row(card, choice, [unreached(one.kind) for one in unsent]))
+    return rows
 
 
 def uuid_of(text: str) -> UUID | None:

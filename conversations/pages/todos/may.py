@@ -11,7 +11,7 @@ from todos.approvals import may_approve, needs_second
 from todos.by_hand import NOT_SETTLED, TAKEABLE
 from todos.lifecycle import AFTER
 from todos.models import Approval, Todo, TodoStatus
-from todos.reaching import NO_CUSTOMER, NOBODY, NOT_TEXTED, UNREACHED, Unsent
+from todos.reaching import Lack, Unsent
 from tools.models import Effect
 
 S = TodoStatus
@@ -26,12 +26,12 @@ class WayOut:
     field: str
 
 
-WAYS_OUT: Mapping[str, WayOut] = {
-    NOBODY: WayOut("Name the addresses", "mail", "recipients"),
-    NO_CUSTOMER: WayOut("Choose the customer", "user", "persona"),
-    UNREACHED["email"]: WayOut("Fill in the e-mail address", "mail", "contact-email"),
-    UNREACHED["sms"]: WayOut("Fill in the phone number", "phone", "contact-phone"),
-    NOT_TEXTED: WayOut("Change the phone number", "phone", "contact-phone"),
+WAYS_OUT: Mapping[Lack, WayOut] = {
+    Lack.ADDRESSES: WayOut("Name the addresses", "mail", "recipients"),
+    Lack.CUSTOMER: WayOut("Choose the customer", "user", "persona"),
+    Lack.EMAIL: WayOut("Fill in the e-mail address", "mail", "contact-email"),
+    Lack.PHONE: WayOut("Fill in the phone number", "phone", "contact-phone"),
+    Lack.OTHER_PHONE: WayOut("Change the phone number", "phone", "contact-phone"),
 }
 
 
@@ -51,11 +51,6 @@ class May:
     end_rule: bool
 
 
-def way_out_of(reason: str) -> WayOut | None:
-    """What helps where a letter reaches nobody for this reason, which may say more behind it."""
-    return next((way for known, way in WAYS_OUT.items() if reason.startswith(known)), None)
-
-
 def may_of(
     todo: Todo,
     entry: Entry,
@@ -65,9 +60,7 @@ def may_of(
     unsent: Sequence[Unsent],
     effects: Iterable[Effect],
 ) -> May:
-    """`approval` is the one that stands, `problem` keeps the todo from being approved, `unsent` is what reaches nobody of one
-    that can be.
-    """
+    """`approval` is the one that stands, `problem` keeps the todo from being approved, `unsent` is what of it reaches nobody."""
     status, operates = TodoStatus(todo.status), entry.may(Scope.OPERATE)
     is_pending, is_taken = status == S.PENDING_REVIEW, status == S.IN_PROGRESS and bool(todo.taker)
     may_agree = is_pending and may_approve(todo, entry.member.role)
@@ -75,9 +68,9 @@ def may_of(
     is_settled = not any(effect.state in NOT_SETTLED for effect in effects)
     has_agreed = may_agree and (not needs_second(todo) or (approval is not None and not is_first))
     return May(
-        approve=may_agree and not problem and not is_first,
+        approve=may_agree and not problem and not (is_first and needs_second(todo)),
         edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
-        way_out=way_out_of(problem or next((one.reason for one in unsent), "")) if operates and is_pending else None,
+        way_out=WAYS_OUT[unsent[0].lack] if unsent and operates and is_pending else None,
         reject=operates and is_pending,
         cancel=operates and not is_pending and S.CANCELLED in AFTER[status],
         take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),

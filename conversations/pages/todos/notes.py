@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from conversations.pages.moments import moment_of
 from conversations.pages.todos.story import happening_of
-from conversations.pages.todos.words import STANDINGS, first_word
+from conversations.pages.todos.words import STANDINGS, first_word, unreached
 from todos.approvals import needs_second
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from todos.reaching import Unsent
 
 S = TodoStatus
-WORDS = {"email": "e-mail", "sms": "text"}
 TITLES = {
     "put_back": "It came back to review.",
     "reviewed_again": "It is reviewed again.",
@@ -63,7 +62,7 @@ def _pending(
 ) -> list[Note]:
     notes = list[Note]()
     standing_yes = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
-    if standing_yes is not None:
+    if standing_yes is not None and needs_second(todo):
         sentence = f"{standing_yes.approver} said yes. Nothing happens before a second person does."
         notes.append(Note("act", "users", "Two people have to approve this.", sentence))
     elif not problem and needs_second(todo):
@@ -76,8 +75,8 @@ def _pending(
     if problem:
         notes.append(Note("bad", "alert-circle", "It can’t be approved as it is.", problem))
     for one in unsent:
-        title = f"Its {WORDS[one.kind]} would reach nobody."
-        notes.append(Note("warn", "alert-triangle", title, f"{one.reason} Approved as it is, the rest of it is done."))
+        sentence = f"{one.reason} Approved as it is, the rest of it is done."
+        notes.append(Note("warn", "alert-triangle", unreached(one.kind), sentence))
     return notes
 
 

@@ -16,8 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from conversations.pages.entrance import enter, zone_of
 from conversations.pages.todos.board import board_of
-from conversations.pages.todos.cards import cards_of
-from conversations.pages.todos.listing import LIST, asked_of, list_of, uuid_of
+from conversations.pages.todos.listing import LIST, asked_of, list_of, rows_of, uuid_of
 from conversations.pages.todos.offers import offer_of
 from conversations.pages.todos.panel import panel_of
 from conversations.pages.todos.stamp import stamp_beside, stamp_of
@@ -117,14 +116,18 @@ def _ask_to_confirm(request: HttpRequest, entry: Entry, choices: list[Choice]) -
     """More than twenty at once: each is named, with whom it reaches, and asked for once more (T12)."""
     with tenant_tx(entry.project.organization.pk):
         rows = list(_of(entry.project, choices))
-        cards = cards_of(rows, tools=compiled_tools(entry.project), zone=zone_of(entry))
-    context = {**shell_context(request, entry), "cards": cards, "choices": request.POST.getlist("choice")}
+        shown = rows_of(rows, entry, tools=compiled_tools(entry.project), zone=zone_of(entry))
+    context = {**shell_context(request, entry), "rows": shown, "choices": request.POST.getlist("choice")}
     return render(request, "todos/confirm.html", context, status=409)
 
 
 def _of(project: Project, choices: list[Choice]) -> Any:
     wanted = [choice.todo_id for choice in choices]
-    return Todo.objects.filter(project=project, pk__in=wanted).select_related("type").order_by("-created_at", "-id")
+    return (
+        Todo.objects.filter(project=project, pk__in=wanted)
+        .select_related("type", "project", "effect")
+        .order_by("-created_at", "-id")
+    )
 
 
 def _following(project: Project, row: Todo) -> UUID | None:

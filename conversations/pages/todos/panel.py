@@ -67,7 +67,7 @@ class Done:
 @dataclass(frozen=True)
 class Read:
     """What was read for one todo. `approval` is the standing one of its version, `said` the one that the page tells of, `before`
-    what its content is compared with, `problem` why it couldn't run, `unsent` which letters of one that can reach nobody.
+    what its content is compared with, `problem` why it couldn't run, `unsent` which letters of it reach nobody.
     """
 
     todo: Todo
@@ -127,7 +127,7 @@ def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
         said=approval if is_in_review else complete,
         before=_before(todo, approvals),
         problem=problem,
-        unsent=unsent_of(todo, tools=tools) if is_in_review and not problem else [],
+        unsent=unsent_of(todo, tools=tools) if is_in_review else [],
         effects=_effects(todo),
     )
 
@@ -161,7 +161,7 @@ def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
         todo,
         read.approvals,
         problem=read.problem,
-        unsent=read.unsent,
+        unsent=[] if read.problem else read.unsent,
         is_by_hand=read.is_by_hand,
         is_proposal=before is None,
         differs=before is not None and _without_repeats(before) != _without_repeats(read.content),
@@ -186,11 +186,19 @@ def _done(read: Read, *, zone: str) -> dict[str, Any]:
         "runs": runs_of(todo, tools=read.tools, zone=zone),
         "story": story_of(todo, zone=zone),
         "effects": [Done(row.pk, title_of(row), standing_of(row), row.error) for row in effects],
-        "repeatable": [Done(row.pk, title_of(row), standing_of(row), "") for row in effects if row.state in REPEATABLE],
+        "repeatable": [
+            Done(row.pk, title_of(row), standing_of(row), "") for row in effects if _is_repeatable(todo, row)
+        ],
         "questions": questions,
         "questions_count": len(questions),
         "once_more": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
     }
+
+
+def _is_repeatable(todo: Todo, effect: Effect) -> bool:
+    """Of what the agent arranged nobody ticks what may have happened: the question whether it did stands beside it."""
+    is_asked = effect.pk == todo.effect_id and effect.state == EffectState.UNKNOWN
+    return effect.state in REPEATABLE and not is_asked
 
 
 def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:

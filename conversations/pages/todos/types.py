@@ -115,6 +115,9 @@ def types(request: HttpRequest, project_slug: str, section: str) -> HttpResponse
 
 
 def _change(entry: Entry, wish: str, wanted: UUID | None, posted: QueryDict) -> str:
+    is_new = wish == "save" and not {"id", "saved_at"} & posted.keys()
+    if wanted is None and not is_new:
+        raise Http404
     if wish == "save":
         saved = save_type(entry.project, _fields(posted), type_id=wanted, started_from=posted.get("saved_at"))
         return f"{saved.name} is saved. Approvals that it changes have to be given again."

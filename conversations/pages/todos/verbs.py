@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, QueryDict
 
 from conversations.pages.todos.listing import uuid_of
+from conversations.pages.todos.words import unreached
 from projects.api.problem import ApiError
 from projects.models.key import Scope
 from projects.permissions import Entry
@@ -68,9 +70,13 @@ def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) ->
     approved = len(answers) - len(refused)
     if approved:
         messages.success(request, f"{approved} todo{'s' if approved > 1 else ''} approved.")
-    for sentence in dict.fromkeys(answer.refused for answer in refused):
-        number = sum(answer.refused == sentence for answer in refused)
+    for sentence, number in Counter(answer.refused for answer in refused).items():
         messages.warning(request, f"{number} not approved: {sentence}")
+    unsent = Counter(one for answer in answers for one in answer.unsent)
+    for one, number in unsent.items():
+        messages.warning(
+            request, f"{number} approved of which only the rest is done. {unreached(one.kind)} {one.reason}"
+        )
 
 
 def _choice(text: str) -> Choice:

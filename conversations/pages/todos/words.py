@@ -54,6 +54,12 @@ TOOL_ICONS = {
 SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
 # What went out by these is read by somebody.
 LETTERS = ("email", "sms")
+LETTER_WORDS = {"email": "e-mail", "sms": "text"}
+
+
+def unreached(kind: str) -> str:
+    """That a letter of this kind would reach nobody."""
+    return f"Its {LETTER_WORDS[kind]} would reach nobody."
 
 
 def capitalised(words: str) -> str:

@@ -60,7 +60,9 @@ def _wrong_in(asked: Mapping[str, str]) -> str:
     """The parameters that can't be read, by name."""
     per_page, customer = asked.get("per_page", str(USUAL)), asked.get("customer", "")
     wrong = {
-        "per_page": not (per_page.isascii() and per_page.isdigit() and 1 <= int(per_page[:9]) <= MOST),
+        "per_page": not (
+            per_page.isascii() and per_page.isdigit() and len(per_page) < 9 and 1 <= int(per_page) <= MOST
+        ),
         "customer": not (customer.isascii() and customer.isdigit()),
         "status": asked.get("status", "any") not in STATUSES,
     }

@@ -83,7 +83,7 @@ def _save(request: HttpRequest, entry: Entry) -> HttpResponse:
     new = part_of(entries, "new")
     try:
         with tenant_tx(entry.project.organization.pk):
-            told = _apply(entry.project, edits, new=new, unset=text_of(entries, "unset"))
+            told = _apply(entry.project, edits, new=new, unset=text_of(entries, "unset").replace("\0", ""))
     except SettingsRefused as refusal:
         typed = {edit.key: edit.text for edit in edits}
         return _show(request, entry, typed=typed, new=new, errors=_placed(refusal.errors, new=new))

@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from projects.agent_sentences import SettingsRefused
+from projects.meanwhile import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.models import Project, User, Widget
 from projects.models.key import Scope
 from projects.pages.agent.boxes import Boxes
@@ -23,7 +24,7 @@ from projects.pages.shell import shell_context
 from projects.permissions import Entry, enter_project
 from projects.tenancy import tenant_tx
 from projects.widget_theme import LANGUAGES, POSITIONS, SCHEMES, WidgetTheme
-from projects.widgets import WidgetEdit, find_widget, renew_shopper_secret, save_widget, theme_of
+from projects.widgets import WidgetEdit, edit_of, facts_of, find_widget, renew_shopper_secret, save_widget, theme_of
 
 SECRET = "widget_shopper"  # noqa: S105  # the name of its place in the session
 LANGUAGE_NAMES = {
@@ -76,9 +77,11 @@ def _save(request: HttpRequest, entry: Entry) -> HttpResponse:
     )
     try:
         with tenant_tx(entry.project.organization.pk):
-            save_widget(entry.project, edit, by=cast(User, request.user))
+            save_widget(entry.project, edit, by=cast(User, request.user), seen=read_seen(text_of(entries, SEEN)))
     except SettingsRefused as refusal:
-        return _show(request, entry, edit=edit, errors=refusal.errors)
+        return _show(request, entry, edit=edit, errors=refusal.errors, seen=text_of(entries, SEEN))
+    except SavedMeanwhile as conflict:
+        return _show(request, entry, edit=edit_of(conflict.values), conflict=conflict)
     messages.success(request, "Saved. Pages that show the widget follow when they are loaded again.")
     return redirect("widget", entry.project.slug)
 
@@ -94,6 +97,8 @@ def _show(
     *,
     edit: WidgetEdit | None = None,
     errors: Mapping[str, str] | None = None,
+    conflict: SavedMeanwhile | None = None,
+    seen: str | None = None,
 ) -> HttpResponse:
     shell = shell_context(request, entry)
     with tenant_tx(entry.project.organization.pk):
@@ -107,8 +112,11 @@ def _show(
         "snippet": _snippet(widget) if widget else "",
         "secret": take_once(request, SECRET, organization_id=entry.project.organization.pk),
         "preview": preview,
+        "conflict": conflict,
+        # A form that was refused began with what it began with; any other begins with what stands.
+        "seen": as_text(facts_of(widget)) if seen is None else seen,
     }
-    return render(request, "widget/widget.html", context, status=422 if errors else 200)
+    return render(request, "widget/widget.html", context, status=422 if errors else 409 if conflict else 200)
 
 
 def _form(widget: Widget | None, edit: WidgetEdit | None, boxes: Boxes) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class Runs(Desk):
     async def _run(self, lane: Lane, *, hurry: bool) -> None:
         while True:
             if hurry:
-                await in_db(self._hurry)
+                await in_db(self.make_due)
             jobs = await in_db(claims.claim, [lane], limit=32)
             if not jobs:
                 break
@@ -119,7 +119,8 @@ class Runs(Desk):
                 accepted_at="2020-01-01T00:00:00Z", started_at="2020-01-01T00:00:00Z"
             )
 
-    def _hurry(self) -> None:
+    def make_due(self) -> None:
+        """Every pause of a job that waits is over, but for callbacks."""
         with self.tenant.tx():
             waiting = Job.objects.filter(lane="todo", state=State.QUEUED).exclude(key__contains=":callback:")
             waiting.update(run_after="2020-01-01T00:00:00Z")

@@ -8,13 +8,15 @@ import pytest
 
 from conversations.models import PersonaField
 from conversations.services import give_fields
+from jobs.models import ModelCall
+from llm.types import ToolCall
 from projects.api.problem import Conflict
 from tests.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.lifecycle import Actor
-from todos.models import Todo
+from todos.models import Approval, Todo
 from todos.services import cancel_todo
-from tools.calling.reading import MOST_CALLS, storable
+from tools.calling.reading import MOST_CALLS, call_id_of, storable
 from tools.custom import service as custom_tools
 
 CALLER = "send_email_to_caller"
@@ -156,6 +158,28 @@ def test_a_tool_that_changes_between_two_steps_does_nothing_more(runs: Runs, tar
     assert (todo.status, len(target.log)) == ("pending_review", 1)
 
 
+def run_out() -> None:
+    Approval.objects.update(expires_at="2020-01-01T00:00:00Z")
+
+
+def test_a_yes_that_was_not_used_in_time_runs_nothing(runs: Runs) -> None:
+    """T10: before the sweep has come by."""
+    todo = runs.approved(runs.frozen())
+    runs.do(run_out)
+    todo = runs.run(todo)
+    assert (todo.status, todo.reason, runs.effects(todo)) == ("expired", "It wasn't begun in time.", [])
+
+
+def test_a_yes_that_runs_out_in_the_middle_does_nothing_more(runs: Runs, target: Target) -> None:
+    """T10: what is left is reviewed."""
+    runs.own_tool(target.url)
+    target.on_request = lambda _: runs.do(run_out)
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
+    assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
+    assert (todo.status, todo.reason) == ("pending_review", "The approval wasn't used in time.")
+
+
 def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
     """T10: before the next effect."""
     runs.own_tool(target.url)
@@ -172,8 +196,11 @@ def cancel(todo: Todo) -> None:
 
 
 def test_a_model_that_refuses_fails_the_todo(runs: Runs) -> None:
+    """L14: what it was asked is kept, with what that cost."""
     runs.model.script("execute", times=0, fault="content_filter")
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    with runs.tenant.tx():
+        assert ModelCall.objects.filter(subject_id=todo.pk).exists()
     assert (todo.status, runs.steps(todo)) == ("failed", [])
     assert "filter" in todo.reason
 
@@ -182,6 +209,15 @@ def test_an_answer_that_was_cut_is_no_step(runs: Runs) -> None:
     runs.model.script("execute", times=0, fault="length", text="I will now")
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
     assert (todo.status, runs.steps(todo)) == ("failed", [])
+
+
+def test_two_calls_of_one_id_are_told_apart() -> None:
+    """T8: a result names its call by it, and no provider takes one twice."""
+    asked = ToolCall("call_1", CALLER, "{}")
+    assert [call_id_of(asked, index=at, taken=taken) for at, taken in enumerate([[], ["call_1"]])] == [
+        "call_1",
+        "call_1_1",
+    ]
 
 
 def test_a_texts_halves_and_zeros_can_be_stored() -> None:

@@ -14,7 +14,9 @@ from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content import content_of, hash_of
 from todos.executor import run, steps
+from todos.lifecycle import Actor
 from todos.models import Todo
+from todos.services import review_again
 
 CALLER = "send_email_to_caller"
 
@@ -48,6 +50,19 @@ def test_the_model_reads_what_was_said(runs: Runs) -> None:
     runs.carry_out(runs.todo(runs.kind(CALLER)))
     section = prompt(runs).partition("<Conversation>\n")[2].partition("</Conversation>")[0]
     assert section == "customer: I lost a red scarf on Sunday.\nagent: I'll ask.\n"
+
+
+def test_the_model_is_told_whom_it_may_write_to_and_what_was_done_before(runs: Runs) -> None:
+    """L11, L14, T11"""
+    runs.calls_tool("send_email", {**LETTER, "to": "crew@example.com"})
+    runs.model.script("execute", times=1, fault="content_filter")
+    todo = runs.carry_out(runs.todo(runs.kind("send_email"), recipients=["crew@example.com"]))
+    runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    runs.says()
+    runs.carry_out(runs.now(todo))
+    assert "<Contact>\nname: Ada Lovelace\nphone: +393331234567\nemail: ada@example.com\n</Contact>" in prompt(runs)
+    assert "<Recipients>\n- crew@example.com\n</Recipients>" in prompt(runs)
+    assert "<DoneAlready>\n- send_email, done: " in prompt(runs)
 
 
 def test_a_summary_stands_for_what_was_said_before_it(runs: Runs) -> None:

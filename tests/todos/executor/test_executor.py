@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.executor.finish import LIMIT
 from todos.executor.messages import as_messages
 from todos.executor.work import Taken
 from todos.models.step import MOST_STEPS
+from tools.execution import caps
 
 CALLER = "send_email_to_caller"
 
@@ -59,14 +62,24 @@ def test_the_model_writes_to_an_approved_recipient(runs: Runs) -> None:
 
 
 def test_another_address_returns_the_todo_to_review(runs: Runs) -> None:
-    """D23: and nothing of the step happens."""
-    other = {"name": "send_email", "arguments": {**LETTER, "to": "eve@example.com"}}
+    """D23: and nothing of the step happens, however much it looks like one that was approved."""
+    other = {"name": "send_email", "arguments": {**LETTER, "to": "my-crew@example.com"}}
     known = {"name": "send_email", "arguments": {**LETTER, "to": "crew@example.com"}}
     runs.model.script("execute", tool_calls=[known, other])
     todo = runs.carry_out(runs.todo(runs.kind("send_email"), recipients=["crew@example.com"]))
     assert (todo.status, todo.version, runs.effects(todo)) == ("pending_review", 2, [])
-    assert "eve@example.com isn't one of the recipients" in todo.reason
+    assert "my-crew@example.com isn't one of the recipients" in todo.reason
     assert all(call.is_error for call in runs.calls(todo))
+
+
+def test_a_letter_to_nobody_is_an_error(runs: Runs) -> None:
+    """L11, L19: blanks are no address; nothing is called done that went to no one."""
+    runs.calls_tool("send_email", {**LETTER, "to": "    "})
+    runs.calls_tool("send_email", {**LETTER, "to": "crew@example.com"})
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind("send_email"), recipients=["crew@example.com"]))
+    assert runs.calls(todo)[0].result == "Error: to is empty: name one of the recipients that were approved."
+    assert [effect.recipient for effect in runs.effects(todo)] == ["crew@example.com"]
 
 
 def test_the_results_go_back_to_the_model(runs: Runs, target: Target) -> None:
@@ -117,6 +130,17 @@ def test_words_prove_nothing(runs: Runs) -> None:
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
     assert todo.status == "needs_attention"
     assert "No tool was used, so nothing was done" in todo.reason
+
+
+def test_more_letters_than_a_day_has_are_an_error(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threat 8, L19: a yes to the todo is none to a flood."""
+    monkeypatch.setattr(caps, "MOST_IN_CONVERSATION", {"email": 1})
+    runs.calls_tool(CALLER)
+    runs.calls_tool(CALLER, {**LETTER, "body": "Something else."})
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    assert [effect.state for effect in runs.effects(todo)] == ["done", "failed"]
+    assert (todo.status, "that is the limit" in runs.result(todo)) == ("failed", True)
 
 
 def test_an_effect_that_failed_completes_nothing(runs: Runs, target: Target) -> None:

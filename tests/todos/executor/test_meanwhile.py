@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.db.models import F
 
+from conversations.calls import hops
 from conversations.log import open_log
+from conversations.models import TurnCall
 from conversations.services import start_conversation
 from projects.ids import uuid7
 from tests.between import is_anybody_waiting
@@ -76,3 +79,24 @@ def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
             second = in_thread(pool, lambda: begin(done))
             until(lambda: second.done() or is_anybody_waiting(), what="the other's end, or their waiting")
         assert "went to this recipient within a day" in str(second.result())
+
+
+def test_who_writes_and_texts_to_a_customer_and_who_texts_and_writes_do_not_deadlock(runs: Runs, done: Effect) -> None:
+    """Threat 8: a hop that begins both waits for its turn at both in the order that is everybody's."""
+    with runs.tenant.tx():
+        other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
+
+    def begin_both() -> None:
+        with runs.tenant.tx(), open_log(other.pk) as log:
+            kinds = ("sms", "email")
+            both = [like(copy(done), kind=kind, repeat_key=kind, conversation_id=other.pk) for kind in kinds]
+            hops._begin(log, [TurnCall(effect=effect) for effect in both], asked_again=True)
+
+    with ThreadPoolExecutor(1) as pool:
+        with runs.tenant.tx():
+            first = Effect.objects.get(pk=done.pk)
+            cap_of(like(first, kind="email"))
+            second = in_thread(pool, begin_both)
+            until(lambda: second.done() or is_anybody_waiting(), what="their waiting")
+            cap_of(like(first, kind="sms"))
+        second.result()

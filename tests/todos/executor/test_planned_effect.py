@@ -7,17 +7,25 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from conversations.effects.decisions import resolve
+from conversations.services import give_fields
 from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
-from tests.todos.executor.conftest import LETTER, Runs
+from projects.threads import in_db
+from tests.effects.target import Answers, Target
+from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.executor import run
+from todos.executor.calls import carry_out_calls
 from todos.lifecycle import Actor
 from todos.models import Todo, TodoSource
 from todos.services import cancel_todo, put_back, review_again
 from tools.builtin.send_email_tool import TOOL
 from tools.ledger import effect_key
 from tools.models import Effect
+
+OTHER = {**LETTER, "body": "Nobody has found your scarf."}
 
 
 @pytest.fixture
@@ -59,6 +67,23 @@ def test_it_waits_for_the_next_yes_when_the_todo_is_put_back(runs: Runs, todo: T
     assert runs.carry_out(runs.now(todo)).status == "completed"
 
 
+def test_it_waits_for_the_next_yes_when_its_approval_ends_as_it_is_begun(
+    runs: Runs, todo: Todo, arranged: Effect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T1, T10: the customer's address changes in between."""
+
+    async def later(*arguments: Any, **details: Any) -> Any:
+        monkeypatch.undo()
+        await in_db(runs.do, give_fields, runs.conversation.persona, {"email": "ada@other.example"})
+        return await carry_out_calls(*arguments, **details)
+
+    monkeypatch.setattr(run, "carry_out_calls", later)
+    todo = runs.carry_out(todo)
+    with runs.tenant.tx():
+        assert (todo.status, Effect.objects.get().state) == ("pending_review", "planned")
+    assert runs.carry_out(todo).status == "completed"
+
+
 def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
     runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
@@ -84,22 +109,42 @@ def test_an_arranged_effect_that_was_held_back_is_done_if_it_is_ticked(
     ticked: bool, status: str, runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
     """T11, E6: it is the same effect still, with staff's word for it."""
-    with runs.tenant.tx():
-        Effect.objects.filter(pk=arranged.pk).update(repeat_key="k")
-        done = {"project_id": arranged.project_id, "conversation_id": arranged.conversation_id, "tool": TOOL.name}
-        Effect.objects.create(
-            effect_key="earlier",
-            kind=TOOL.kind,
-            delivery=TOOL.delivery,
-            definition={},
-            repeat_key="k",
-            state="done",
-            started_at=timezone.now(),
-            **done,
-        )
+    runs.carry_out(runs.frozen())
     assert runs.carry_out(todo).status == "needs_attention"
     runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[arranged.pk] if ticked else [])
     assert runs.carry_out(runs.now(todo)).status == status
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "state"),
+    [(OTHER, LETTER, "held"), (LETTER, OTHER, "done")],
+    ids=["into what was done", "out of what was done"],
+)
+def test_what_was_edited_is_compared_as_it_is_now(
+    was: dict[str, str], becomes: dict[str, str], state: str, runs: Runs, todo: Todo, arranged: Effect
+) -> None:
+    """E6, T1: the letter that goes out is the one that went out already, or isn't, whatever was arranged first."""
+    done = runs.effects(runs.carry_out(runs.frozen(arguments=LETTER)))[0]
+    with runs.tenant.tx():
+        Effect.objects.filter(pk=arranged.pk).update(
+            arguments=was, repeat_key=done.repeat_key if was == LETTER else "another", recipient="old@example.com"
+        )
+        Todo.objects.filter(pk=todo.pk).update(arguments=was)
+    runs.carry_out(runs.edit(todo, arguments=becomes))
+    with runs.tenant.tx():
+        effect = Effect.objects.get(pk=arranged.pk)
+    assert (effect.state, effect.recipient) == (state, "ada@example.com")
+
+
+def test_what_did_not_happen_is_done_with_the_next_yes(runs: Runs, todo: Todo, arranged: Effect) -> None:
+    """T9, T11: staff reviews it again first, and says then that it didn't happen."""
+    with runs.tenant.tx():
+        Effect.objects.filter(pk=arranged.pk).update(state="unknown", attempts=1, started_at=timezone.now())
+    assert runs.carry_out(todo).status == "needs_attention"
+    runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    runs.do(resolve, runs.tenant.project, arranged.pk, happened=False, by=runs.boss.pk)
+    assert runs.now(todo).status == "pending_review"
+    assert runs.carry_out(runs.now(todo)).status == "completed"
 
 
 def test_a_run_that_was_given_up_fails_with_the_reason(runs: Runs) -> None:
@@ -108,6 +153,24 @@ def test_a_run_that_was_given_up_fails_with_the_reason(runs: Runs) -> None:
     fail(runs, "The worker that ran this died 8 times in a row.")
     todo = runs.now(todo)
     assert (todo.status, todo.reason) == ("failed", "The worker that ran this died 8 times in a row.")
+
+
+@pytest.mark.parametrize(
+    ("answers", "status", "state"),
+    [(Answers(drops=True), "needs_attention", "unknown"), (Answers(status=429), "failed", "failed")],
+    ids=["it may have happened", "it did not"],
+)
+def test_a_run_that_was_given_up_between_two_attempts(
+    answers: Answers, status: str, state: str, runs: Runs, target: Target
+) -> None:
+    """E4, T8: its call has its end, and what may have happened is asked of staff."""
+    target.answers(answers)
+    runs.own_tool(target.url, delivery="idempotent")
+    todo = runs.carry_out(runs.frozen(NOTIFY, {"body": {"what": "Hello"}}), hurry=False)
+    fail(runs, "The worker that ran this died 8 times in a row.")
+    [call] = runs.calls(todo)
+    assert call.effect is not None
+    assert (runs.now(todo).status, call.effect.state, call.finished_at is None) == (status, state, False)
 
 
 def test_a_failed_run_is_approved_again_and_not_just_run_again(runs: Runs) -> None:
@@ -131,7 +194,7 @@ def test_a_todo_that_was_cancelled_before_its_run_does_nothing(runs: Runs) -> No
 def fail(runs: Runs, reason: str) -> ClaimedJob:
     """The todo's job has used up its attempts."""
     with runs.tenant.tx():
-        row = Job.objects.get(lane="todo")
+        row = Job.objects.get(lane="todo", state=State.QUEUED)
         Job.objects.filter(pk=row.pk).update(state=State.RUNNING, token=1)
     values: dict[str, Any] = {name: getattr(row, name) for name in ("id", "lane", "subject_id", "ordinal", "key")}
     job = ClaimedJob(organization_id=runs.tenant.organization.pk, token=1, attempt=8, max_attempts=8, **values)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 
 from conversations.effects.decisions import release, resolve, take_result
 from conversations.models import PersonaField
 from conversations.services import give_fields
+from jobs.errors import WrongState
 from jobs.models import Job, State
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.by_hand import take_todo
 from todos.executor.keys import put_off
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo
-from todos.services import review_again
+from todos.services import cancel_todo, review_again
+from tools.calling.results import UNKNOWN
 from tools.execution.callback import callback_token
-from tools.execution.webhook import reply_of
 from tools.models import Effect
 
 CALLER = "send_email_to_caller"
@@ -26,7 +30,7 @@ SEEN = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path"
 
 
 def answer(runs: Runs, effect: Effect, body: bytes = b'{"crew": "came"}') -> bool:
-    return runs.do(take_result, effect.pk, token=callback_token(effect.pk), reply=reply_of(body))
+    return runs.do(take_result, effect.pk, token=callback_token(effect.pk), body=body)
 
 
 def says(runs: Runs, effect: Effect, *, happened: bool) -> None:
@@ -42,15 +46,17 @@ def unclear(runs: Runs, target: Target) -> Todo:
 
 
 def test_what_was_not_sent_is_tried_again(runs: Runs, target: Target) -> None:
-    """E3: by another job, under the same key; the model is not asked in between."""
-    target.answers(Answers(status=503), Answers())
+    """E3: by another job, under the same key, each time after a pause; the model is not asked in between."""
+    target.answers(Answers(status=503), Answers(status=503), Answers())
     runs.own_tool(target.url, delivery="idempotent")
     runs.calls_tool(NOTIFY, HELLO)
     runs.says()
     todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)), hurry=False)
     assert (todo.status, len(runs.model.requests("execute"))) == ("in_progress", 1)
+    runs.make_due()
+    assert (runs.run(todo, hurry=False).status, len(target.log)) == ("in_progress", 2)
     todo = runs.run(todo)
-    assert (todo.status, len(set(target.keys())), len(target.log)) == ("completed", 1, 2)
+    assert (todo.status, len(set(target.keys())), len(target.log)) == ("completed", 1, 3)
 
 
 @pytest.mark.parametrize(
@@ -146,18 +152,66 @@ def test_an_unknown_outcome_needs_attention(unclear: Todo, runs: Runs) -> None:
     assert f"It isn't known whether {NOTIFY} happened" in unclear.reason
 
 
+def test_what_may_have_happened_is_never_called_failed(runs: Runs, target: Target) -> None:
+    """E4: the first attempt was cut, and the second refused."""
+    target.answers(Answers(drops=True), Answers(status=400))
+    runs.own_tool(target.url, delivery="idempotent")
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
+    assert (todo.status, runs.effects(todo)[0].state, len(target.log)) == ("needs_attention", "unknown", 2)
+
+
+def test_what_was_under_way_when_its_todo_was_cancelled_is_asked_about(runs: Runs, target: Target) -> None:
+    """E4, T10: its worker died at it."""
+    target.answers(Answers(status=429))
+    runs.own_tool(target.url, delivery="idempotent")
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO), hurry=False)
+    with runs.tenant.tx():
+        Effect.objects.update(state="sending")
+    runs.do(cancel_todo, todo.pk, actor=Actor("Nello"))
+    runs.run(todo)
+    assert (runs.effects(todo)[0].state, runs.result(todo), len(target.log)) == ("unknown", UNKNOWN, 1)
+
+
+def test_what_may_have_happened_is_answered_before_a_person_takes_over(unclear: Todo, runs: Runs) -> None:
+    """T9: else it might happen twice."""
+    with pytest.raises(WrongState, match=f"It isn't known whether {NOTIFY} happened"):
+        runs.do(take_todo, unclear.pk, **runs.seen(unclear), actor=Actor("Nello"), member=runs.boss)
+
+
 def test_staff_says_that_it_happened(unclear: Todo, runs: Runs, target: Target) -> None:
     """T9"""
     says(runs, runs.effects(unclear)[0], happened=True)
     assert (runs.now(unclear).status, len(target.log)) == ("completed", 1)
+    assert runs.result(unclear) == "A colleague has checked it: it was done."
 
 
 def test_staff_says_that_it_did_not_happen(unclear: Todo, runs: Runs, target: Target) -> None:
-    """It is done once more, under the same key: that is staff's word for it."""
-    says(runs, runs.effects(unclear)[0], happened=False)
-    assert runs.now(unclear).status == "in_progress"
-    todo = runs.run(unclear)
-    assert (todo.status, len(target.log), len(set(target.keys()))) == ("completed", 2, 1)
+    """It is done once more, under the same key: that is staff's word for it, as often as it takes."""
+    target.answers(Answers(drops=True), Answers())
+    for status in ("needs_attention", "completed"):
+        says(runs, runs.effects(unclear)[0], happened=False)
+        assert runs.now(unclear).status == "in_progress"
+        assert runs.run(unclear).status == status
+    assert (len(target.log), len(set(target.keys()))) == (3, 1)
+
+
+def test_what_is_left_after_staffs_word_is_said(runs: Runs, target: Target) -> None:
+    """T9: of two calls one may have happened, and the other did not."""
+    target.answers(Answers(drops=True), Answers(status=400))
+    runs.own_tool(target.url)
+    runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
+    runs.says()
+    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
+    says(runs, runs.effects(todo)[0], happened=True)
+    todo = runs.now(todo)
+    assert (todo.status, todo.reason.startswith(f"{NOTIFY} was not done")) == ("needs_attention", True)
+
+
+def test_staff_answers_only_what_is_not_known(runs: Runs) -> None:
+    """T9"""
+    [effect] = runs.effects(runs.carry_out(runs.frozen()))
+    with pytest.raises(WrongState, match="this one is done"):
+        says(runs, effect, happened=False)
 
 
 def test_what_staff_says_of_a_todo_that_is_over_starts_nothing(unclear: Todo, runs: Runs, target: Target) -> None:
@@ -179,10 +233,29 @@ def test_a_repeat_is_held_and_staff_may_release_it(runs: Runs) -> None:
     assert runs.run(todo).status == "completed"
 
 
+def test_what_is_held_back_is_not_released_while_its_todo_is_reviewed(runs: Runs) -> None:
+    """E6, T11: that is a tick of the review."""
+    runs.carry_out(runs.frozen())
+    todo = runs.carry_out(runs.frozen())
+    [effect] = runs.effects(todo)
+    runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    with pytest.raises(WrongState, match="review that again"):
+        runs.do(release, runs.tenant.project, effect.pk, by=runs.boss.pk)
+    assert runs.effects(todo)[0].state == "held"
+
+
 def test_a_repeat_is_held_though_another_letter_went_out_in_between(runs: Runs) -> None:
     """E6: the newest letter to the customer isn't the only one that is compared."""
     letters = [runs.carry_out(runs.frozen(arguments={**LETTER, "body": body})) for body in ("One.", "Two.", "One.")]
     assert [runs.effects(todo)[0].state for todo in letters] == ["done", "done", "held"]
+
+
+def test_the_same_letter_after_a_while_is_no_repeat(runs: Runs) -> None:
+    """E6: of another todo, which somebody has approved."""
+    runs.carry_out(runs.frozen())
+    with runs.tenant.tx():
+        Effect.objects.update(started_at=F("started_at") - timedelta(minutes=11))
+    assert runs.carry_out(runs.frozen()).status == "completed"
 
 
 def test_two_letters_to_one_customer_are_no_repeat(runs: Runs) -> None:
@@ -204,6 +277,43 @@ def test_what_an_earlier_run_did_is_repeated_if_it_is_ticked(ticked: bool, statu
     runs.calls_tool(CALLER, {**LETTER, "body": "The same in other words."})
     runs.says()
     assert runs.carry_out(runs.now(todo)).status == status
+
+
+def test_what_failed_before_is_tried_again(runs: Runs, target: Target) -> None:
+    """T11: without a tick, because it did not happen."""
+    target.answers(Answers(status=400), Answers())
+    runs.own_tool(target.url)
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
+    runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    assert (todo.status, runs.carry_out(runs.now(todo)).status) == ("failed", "completed")
+
+
+def test_two_letters_of_one_run_are_no_repeat_though_it_is_the_second(runs: Runs) -> None:
+    """E6, T11: only what earlier runs did is compared by its recipient alone."""
+    runs.model.script("execute", times=1, fault="content_filter")
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    runs.calls_tool(CALLER)
+    runs.calls_tool(CALLER, {**LETTER, "body": "Something else."})
+    runs.says()
+    assert runs.carry_out(runs.now(todo)).status == "completed"
+
+
+def test_a_tick_is_for_what_it_stands_beside(runs: Runs, target: Target) -> None:
+    """T11: what else was done before is held back still."""
+    runs.own_tool(target.url)
+    runs.calls_tool(CALLER)
+    runs.calls_tool(NOTIFY, HELLO)
+    runs.model.script("execute", times=1, fault="content_filter")
+    todo = runs.carry_out(runs.todo(runs.kind(CALLER, NOTIFY)))
+    _, told = runs.effects(todo)
+    runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[told.pk])
+    runs.calls_tool(CALLER)
+    runs.calls_tool(NOTIFY, HELLO)
+    runs.says()
+    todo = runs.carry_out(runs.now(todo))
+    assert [effect.state for effect in runs.effects(todo)] == ["done", "done", "held", "done"]
+    assert (todo.status, len(target.log)) == ("needs_attention", 2)
 
 
 @pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])

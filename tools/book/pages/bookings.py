@@ -21,6 +21,7 @@ from projects.models import Project, User
 from projects.models.key import Scope
 from projects.pages.shell import shell_context
 from projects.permissions import Entry, enter_project
+from projects.phones import normal_phone
 from projects.tenancy import tenant_tx
 from tools.book.clock import read_day
 from tools.book.codes import normal_code
@@ -30,7 +31,6 @@ from tools.book.opening import Opening
 from tools.book.pages.board import board_of
 from tools.book.pages.days import days_around
 from tools.book.pages.forms import BookingForm, WhenForm
-from tools.book.phones import normal_phone
 from tools.book.refusals import NoTime, Unbookable
 from tools.book.search import config_of
 from tools.book.services import book, cancel, move

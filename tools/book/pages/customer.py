@@ -14,6 +14,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import get_language_from_request, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -23,12 +24,13 @@ from projects.tenancy import tenant_tx
 from tools.book.clock import read_day, read_moment
 from tools.book.links import BookingPlace, read_token
 from tools.book.opening import Opening, Span
+from tools.book.own_words import OwnWords, best_of, language_of
 from tools.book.pages.days import days_around
 from tools.book.refusals import NoTime, Unbookable
 from tools.book.search import HORIZON_DAYS, config_of, new_search
-from tools.book.services import cancel, move
+from tools.book.services import cancel, move, who_is_met
 from tools.book.wishes import Wish, phrase
-from tools.book.wording import day_words, moment_words, people, time_words
+from tools.book.wording import time_words
 from tools.calendar.looking import View, look
 from tools.models import Booking, BookingKind, BookingState
 
@@ -100,34 +102,37 @@ def own_booking(request: HttpRequest, token: str) -> HttpResponse:
         return _slow_down(request, wait)
     place = read_token(token)
     if place is None:
-        return _answer(request, "gone.html", {}, status=404)
+        return _answer(request, "gone.html", {}, status=404, own=_before_all(request))
     if request.method == "POST":
         return _change(request, token, place)
     with tenant_tx(place.organization_id):
         opened = _open(place)
+        own = _words(request, opened)
     if opened.booking.ends_at + STANDS < opened.now:
-        return _answer(request, "over.html", {"business": config_of(opened.project).business_name}, status=410)
+        return _answer(request, "over.html", {"business": own.business}, status=410, own=own)
     asked = _asked(request, opened)
     busy = _busy(opened, asked.day) if opened.may_change else ()
     with tenant_tx(place.organization_id):
-        context = _context(opened, asked, busy)
-    return _answer(request, "own.html", {**context, "token": token})
+        context = _context(opened, asked, busy, own=own)
+    return _answer(request, "own.html", {**context, "token": token}, own=own)
 
 
 def _change(request: HttpRequest, token: str, place: BookingPlace) -> HttpResponse:
     if wait := seconds_to_wait(f"own_booking:{place.booking_id}", per_minute=CHANGES_PER_MINUTE):
         return _slow_down(request, wait)
+    with tenant_tx(place.organization_id):
+        own = _words(request, _open(place))
     try:
-        said = _cancel(place) if request.POST.get("do") == "cancel" else _move(request, place)
+        said = _cancel(place, own) if request.POST.get("do") == "cancel" else _move(request, place, own)
         messages.success(request, said)
     except Unbookable as error:
-        messages.error(request, error.message)
+        messages.error(request, own.said(error.message, "refused"))
     except NoTime:
-        messages.error(request, "Choose one of the times.")
+        messages.error(request, own.words["choose"])
     return redirect("own_booking", token)
 
 
-def _move(request: HttpRequest, place: BookingPlace) -> str:
+def _move(request: HttpRequest, place: BookingPlace, own: OwnWords) -> str:
     with tenant_tx(place.organization_id):
         opened = _open(place)
     size = request.POST.get("people", "")
@@ -138,17 +143,23 @@ def _move(request: HttpRequest, place: BookingPlace) -> str:
     busy = _busy(opened, opened.opening.local(moment).date())
     with tenant_tx(place.organization_id):
         moved = move(
-            opened.booking, opened.project, starts_at=moment, party_size=max(number, 1), now=opened.now, busy=busy
+            opened.booking,
+            opened.project,
+            starts_at=moment,
+            party_size=max(number, 1),
+            resource_id=who_is_met(opened.booking),
+            now=opened.now,
+            busy=busy,
         )
-    when = moment_words(opened.opening.local(moved.starts_at), today=opened.today)
-    return f"Your booking is moved: {when}, {people(moved.party_size)}."
+    when = own.moment(opened.opening.local(moved.starts_at), today=opened.today)
+    return own.filled("moved", when=when, people=own.people(moved.party_size))
 
 
-def _cancel(place: BookingPlace) -> str:
+def _cancel(place: BookingPlace, own: OwnWords) -> str:
     with tenant_tx(place.organization_id):
         opened = _open(place)
         cancel(opened.booking, by="customer", now=opened.now)
-    return "Your booking is cancelled."
+    return own.words["is_cancelled"]
 
 
 def _busy(opened: Opened, day: date) -> Sequence[Span]:
@@ -174,61 +185,77 @@ def _asked(request: HttpRequest, opened: Opened) -> Asked:
     except NoTime:
         day = opened.starts.date()
     last = opened.today + timedelta(days=HORIZON_DAYS)
-    is_size = size.isascii() and size.isdigit() and 1 <= int(size[:4]) <= LARGEST_PARTY
+    is_size = size.isascii() and size.isdigit() and len(size) < 4 and 1 <= int(size) <= LARGEST_PARTY
     return Asked(day=min(max(day, opened.today), last), people=int(size) if is_size else opened.booking.party_size)
 
 
-def _context(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
+def _context(opened: Opened, asked: Asked, busy: Sequence[Span], *, own: OwnWords) -> dict[str, Any]:
     booking, config = opened.booking, config_of(opened.project)
     return {
         "booking": booking,
         "business": config.business_name,
-        "noun": opened.noun,
-        "weekday": f"{opened.starts:%A}",
-        "date": day_words(opened.starts.date(), today=opened.today).partition(" ")[2],
+        "starts_on": opened.starts.date(),
+        "date": own.month_day(opened.starts.date(), today=opened.today),
         "time": time_words(opened.starts),
         "iso": opened.starts.isoformat(),
-        "people": people(booking.party_size),
-        "zone": config.timezone.replace("_", " "),
+        "people": own.people(booking.party_size),
+        "zone": own.filled("zone", zone=config.timezone.replace("_", " ")),
         "is_cancelled": booking.state == BookingState.CANCELLED,
         "may_change": opened.may_change,
-        **(_free(opened, asked, busy) if opened.may_change else {}),
+        **(_free(opened, asked, busy, own=own) if opened.may_change else {}),
     }
 
 
-def _free(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
+def _free(opened: Opened, asked: Asked, busy: Sequence[Span], *, own: OwnWords) -> dict[str, Any]:
     """The days to choose from, and the free times of the one that is looked at."""
     return {
         "asked": asked,
-        "asked_words": day_words(asked.day, today=opened.today),
+        "free_on": own.filled("free_on", day=own.day(asked.day, today=opened.today)),
         "days": days_around(asked.day, opening=opened.opening, today=opened.today),
         "sizes": range(1, max(LARGEST_PARTY, asked.people) + 1),
-        **_times(opened, asked, busy),
+        **_times(opened, asked, busy, own=own),
     }
 
 
-def _times(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
-    wish = Wish(party_size=asked.people, kind=BookingKind(opened.booking.kind))
+def _times(opened: Opened, asked: Asked, busy: Sequence[Span], *, own: OwnWords) -> dict[str, Any]:
+    booking = opened.booking
+    wish = Wish(party_size=asked.people, kind=BookingKind(booking.kind), resource_id=who_is_met(booking))
     try:
         search = new_search(opened.project, wish, now=opened.now, without=opened.booking.pk, busy=busy)
     except Unbookable as error:
-        return {"times": [], "why": error.message}
+        return {"times": [], "why": own.said(error.message, "nothing")}
     starts = search.starts_of(asked.day)
     is_same = asked.people == opened.booking.party_size
     times = [
         {"iso": start.isoformat(), "text": time_words(start), "is_own": is_same and start == opened.starts}
         for start in starts
     ]
-    return {"times": times, "why": "" if times else "Nothing is free on this day. Try another, or fewer people."}
+    return {"times": times, "why": "" if times else own.words["nothing"]}
 
 
 def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
-    response = _answer(request, "slow.html", {}, status=429)
+    response = _answer(request, "slow.html", {}, status=429, own=_before_all(request))
     response["Retry-After"] = str(math.ceil(wait))
     return response
 
 
-def _answer(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
-    response = render(request, f"bookings/own/{template}", context, status=status)
+def _words(request: HttpRequest, opened: Opened) -> OwnWords:
+    """The page's words for the booking's customer, in the tenant's transaction."""
+    language = language_of(opened.booking, asked=get_language_from_request(request))
+    return OwnWords(language, config_of(opened.project).business_name, noun=opened.noun)
+
+
+def _before_all(request: HttpRequest) -> OwnWords:
+    """The words for somebody of whom nothing is known."""
+    return OwnWords(best_of(get_language_from_request(request)))
+
+
+def _answer(
+    request: HttpRequest, template: str, context: dict[str, Any], *, own: OwnWords, status: int = 200
+) -> HttpResponse:
+    # The days and months, too.
+    with override(own.language):
+        said = {"own": own, "words": own.words}
+        response = render(request, f"bookings/own/{template}", {**context, **said}, status=status)
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response

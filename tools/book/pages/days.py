@@ -14,6 +14,7 @@ BEFORE, SHOWN = 3, 14
 class Day:
     """One day of the strip."""
 
+    day: date
     iso: str
     weekday: str
     number: int
@@ -49,6 +50,7 @@ def days_around(chosen: date, *, opening: Opening, today: date, is_past_shown: b
 
 def _day(day: date, *, chosen: date, opening: Opening, today: date) -> Day:
     return Day(
+        day=day,
         iso=day.isoformat(),
         weekday=f"{day:%a}",
         number=day.day,

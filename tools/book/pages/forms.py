@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django import forms
 
+from projects.phones import NoPhone, read_phone
 from tools.book.opening import Opening
-from tools.book.phones import NoPhone, read_phone
 from tools.book.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
 from tools.book.services import Guest
 from tools.models import Resource, ResourceKind

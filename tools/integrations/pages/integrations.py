@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from projects.agent_sentences import SettingsRefused
+from projects.meanwhile import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.models import Project, Source, User
 from projects.models.key import Scope
 from projects.pages.agent.boxes import Box
@@ -25,7 +26,15 @@ from projects.pages.agent.entries import Node, part_of, read_entries, text_of
 from projects.pages.agent.page import page_context, tab_url
 from projects.permissions import Entry, enter_project
 from projects.source_kinds import KINDS, SourceKind
-from projects.sources import SECRET, SourceEdit, connect_source, disconnect_source, find_source, secret_hint
+from projects.sources import (
+    SECRET,
+    SourceEdit,
+    connect_source,
+    disconnect_source,
+    find_source,
+    secret_hint,
+    what_is_seen,
+)
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.calendar.connecting import calendar_connected
@@ -62,6 +71,8 @@ class Card:
     secret_box: Box
     problems: list[str]
     is_open: bool
+    seen: str
+    conflict: SavedMeanwhile | None = None
     missing: int = 0
 
     @property
@@ -72,8 +83,12 @@ class Card:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What is connected, in words."""
-        fields = [(one.title, dict(one.choices).get(one.box.value, one.box.value)) for one in self.fields]
+        """What is connected, in words: not what was typed and isn't saved."""
+        standing = {
+            f"settings.{name}": str(value) for name, value in (self.source.settings if self.source else {}).items()
+        }
+        values = [(one, standing.get(one.box.name, "")) for one in self.fields]
+        fields = [(one.title, dict(one.choices).get(value, value)) for one, value in values]
         secret = [(self.kind.credential, self.secret)] if self.secret else []
         return [fact for fact in (*fields, *secret) if fact[1]]
 
@@ -91,11 +106,16 @@ class Kept:
 
 @dataclass(frozen=True)
 class Typed:
-    """What was posted for one kind, with what is wrong with it."""
+    """What was posted for one kind, with what is wrong with it, or what others saved meanwhile.
+
+    `seen` is what its form began with; empty where it begins anew.
+    """
 
     kind: SourceKind
-    settings: Mapping[str, str]
+    settings: Mapping[str, Any]
     errors: Mapping[str, str]
+    seen: str = ""
+    conflict: SavedMeanwhile | None = None
 
 
 @never_cache
@@ -114,9 +134,14 @@ def disconnect(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
     """End a connection; what goes out by it goes to the outbox from then on."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
     known = _kind(kind)
-    with tenant_tx(entry.project.organization.pk):
-        if not disconnect_source(entry.project, known, by=cast(User, request.user)):
-            raise Http404
+    seen = read_seen(request.POST[SEEN]) if SEEN in request.POST else None
+    try:
+        with tenant_tx(entry.project.organization.pk):
+            if not disconnect_source(entry.project, known, by=cast(User, request.user), seen=seen):
+                raise Http404
+    except SavedMeanwhile as conflict:
+        told = Typed(known, conflict.values, {}, conflict=conflict)
+        return _show(request, entry, typed=told)
     messages.success(request, f"Disconnected, and the {known.credential.lower()} is forgotten.")
     return redirect(tab_url(project_slug, TAB))
 
@@ -147,11 +172,14 @@ def _connect(request: HttpRequest, entry: Entry) -> HttpResponse:
     try:
         with tenant_tx(entry.project.organization.pk):
             edit = SourceEdit(_settings(kind, typed), text_of(entries, SECRET))
-            connect_source(entry.project, kind, edit, by=cast(User, request.user))
+            seen = read_seen(text_of(entries, SEEN))
+            connect_source(entry.project, kind, edit, by=cast(User, request.user), seen=seen)
             if kind.name == CALENDAR:
                 calendar_connected(entry.project)
     except SettingsRefused as refusal:
-        return _show(request, entry, typed=Typed(kind, typed, refusal.errors))
+        return _show(request, entry, typed=Typed(kind, typed, refusal.errors, seen=text_of(entries, SEEN)))
+    except SavedMeanwhile as conflict:
+        return _show(request, entry, typed=Typed(kind, conflict.values, {}, conflict=conflict))
     how = "are looked up there" if kind.is_looked_up else "go out by it"
     messages.success(request, f"Connected: {kind.carries} {how} from now on. Try it to be sure.")
     return redirect(tab_url(entry.project.slug, TAB))
@@ -172,7 +200,13 @@ def _show(
         ]
         context["outbox"] = [_kept(effect) for effect in _in_outbox(entry.project)[:SHOWN]]
     context["tried"], context["trial"] = trial or (None, None)
-    return render(request, "integrations/integrations.html", context, status=422 if typed else 200)
+    return render(request, "integrations/integrations.html", context, status=_status(typed))
+
+
+def _status(typed: Typed | None) -> int:
+    if typed is None:
+        return 200
+    return 409 if typed.conflict else 422
 
 
 def _in_outbox(project: Project) -> QuerySet[Effect]:
@@ -203,6 +237,8 @@ def _card(project: Project, kind: SourceKind, typed: Typed | None) -> Card:
         secret_box=Box(f"{kind.name}.{SECRET}", "", errors.pop(SECRET, "")),
         problems=list(errors.values()),
         missing=refused(project).count() if source and kind.name == CALENDAR else 0,
+        seen=typed.seen if typed and typed.errors else as_text(what_is_seen(source)),
+        conflict=typed.conflict if typed else None,
         is_open=typed is not None or bool(source and source.needs_reauth),
     )
 
