@@ -12,12 +12,11 @@ from typing import Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-import redis.asyncio as aioredis
-from django.conf import settings
 from django.db import DatabaseError
 from pydantic_core import from_json
 from redis import RedisError
 
+from conversations.live.client import new_client
 from conversations.live.keys import channel_of, partial_of
 from conversations.live.standing import Standing, beginnings, standings
 from projects.threads import in_db
@@ -82,9 +81,7 @@ class Hub:
     def __init__(self) -> None:
         # No health checks: a check reads, and a subscription's connection has a reader already. In the protocol's later version the
         # client writes each message into a line for its log, whether that is kept or not.
-        self._redis = aioredis.Redis.from_url(
-            settings.REDIS_URL, socket_connect_timeout=1, health_check_interval=0, protocol=2
-        )
+        self._redis = new_client(health_check_interval=0, protocol=2)
         self._channel = self._redis.pubsub()
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
         self._rooms: dict[str, Room] = {}

@@ -9,10 +9,10 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import redis.asyncio as aioredis
-from django.conf import settings
 from pydantic_core import to_json
 from redis import RedisError
 
+from conversations.live.client import new_client
 from conversations.live.keys import PARTIAL_SECONDS, channel_of, partial_of
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,5 @@ def _redis() -> aioredis.Redis:
     loop = asyncio.get_running_loop()
     client = _clients.get(loop)
     if client is None:
-        client = _clients[loop] = aioredis.Redis.from_url(
-            settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1
-        )
+        client = _clients[loop] = new_client(socket_timeout=2)
     return client
