@@ -19,6 +19,7 @@ from redis import RedisError
 from conversations.live.client import new_client
 from conversations.live.keys import channel_of, partial_of
 from conversations.live.standing import Standing, beginnings, standings
+from conversations.live.subscriptions import Subscriptions
 from projects.threads import in_db
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,8 @@ log = logging.getLogger(__name__)
 Entry = dict[str, Any]
 # A stream that doesn't keep up loses entries, notices the gap, and reads the database.
 BACKLOG = 1000
-RETRY_SECONDS = 0.5
+# How long a stream waits at its beginning for Redis to hear of it.
+PATIENCE_SECONDS = 1
 # How soon a stream learns from the database what Redis has not told it.
 ROUND_SECONDS = 3
 # An entry that no event stands behind: look yourself.
@@ -79,14 +81,10 @@ class Hub:
     """The subscriptions of one event loop."""
 
     def __init__(self) -> None:
-        # No health checks: a check reads, and a subscription's connection has a reader already. In the protocol's later version the
-        # client writes each message into a line for its log, whether that is kept or not.
-        self._redis = new_client(health_check_interval=0, protocol=2)
-        self._channel = self._redis.pubsub()
+        self._redis = new_client()
+        self._subscriptions = Subscriptions(self._deliver)
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
         self._rooms: dict[str, Room] = {}
-        self._confirmed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        self._reader: asyncio.Task[None] | None = None
         self._rounds: asyncio.Task[None] | None = None
 
     @contextlib.asynccontextmanager
@@ -101,13 +99,17 @@ class Hub:
         """The same before it is known whose the conversation is: whoever hears it has to be let in, and looked after then."""
         name, listener = channel_of(conversation_id), Listener()
         self._listeners[name].add(listener)
+        self._subscriptions.begin(name)
         try:
-            listener.is_told = await self._subscribe(name)
+            # While Redis is away the stream polls, and hears again later.
+            listener.is_told = await self._subscriptions.is_heard(name, within=PATIENCE_SECONDS)
             yield listener
         finally:
             self._listeners[name].discard(listener)
             if not self._listeners[name]:
-                await self._unsubscribe(name)
+                del self._listeners[name]
+                self._rooms.pop(name, None)
+                self._subscriptions.end(name)
 
     def look_after(self, room: Room, listener: Listener, *, after: int | None) -> None:
         """From now on look in the database for what Redis doesn't tell those who hear this conversation."""
@@ -122,28 +124,6 @@ class Hub:
         except (RedisError, OSError):
             return None
         return from_json(found) if found else None
-
-    async def _subscribe(self, name: str) -> bool:
-        """Subscribe and wait for the confirmation, if one comes. While Redis is away the stream polls, and hears again later."""
-        confirmed = self._confirmed[name]
-        if not confirmed.is_set():
-            with contextlib.suppress(RedisError, OSError, TimeoutError):
-                await self._channel.subscribe(name)
-                self._start_reader()
-                async with asyncio.timeout(1):
-                    await confirmed.wait()
-        return confirmed.is_set()
-
-    async def _unsubscribe(self, name: str) -> None:
-        del self._listeners[name]
-        self._rooms.pop(name, None)
-        self._confirmed.pop(name, None)
-        with contextlib.suppress(RedisError, OSError):
-            await self._channel.unsubscribe(name)
-
-    def _start_reader(self) -> None:
-        if self._reader is None or self._reader.done():
-            self._reader = asyncio.get_running_loop().create_task(self._read())
 
     def _start_rounds(self) -> None:
         if self._rounds is None or self._rounds.done():
@@ -181,27 +161,10 @@ class Hub:
                 if listener.is_behind(standing):
                     listener.hear([LOOK])
 
-    async def _read(self) -> None:
-        while True:
-            try:
-                message = await self._channel.get_message(timeout=None)
-            except (RedisError, OSError) as error:
-                log.warning("The live stream lost Redis (%s); streams poll meanwhile.", type(error).__name__)
-                await asyncio.sleep(RETRY_SECONDS)
-                continue
-            if message is not None:
-                self._deliver(message)
-
-    def _deliver(self, message: dict[str, Any]) -> None:
-        if message["type"] not in {"subscribe", "message"}:
-            return
-        name = message["channel"].decode()
-        if message["type"] == "subscribe":
-            self._confirmed[name].set()
-        else:
-            entries = from_json(message["data"])
-            for listener in self._listeners.get(name, ()):
-                listener.hear(entries)
+    def _deliver(self, name: str, data: bytes) -> None:
+        entries = from_json(data)
+        for listener in self._listeners.get(name, ()):
+            listener.hear(entries)
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()

@@ -83,5 +83,5 @@ def _redis() -> aioredis.Redis:
     loop = asyncio.get_running_loop()
     client = _clients.get(loop)
     if client is None:
-        client = _clients[loop] = new_client(socket_timeout=2)
+        client = _clients[loop] = new_client()
     return client

@@ -22,6 +22,7 @@ from conversations.services import start_conversation
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tests.conftest import Tenant
+from tests.hubs import close_hub
 from tools.portal_links import PortalPlace
 
 PATIENCE = 20
@@ -70,17 +71,6 @@ def _all_wait(count: int) -> bool:
     """Whether every stream has caught up, and waits for what it is told."""
     waiting = [one._queue._getters for listeners in hub()._listeners.values() for one in listeners]  # type: ignore[attr-defined]
     return len(waiting) == count and all(waiting)
-
-
-async def close_hub() -> None:
-    """Its connections belong to this loop, which ends here."""
-    left = hub_module._hubs.pop(asyncio.get_running_loop())
-    tasks = [task for task in (left._reader, left._rounds) if task is not None]
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    await left._channel.aclose()  # type: ignore[no-untyped-call]
-    await left._redis.aclose()
 
 
 def test_what_was_not_told_is_seen_all_the_same(tenant: Tenant, stranger: Tenant) -> None:

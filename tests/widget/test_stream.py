@@ -12,7 +12,6 @@ from django.db.models.functions import Now
 from django.test import AsyncClient
 
 from conversations.live import stream
-from conversations.live.hub import _hubs
 from conversations.log import open_log
 from conversations.models import MessageRole, Turn, TurnCall, TurnStatus, TurnStep
 from conversations.models.event import EventType
@@ -22,6 +21,7 @@ from projects.models import ApiKey
 from projects.threads import in_db
 from tests.calls.conftest import turns
 from tests.calls.turns import Turns
+from tests.hubs import close_hub
 from tests.widget.conftest import SHOP, Placed, Visitor, refusal
 
 __all__ = ["turns"]
@@ -54,17 +54,6 @@ async def frames(visitor: Visitor, *, until: str, **headers: str) -> list[dict[s
     await response._iterator.aclose()
     await close_hub()
     return seen
-
-
-async def close_hub() -> None:
-    hub = _hubs.pop(asyncio.get_running_loop(), None)
-    if hub is None:
-        return
-    if hub._reader is not None:
-        hub._reader.cancel()
-        await asyncio.gather(hub._reader, return_exceptions=True)
-    await hub._channel.aclose()
-    await hub._redis.aclose()
 
 
 def read(visitor: Visitor, *, until: str, **headers: str) -> list[dict[str, Any]]:

@@ -1,0 +1,140 @@
+"""Those who come to hear a conversation, and leave (M11)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+import pytest
+import redis
+import redis.asyncio as aioredis
+from django.conf import settings
+
+from conversations.live.client import new_client
+from conversations.live.hub import Entry, hub
+from conversations.live.keys import channel_of
+from projects.ids import uuid7
+from projects.telling import tell
+from tests.hubs import close_hub
+
+PATIENCE = 5
+BEGUN: Entry = {"type": "begun"}
+
+
+@pytest.fixture(autouse=True)
+async def closing() -> AsyncIterator[None]:
+    yield
+    await close_hub()
+
+
+async def _hear(conversation: UUID) -> None:
+    async with hub().hear(conversation):
+        await asyncio.Event().wait()
+
+
+async def _connect() -> None:
+    async with hub().hear(uuid7()) as listener:
+        assert listener.is_told
+
+
+async def _leave_after(conversation: UUID, *, steps: int) -> None:
+    """Come, and be cancelled when the loop has gone so many rounds."""
+    coming = asyncio.ensure_future(_hear(conversation))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    coming.cancel()
+    await asyncio.wait({coming})
+
+
+def _tell(conversation: UUID) -> None:
+    tell("PUBLISH", channel_of(conversation), b'[{"type": "begun"}]')
+
+
+@pytest.mark.parametrize("steps", range(12))
+@pytest.mark.parametrize("is_settled", [False, True])
+async def test_who_comes_after_one_that_left_at_the_door_is_told(steps: int, is_settled: bool) -> None:
+    """A page that is loaded again while its stream is being opened: whatever of that had happened."""
+    conversation = uuid7()
+    await _connect()
+    await _leave_after(conversation, steps=steps)
+    if is_settled:
+        async with hub().hear(uuid7()):
+            pass  # Redis answers in order: what it had to say to the one that left was heard
+    async with hub().hear(conversation) as listener:
+        assert listener.is_told
+        _tell(conversation)
+        assert await listener.next_within(PATIENCE) == [BEGUN]
+
+
+async def test_who_leaves_while_another_stays_takes_nothing_from_them() -> None:
+    conversation = uuid7()
+    async with hub().hear(conversation) as listener:
+        async with hub().hear(conversation):
+            pass
+        await _leave_after(conversation, steps=1)
+        _tell(conversation)
+        assert await listener.next_within(PATIENCE) == [BEGUN]
+
+
+async def test_nobody_leaves_a_subscription_behind() -> None:
+    conversations = [uuid7() for _ in range(60)]
+    await _connect()
+    await asyncio.gather(*(_leave_after(one, steps=number % 12) for number, one in enumerate(conversations)))
+    await _until_heard(set())
+
+
+async def test_who_comes_while_redis_is_away_is_told_when_it_is_back() -> None:
+    """And who was there before."""
+    conversation, coming, probed = uuid7(), uuid7(), uuid7()
+    async with hub().hear(conversation) as before, hub().hear(probed):
+        with _no_redis() as let_in:
+            await _until_not_told(probed)
+            async with hub().hear(coming) as listener:
+                assert not listener.is_told
+                let_in()
+                await _until_heard({channel_of(one) for one in (conversation, coming, probed)})
+                for one, heard in ((conversation, before), (coming, listener)):
+                    _tell(one)
+                    assert await heard.next_within(PATIENCE) == [BEGUN]
+
+
+@contextmanager
+def _no_redis() -> Iterator[Callable[[], None]]:
+    """As after a restart: connections end, and no new one is let in before what is given here is called."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+
+        def let_in() -> None:
+            client.config_set("maxclients", 10_000)
+
+        client.config_set("maxclients", 1)
+        client.client_kill_filter(_type="pubsub")
+        try:
+            yield let_in
+        finally:
+            let_in()
+
+
+async def _until_not_told(conversation: UUID) -> None:
+    """Wait until the hub has seen that Redis is away."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            async with hub().hear(conversation) as listener:
+                if not listener.is_told:
+                    return
+            await asyncio.sleep(0.01)
+
+
+async def _until_heard(names: set[str]) -> None:
+    """Wait until Redis has just these subscriptions."""
+    client: aioredis.Redis = new_client()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                found = {name.decode() for name in await client.pubsub_channels("makegood:live:*")}
+                if names == found:
+                    return
+                await asyncio.sleep(0.01)
+    finally:
+        await client.aclose()
