@@ -18,6 +18,7 @@ from conversations.models import (
     Turn,
     TurnCall,
     TurnStep,
+    VoiceSession,
     Wait,
 )
 from projects.tenant_admin import TenantAdmin
@@ -107,6 +108,14 @@ class WaitAdmin(TenantAdmin):
     list_select_related = ("conversation",)
     search_fields = ("=conversation__id", "=effect_id", "reason")
     date_hierarchy = "opened_at"
+
+
+@admin.register(VoiceSession)
+class VoiceSessionAdmin(TenantAdmin):
+    list_display = ("conversation", "created_at", "heard_at", "speaking_since", "ended_at", "applied")
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id",)
+    date_hierarchy = "created_at"
 
 
 @admin.register(PromptSection)

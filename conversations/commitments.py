@@ -25,6 +25,7 @@ from tools.presenters import effect_payload
 from tools.promises import Source, open_promises
 from tools.waiting import wait_seconds
 
+UNBACKED = "claim_unbacked"
 LONGEST_CORRECTION = 300
 
 
@@ -88,7 +89,7 @@ def put_claims_right(log: ConversationLog, turn: Turn, judgements: Iterable[Judg
     log.conversation.correction = '" and "'.join(quotes)[:LONGEST_CORRECTION]
     log.conversation.flag = broken_claim(quotes)
     for claim in claims:
-        log.add_event("claim_unbacked", payload={"turn": str(turn.pk), "tool": claim.tool.name, "quote": claim.quote})
+        log.add_event(UNBACKED, payload={"turn": str(turn.pk), "tool": claim.tool.name, "quote": claim.quote})
 
 
 def update_follow_up(log: ConversationLog, turn: Turn, *, fired: Iterable[str]) -> dict[str, Any]:

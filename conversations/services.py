@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.log import ConversationLog, open_log
@@ -87,6 +88,19 @@ def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
     )
 
 
+def set_read_field(persona: Persona, key: str, value: str) -> bool:
+    """Set what a model read off a tool's answer: it never stands in for what staff or the API has on file (F19, W05).
+
+    False where theirs is another one, which stays.
+    """
+    read = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
+    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=read)
+    if is_new or field.value == value:
+        return True
+    weaker = PersonaField.objects.filter(pk=field.pk, strength__lt=Strength.GIVEN)
+    return weaker.update(**read, updated_at=Now()) == 1
+
+
 def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:
     """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
 
@@ -130,9 +144,9 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
     log.add_turn_event(turn)
 
 
-def has_talked_enough(log: ConversationLog) -> bool:
+def has_talked_enough(conversation: Conversation) -> bool:
     """Whether the newest turns are all the agent's own, so many that it says nothing more by itself."""
-    newest = Turn.objects.filter(conversation=log.conversation).order_by("-seq")[:MAX_AGENT_TURNS]
+    newest = Turn.objects.filter(conversation=conversation).order_by("-seq")[:MAX_AGENT_TURNS]
     own = [turn.message_id is None for turn in newest]
     return len(own) == MAX_AGENT_TURNS and all(own)
 

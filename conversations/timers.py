@@ -94,7 +94,9 @@ def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
     is_allowed = is_allowed and log.conversation.follow_ups < config.follow_up_limit
     last = Turn.objects.filter(conversation=log.conversation, seq=log.conversation.last_turn)
     has_ended = Effect.objects.filter(turn_id__in=last.values("pk"), tool=GOODBYE).exists()
-    return is_allowed and not has_ended and not is_waiting(log.conversation.pk) and not has_talked_enough(log)
+    return (
+        is_allowed and not has_ended and not is_waiting(log.conversation.pk) and not has_talked_enough(log.conversation)
+    )
 
 
 def _speak(log: ConversationLog, due_at: datetime) -> None:

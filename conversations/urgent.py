@@ -9,6 +9,7 @@ from conversations.log import ConversationLog
 from conversations.models import ConversationStatus, Origin, Turn, TurnStatus
 from conversations.policy import policy_for
 from conversations.services import has_talked_enough, queue_reply
+from conversations.voice.session import is_held_by_a_voice
 
 URGENT = "urgent_message"
 
@@ -18,7 +19,8 @@ def speak_up(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Tur
 
     Returns the turn that tells it, or None when nothing more fires by itself: the conversation is over, or the agent has
     spoken three times without an answer. It is told with the next reply then. The payload's `told_by` is that turn's `seq`.
-    While a colleague has the conversation it is shown to them instead, and told by no reply.
+    While a colleague has the conversation it is shown to them instead, and told by no reply. Where a voice holds it the voice's
+    model is told, between two sentences of the caller's (conversations.voice.updates), and what it says then is the next turn.
     """
     if log.conversation.operator_id is not None:
         log.add_event(URGENT, payload={**details, "text": text, "told_by": 0})
@@ -30,11 +32,11 @@ def speak_up(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Tur
 
 
 def _teller(log: ConversationLog) -> Turn | None:
-    if log.conversation.status != ConversationStatus.OPEN:
+    if log.conversation.status != ConversationStatus.OPEN or is_held_by_a_voice(log.conversation):
         return None
     if (unbegun := _unbegun(log)) is not None:
         return unbegun
-    if has_talked_enough(log):
+    if has_talked_enough(log.conversation):
         return None
     turn = log.add_turn(Origin.URGENT)
     # The next urgent message of this transaction finds it.

@@ -19,6 +19,7 @@ from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Place
 from conversations.models import Conversation, Event
 from conversations.operators import TAKEN_OVER
+from conversations.payloads import OperatorPayload, PostedPayload, RepliedPayload
 from conversations.presenters import operator_payload
 from conversations.widget.customer import LONGEST_SECONDS
 from projects.api.async_doors import door_of, plain, rendered
@@ -37,7 +38,7 @@ async def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponseB
         return response
     if "text/event-stream" in request.headers.get("Accept", ""):
         place = await in_db(_place_before, response, conversation_id)
-        return _stream(_while_admitted(turn_stream(place, UUID(response.data["turn"]["id"])), _caller_of(response)))
+        return stream_of(response, turn_stream(place, UUID(response.data["turn"]["id"])))
     if seconds := wait_seconds(request.GET.get("wait", "")):
         return await _with_reply(response, conversation_id, seconds=seconds)
     return response
@@ -85,16 +86,17 @@ async def _with_reply(response: Response, conversation_id: UUID, *, seconds: flo
     outcome = await wait_for_outcome(_organization_of(response), conversation_id, turn_id, seconds=seconds)
     if outcome is None:
         return response
-    body = {"message": response.data["message"], "turn": outcome.turn, "reply": outcome.reply}
+    body: RepliedPayload = {"message": response.data["message"], "turn": outcome.turn, "reply": outcome.reply}
     kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
     if outcome.reply is None and outcome.turn["error"] == TAKEN_OVER:
         # There is no reply to wait for any more: a person answers, whenever they do.
         operator = await in_db(_operator_of, _organization_of(response), conversation_id)
-        return JsonResponse({**body, "operator": operator}, status=202, headers=kept)
+        taken: PostedPayload = {**body, "operator": operator}
+        return JsonResponse(taken, status=202, headers=kept)
     return JsonResponse(body, status=200, headers=kept)
 
 
-def _operator_of(organization_id: UUID, conversation_id: UUID) -> dict[str, Any] | None:
+def _operator_of(organization_id: UUID, conversation_id: UUID) -> OperatorPayload | None:
     with tenant_tx(organization_id):
         return operator_payload(Conversation.objects.select_related("operator").get(pk=conversation_id))
 
@@ -115,6 +117,11 @@ def _place_before(response: Response, conversation_id: UUID) -> Place:
         events = Event.objects.filter(conversation_id=conversation_id, idn="user_message")
         seq = events.get(payload__id=response.data["message"]["id"]).seq
     return Place(organization_id=organization_id, conversation_id=conversation_id, after=seq - 1)
+
+
+def stream_of(response: Response, frames: AsyncGenerator[list[bytes], None]) -> StreamingHttpResponse:
+    """Frames for whom the view's answer let in, for as long as they are."""
+    return _stream(_while_admitted(frames, _caller_of(response)))
 
 
 def _stream(frames: AsyncGenerator[list[bytes], None]) -> StreamingHttpResponse:

@@ -12,23 +12,22 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from conversations.after_reply import queue_analysis, tell_replied
 from conversations.calls.hops import Hops, stored_hops
 from conversations.flags import no_reply
 from conversations.flows.calls import add_calls, keep_calls
 from conversations.live.tokens import TokenWriter
-from conversations.log import ConversationLog, job_log, open_log
+from conversations.log import job_log, open_log
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.outcomes import obey_signal
 from conversations.own_words import words_for
 from conversations.scene import Scene, scene_before
 from conversations.skills.reply import build_request
-from conversations.summaries import is_due
 from conversations.timers import next_follow_up
 from conversations.truthful import text_of
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import GiveUp, WrongState
 from jobs.fence import job_tx
 from jobs.model_client import model_client
@@ -42,8 +41,6 @@ from tools.calling.offer import Offer, read_offer
 from tools.definition import Moment
 from tools.execution.outcome import Signal
 
-AFTER_REPLY = ("observer", "thoughts", "tool_caller")
-ANALYZE = "broadcast_analyze_conversation"
 GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
 
 
@@ -209,30 +206,13 @@ def _commit(job: ClaimedJob, scene: Scene, written: Written, records: list[CallR
             log.conversation.correction = ""
         for claim in written.withheld:
             log.add_event("claim_withheld", payload={"turn": str(turn.pk), "text": claim})
-        log.add_event(ANALYZE, payload={"turn": str(turn.pk)})
-        log.add_turn_event(turn)
-        log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
+        tell_replied(log, turn)
         if (last := hops.last_word) is not None:
             result = (last.effect.result if last.effect else None) or {"turn": str(turn.pk)}
             obey_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
         transaction.on_commit(partial(crash_point, "turn.committed_pre_wake"))
         log.conversation.follow_up_at = next_follow_up(log, scene.config, after=turn)
-        enqueue([_follower(lane, log, turn) for lane in _followers(scene)])
-
-
-def _followers(scene: Scene) -> tuple[str, ...]:
-    return (*AFTER_REPLY, "summary") if is_due(scene.messages) else AFTER_REPLY
-
-
-def _follower(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
-    conversation = log.conversation
-    return JobRequest(
-        lane=lane,
-        project_id=conversation.project_id,
-        subject_id=conversation.pk,
-        ordinal=turn.seq,
-        key=f"{lane}:{turn.pk}",
-    )
+        queue_analysis(log, turn, said=scene.messages)
 
 
 def _keep_partial(job: ClaimedJob, turn: Turn, text: str, records: list[CallRecord]) -> None:

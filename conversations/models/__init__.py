@@ -11,6 +11,7 @@ from conversations.models.section import PromptSection
 from conversations.models.step import TurnCall, TurnStep
 from conversations.models.summary import Summary
 from conversations.models.turn import Freshness, Origin, Turn, TurnStatus
+from conversations.models.voice import VoiceSession
 from conversations.models.wait import Wait, WaitOutcome
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "TurnCall",
     "TurnStatus",
     "TurnStep",
+    "VoiceSession",
     "Wait",
     "WaitOutcome",
 ]

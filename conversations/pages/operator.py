@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest
 from conversations import operators
 from conversations.channels import traits_of
 from conversations.flags import clear_caller_flag
-from conversations.models import Conversation, Event
+from conversations.models import Conversation, ConversationStatus, Event
 from conversations.pages.entrance import zone_of
 from conversations.pages.moments import moment_of
 from conversations.urgent import URGENT
@@ -36,6 +36,7 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
             "since": moment_of(row.operator_since, zone=zone) if row.operator_since else None,
             "may_free": entry.may(Scope.CONFIGURE),
             "is_call": traits_of(row.channel).is_voice,
+            "is_over": row.status != ConversationStatus.OPEN,
         },
         "request_for_person": {
             "reason": request.reason,

@@ -16,6 +16,8 @@ const CHANNELS = {
 };
 
 const agentFace = () => h("span", { class: "mg-av agent", "aria-hidden": "true" }, icon("feather"));
+const said = ({ created_at }) =>
+  h("time", { datetime: created_at, title: format.moment(created_at) }, format.time(created_at));
 const meta = (...children) => h("div", { class: "meta" }, ...children);
 
 export class Chat {
@@ -114,8 +116,9 @@ export class Chat {
   fromCustomer(message) {
     return h(
       "div",
-      { class: "mg-msg me", title: format.moment(message.created_at) },
+      { class: "mg-msg me" },
       h("p", { dir: "auto" }, linked(message.content)),
+      meta(said(message)),
     );
   }
 
@@ -137,7 +140,7 @@ export class Chat {
       face,
       message.content && h("p", { dir: "auto" }, words),
       cards(message.blocks),
-      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn))),
+      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), said(message)),
     );
   }
 
@@ -151,10 +154,13 @@ export class Chat {
   facts(turn) {
     const fired = turn.verdicts.filter((verdict) => verdict.fired).length;
     const held = turn.verdicts.filter((verdict) => reading(verdict).tone === "warn").length;
-    const took = turn.replied_at && format.between(turn.created_at, turn.replied_at);
+    // What a call's own voice has said was never written by a model of ours.
+    const isSpoken = turn.replied_at && !turn.started_at;
+    const took = turn.started_at && turn.replied_at && format.between(turn.created_at, turn.replied_at);
     return [
       this.turnLink(turn, `Turn ${turn.seq}`),
       took && h("span", { title: "From the customer’s message to the whole reply" }, format.roughly(took)),
+      isSpoken && h("span", { title: "Said by the voice of the call" }, "spoken"),
       fired > 0 && state("ok", "bolt", `${fired} fired`),
       held > 0 && state("warn", "hand-stop", `${held} held back`),
       turn.status === "failed" && state("bad", "alert-triangle", "an apology, the reply failed"),

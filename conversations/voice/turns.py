@@ -1,0 +1,77 @@
+"""A turn whose reply a voice has spoken: from here on it is one as any other, and the flows learn, think and act by it (T07, T28)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from conversations.after_reply import queue_analysis, tell_replied
+from conversations.commitments import UNBACKED
+from conversations.hours import working_status
+from conversations.log import ConversationLog
+from conversations.models import (
+    Conversation,
+    Event,
+    Freshness,
+    Message,
+    MessageRole,
+    Origin,
+    Turn,
+    TurnStatus,
+    VoiceSession,
+)
+from conversations.transcript import read_unsummarised
+from conversations.waits import is_waiting
+from projects.models import AgentVersion, Project
+
+REPLIED = ("message", "reply", "status", "working_hours", "directives_used", "freshness", "replied_at", "finished_at")
+
+
+def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> Turn:
+    """The turn of what a voice's model has said, with the caller's words that it answers, if any, and its flows queued."""
+    conversation = log.conversation
+    # Before the turn: what it was said by is what stood then.
+    log.writes.send()
+    asked, freshness = unanswered(conversation), _freshness(conversation, session)
+    turn = log.add_turn(Origin.MESSAGE if asked else Origin.URGENT)
+    log.writes.send()
+    Message.objects.filter(pk__in=[message.pk for message in asked], turn=None).update(turn=turn)
+    turn.message = asked[-1] if asked else None
+    turn.reply = log.add_message(MessageRole.AGENT, text, turn=turn, idn="agent_message")
+    turn.status, turn.replied_at, turn.finished_at = TurnStatus.DONE, log.now, log.now
+    turn.directives_used, turn.freshness = session.given_directives, freshness
+    turn.working_hours = _working_hours(log)
+    log.writes.update(turn, REPLIED)
+    tell_replied(log, turn)
+    queue_analysis(log, turn, said=read_unsummarised(conversation.pk))
+    _set_right(conversation, session)
+    return turn
+
+
+def unanswered(conversation: Conversation) -> list[Message]:
+    """The caller's newest words, to which nothing was said yet; the oldest first."""
+    said = Message.objects.filter(conversation=conversation)
+    answered = said.exclude(role__in=(MessageRole.USER, MessageRole.SYSTEM)).order_by("-seq").values("seq")[:1]
+    since = answered.first()
+    return list(said.filter(role=MessageRole.USER, seq__gt=since["seq"] if since else 0).order_by("seq"))
+
+
+def _freshness(conversation: Conversation, session: VoiceSession) -> Freshness:
+    """As of a written reply, by the directives that the voice's model was given (T26)."""
+    if is_waiting(conversation.pk):
+        return Freshness.WAITING
+    if session.given_directives_id is None:
+        return Freshness.NONE
+    is_newest = session.given_directives_id == conversation.directives_id
+    return Freshness.FRESH if is_newest and conversation.directives_turn >= conversation.last_turn else Freshness.STALE
+
+
+def _working_hours(log: ConversationLog) -> dict[str, str | bool]:
+    project = Project.objects.select_related("agent_version").get(pk=log.conversation.project_id)
+    return working_status(cast(AgentVersion, project.agent_version).config, at=log.now).document
+
+
+def _set_right(conversation: Conversation, session: VoiceSession) -> None:
+    """What the voice's model was told to correct before it spoke is corrected now."""
+    claims = Event.objects.filter(conversation=conversation, idn=UNBACKED, seq__gt=session.applied)
+    if conversation.correction and not claims.exists():
+        conversation.correction = ""

@@ -1,0 +1,143 @@
+"""What the voice's model of a live call is told while it speaks: new directives, urgent messages, corrections (T28).
+
+Each update is an event of the conversation, and its number the update's: an older one never follows a newer one, of several
+directives the newest is given alone, and nothing is given while the caller speaks, or after the agent has talked three times
+without a word of the caller's.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from conversations.commitments import UNBACKED
+from conversations.live.hub import Room, hub
+from conversations.live.stream import PING_SECONDS, RETRY_MS, frame
+from conversations.models import Conversation, ConversationStatus, Directives, Event, VoiceSession
+from conversations.services import has_talked_enough
+from conversations.skills.reply import view_of
+from conversations.skills.session import SessionContext, update_text
+from conversations.urgent import URGENT
+from conversations.voice.session import is_caller_speaking
+from conversations.voice.turns import unanswered
+from projects.tenancy import tenant_tx
+from projects.threads import in_db
+
+WRITTEN = "directives_written"
+OVER = "The call is over for you. Say nothing more."
+
+
+@dataclass(frozen=True)
+class Place:
+    """Whose updates are streamed, from which number on; None where the voice's model was given none yet."""
+
+    organization_id: UUID
+    conversation_id: UUID
+    after: int | None
+
+
+@dataclass(frozen=True)
+class Due:
+    """The updates that may be given now, as frames; how far the conversation has been looked through, and the number of the last
+    event in it. `stop` is why the voice's model must not speak any more.
+    """
+
+    frames: list[bytes]
+    after: int | None
+    last_event: int
+    stop: str = ""
+
+
+async def update_frames(place: Place) -> AsyncGenerator[list[bytes], None]:
+    """The updates as server-sent events until the call is over; the last of them says `stop`, and why."""
+    after = place.after
+    async with hub().listen(Room(place.organization_id, place.conversation_id), after=0) as listener:
+        yield [b"retry: %d\n\n" % RETRY_MS]
+        while True:
+            due = await in_db(due_after, place, after)
+            listener.after, after = due.last_event, due.after
+            if due.frames:
+                yield due.frames
+            if due.stop:
+                yield [frame("stop", {"reason": due.stop})]
+                return
+            if await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
+                yield [b": ping\n\n"]
+
+
+def due_after(place: Place, after: int | None) -> Due:
+    """What is due now. The first look leaves out what an earlier reply has told."""
+    with tenant_tx(place.organization_id):
+        conversation = Conversation.objects.get(pk=place.conversation_id)
+        if conversation.status != ConversationStatus.OPEN:
+            # Who hung up, and whoever was put through, is not spoken to any more.
+            return Due([], after, conversation.last_event, stop=OVER)
+        frames = [_frame(event) for event in _updates(conversation, after)]
+        # Looked at last: whoever began to speak meanwhile is not spoken into.
+        if _is_held(conversation):
+            return Due([], after, conversation.last_event)
+        return Due(frames, conversation.last_event, conversation.last_event)
+
+
+def place_of(conversation: Conversation, asked: int | None) -> Place:
+    """Where a stream begins: after what the carrier has seen, or the voice's model was given by its reports."""
+    session = VoiceSession.objects.filter(conversation=conversation).first()
+    applied = (session.applied or None) if session else None
+    known = [number for number in (asked, applied) if number is not None]
+    return Place(cast(UUID, conversation.organization_id), conversation.pk, max(known, default=None))
+
+
+def _is_held(conversation: Conversation) -> bool:
+    if is_caller_speaking(conversation.pk):
+        return True
+    return has_talked_enough(conversation) and not unanswered(conversation)
+
+
+def _updates(conversation: Conversation, after: int | None) -> Sequence[Event]:
+    rows = Event.objects.filter(conversation=conversation, idn__in=_NAMES, seq__gt=after or 0)
+    # What was added since the conversation was read comes with the next look.
+    found = list(rows.filter(seq__lte=conversation.last_event).order_by("seq"))
+    newest = max((event.seq for event in found if event.idn == WRITTEN), default=0)
+    return [
+        event
+        for event in found
+        if event.seq == newest or (event.idn != WRITTEN and (after is not None or _is_untold(conversation, event)))
+    ]
+
+
+def _is_untold(conversation: Conversation, event: Event) -> bool:
+    if event.idn == UNBACKED:
+        return bool(conversation.correction)
+    return int(event.payload["told_by"]) > conversation.last_turn
+
+
+def _frame(event: Event) -> bytes:
+    return frame(_NAMES[event.idn], {**_READ[event.idn](event), "seq": event.seq}, event_id=event.seq)
+
+
+def _directives(event: Event) -> dict[str, Any]:
+    written = Directives.objects.get(conversation_id=event.conversation_id, version=event.payload["version"])
+    text = update_text(SessionContext(directives=view_of(written)))
+    return {"version": written.version, "turn": str(written.turn_id), "text": text}
+
+
+def _urgent(event: Event) -> dict[str, Any]:
+    return {"text": update_text(SessionContext(urgent=event.payload["text"]))}
+
+
+def _correction(event: Event) -> dict[str, Any]:
+    return {
+        "turn": event.payload["turn"],
+        "text": update_text(SessionContext(correction=event.payload["quote"])),
+    }
+
+
+_NAMES: Mapping[str, str] = {WRITTEN: "directives", URGENT: "urgent_message", UNBACKED: "correction"}
+_READ: Mapping[str, Callable[[Event], dict[str, Any]]] = {
+    WRITTEN: _directives,
+    URGENT: _urgent,
+    UNBACKED: _correction,
+}
