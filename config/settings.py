@@ -216,9 +216,22 @@ SPECTACULAR_SETTINGS = {
         "projects.api.schema.share_the_error",
         "projects.api.schema.link_what_is_made",
     ],
+    # Enums that bodies take and answers have, and those that share a name.
     "ENUM_NAME_OVERRIDES": {
+        "AttributeOriginEnum": "projects.attributes.Origin",
+        "AttributeTypeEnum": "projects.models.attribute.AttributeType",
         "BookingKindEnum": "tools.models.BookingKind",
+        "ChannelEnum": "conversations.models.Channel",
+        "JobStateEnum": "jobs.models.State",
         "ResourceKindEnum": "tools.models.ResourceKind",
+        "RoleEnum": "projects.models.Role",
+        "SecondApproverEnum": "todos.models.SecondApprover",
+        "SpeakerEnum": ["customer", "agent"],
+        "TicketPriorityEnum": "tools.models.TicketPriority",
+        "TicketStateEnum": "tools.models.TicketState",
+        "ToolOriginEnum": ["built-in", "custom"],
+        "TurnOriginEnum": "conversations.models.turn.Origin",
+        "VerdictChangeEnum": "conversations.rehearsal.Kind",
     },
 }
 

@@ -118,7 +118,7 @@ def _broken(newest: Promise | None, *, count: int) -> list[Matter]:
 def _failed_jobs(newest: Job | None, *, count: int) -> list[Matter]:
     if newest is None:
         return []
-    words = "1 job failed" if count == 1 else f"{count:,} jobs failed"
+    words = "One thing failed" if count == 1 else f"{count:,} things failed"
     at = newest.finished_at or newest.created_at
     return [Matter(words, at, "failed_jobs", tone="bad", icon="alert-triangle")]
 

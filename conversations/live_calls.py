@@ -20,7 +20,7 @@ from django.utils import timezone
 from conversations.calls.begin import ALLOWED, APPROVAL
 from conversations.calls.ending import enqueue_after_actions, state_of
 from conversations.contacts import read_contact
-from conversations.effects.approval import ask_for_approval, is_allowed, waiting_for
+from conversations.effects.approval import ask_for_approval, hold_repeat, is_allowed, waiting_for
 from conversations.effects.ending import end_effect, tell_held
 from conversations.live_repeats import (
     ANSWERED,
@@ -156,7 +156,7 @@ def _same_as(effect: Effect | None) -> Effect | None:
 def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> Answer | None:
     """A repeat is held (E6), what is too much fails (threat 8), what needs a yes waits. None: nothing keeps it back."""
     earlier = None if asked_again else _same_as(effect)
-    if earlier is not None and ledger.hold(effect, earlier):
+    if earlier is not None and hold_repeat(effect, earlier):
         tell_held(log, effect)
     elif too_much := cap_of(effect):
         end_effect(log, effect, Outcome.failed(too_much), state=EffectState.FAILED)

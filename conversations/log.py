@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -70,7 +70,7 @@ class ConversationLog:
         self._events: list[Event] = []
         self._before = self._news()
 
-    def add_event(self, idn: str, *, payload: dict[str, Any], type: EventType = EventType.SYSTEM) -> Event:
+    def add_event(self, idn: str, *, payload: Mapping[str, Any], type: EventType = EventType.SYSTEM) -> Event:
         """Append one event; it is stored when the log closes. Whatever is a conversation's first begins it (T02)."""
         if self.conversation.last_event == 0 and idn != STARTED:
             self.add_event(STARTED, payload={"channel": self.conversation.channel})

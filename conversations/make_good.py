@@ -20,7 +20,7 @@ from todos.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoType
 from todos.services import make_todo
 from tools.builtin import builtin_tools
-from tools.models import Promise, PromiseState
+from tools.models import EffectState, Promise, PromiseState
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,11 @@ LONGEST_DRAFT = 1_500
 CORRECTION = "Correction: on {day} the agent said “{quote}”, and that did not happen. {reason}"
 DRAFTED = CORRECTION + "\nTell the customer: “{correction}”\nNext step: {step}"
 FIXED = CORRECTION + " Tell the customer so, apologise in one sentence, and say what happens next.\nNext step: {step}"
+# Of an effect whose answer was lost nobody is told that it did not happen (E5).
+UNSURE = (
+    "Correction: on {day} the agent said “{quote}”, and it is not known whether that happened: the answer was lost.\n"
+    "Next step: find out, and say so under Effects. If it did not happen, see to it by hand, and tell the customer that it took longer."
+)
 BY_HAND = "do what was promised by hand, or tell the customer why it can't be done and what they can do instead."
 AGAIN = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."
 
@@ -67,15 +72,9 @@ def day_of(promise: Promise, conversation: Conversation) -> str:
 
 def make_good(promise: Promise, conversation: Conversation, draft: MakeGood | None) -> Todo:
     """The todo of a broken promise, one for each, in the running transaction. Without a usable draft it has fixed sentences."""
-    words = {"day": day_of(promise, conversation), "quote": promise.quote, "reason": promise.reason}
-    correction, step = (_line(draft.correction), _line(draft.next_step)) if draft is not None else ("", "")
-    if correction and step:
-        description = DRAFTED.format(correction=correction, step=step, **words)
-    else:
-        description = FIXED.format(step=_next_step(promise), **words)
     return make_todo(
         conversation.project,
-        description=description,
+        description=_description(promise, draft, day=day_of(promise, conversation)),
         source=TodoSource.MAKE_GOOD,
         actor=AGENT,
         type=_type_for(promise),
@@ -86,6 +85,21 @@ def make_good(promise: Promise, conversation: Conversation, draft: MakeGood | No
         quote=promise.quote,
         source_key=f"make_good:{promise.pk}",
     )
+
+
+def is_unsure(promise: Promise) -> bool:
+    """Whether what was to keep it may have happened."""
+    return promise.effect is not None and promise.effect.state == EffectState.UNKNOWN
+
+
+def _description(promise: Promise, draft: MakeGood | None, *, day: str) -> str:
+    words = {"day": day, "quote": promise.quote, "reason": promise.reason}
+    if is_unsure(promise):
+        return UNSURE.format(**words)
+    correction, step = (_line(draft.correction), _line(draft.next_step)) if draft is not None else ("", "")
+    if correction and step:
+        return DRAFTED.format(correction=correction, step=step, **words)
+    return FIXED.format(step=_next_step(promise), **words)
 
 
 def _broken() -> list[tuple[UUID, UUID]]:

@@ -24,6 +24,7 @@ from projects.models.key import Scope
 from projects.permissions import VERBS
 from projects.tenancy import tenant_tx
 from tools.desk import escalations, tickets
+from tools.desk.notices import tell_operators_again
 
 A_COLLEAGUE = "A colleague"
 TAKEN_OVER = "A colleague took the conversation over."
@@ -129,7 +130,8 @@ def _name_of(user: User) -> str:
 
 def _free(conversation_id: UUID, user: User) -> None:
     with open_log(conversation_id) as log:
-        escalations.give_back_request(conversation_id)
+        if (waiting := escalations.give_back_request(conversation_id)) is not None:
+            tell_operators_again(waiting)
         if log.conversation.operator_id == user.pk:
             log.add_event("operator_gone", payload={"operator": user.pk, "name": user.name})
             _go_on(log)

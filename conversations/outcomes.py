@@ -16,7 +16,11 @@ from conversations.models.event import EventType
 from jobs.enqueue import supersede
 from projects.api.problem import Conflict
 from tools.execution.outcome import Signal
+from tools.ledger import OPEN
+from tools.models import Effect
 
+# The kind of a tool that puts a call through.
+TRANSFER = "transfer"
 ENDED, TRANSFERRED, GOES_ON = "conversation_ended", "conversation_transferred", "conversation_goes_on"
 
 
@@ -39,6 +43,9 @@ def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, r
     if signal is Signal.END and _has_spoken_since(log, turn_id):
         log.add_event(GOES_ON, payload={"reason": "The customer spoke again after the goodbye."})
         return False
+    if signal is Signal.END and _is_being_put_through(turn_id):
+        # Said in the same breath, and first to be done: the transfer that is still to come ends the call.
+        return True
     is_end = signal is Signal.END
     status = ConversationStatus.ENDED if is_end else ConversationStatus.TRANSFERRED
     if log.conversation.status in (status, ConversationStatus.TRANSFERRED):
@@ -68,6 +75,11 @@ def _has_spoken_since(log: ConversationLog, turn_id: UUID | None) -> bool:
         return False
     own = Turn.objects.filter(pk=turn_id).values("seq")
     return Turn.objects.filter(conversation=log.conversation, message__isnull=False, seq__gt=own[:1]).exists()
+
+
+def _is_being_put_through(turn_id: UUID | None) -> bool:
+    transfers = Effect.objects.filter(turn_id=turn_id, kind=TRANSFER, state__in=OPEN)
+    return turn_id is not None and transfers.exists()
 
 
 def give_up_replies(log: ConversationLog, *, reason: str) -> None:

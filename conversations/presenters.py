@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import cast
 from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
 from conversations.models import Conversation, Directives, Message, MessageRole, Persona, PersonaField, Wait
+from conversations.payloads import (
+    ConversationPayload,
+    DirectivesPayload,
+    MessagePayload,
+    OperatorPayload,
+    PersonaPayload,
+    WaitPayload,
+    WrittenPayload,
+)
 from conversations.reads import FIELDS, WAITS, open_waits
 from projects.compiled import Compiled
 from projects.presenters import stamp
 
 
-def message_payload(message: Message) -> dict[str, Any]:
-    return {
+def message_payload(message: Message) -> MessagePayload:
+    payload: MessagePayload = {
         "id": str(message.pk),
         "seq": message.seq,
         "role": message.role,
@@ -23,25 +32,27 @@ def message_payload(message: Message) -> dict[str, Any]:
         "blocks": message.blocks,
         "turn": str(message.turn_id) if message.turn_id else None,
         "created_at": stamp(message.created_at),
-        **({"author": message.author} if message.role == MessageRole.OPERATOR else {}),
     }
+    if message.role == MessageRole.OPERATOR:
+        payload["author"] = message.author
+    return payload
 
 
-def directives_payload(directives: Directives) -> dict[str, Any]:
+def directives_payload(directives: Directives) -> DirectivesPayload:
     return {
         "version": directives.version,
         "turn": str(directives.turn_id),
-        **directives.document,
+        **cast(WrittenPayload, directives.document),
         "created_at": stamp(directives.created_at),
     }
 
 
-def persona_payload(persona: Persona) -> dict[str, Any]:
+def persona_payload(persona: Persona) -> PersonaPayload:
     """The customer with every field known about them."""
     return _persona(persona, persona.fields.all())
 
 
-def _persona(persona: Persona, known: Iterable[PersonaField]) -> dict[str, Any]:
+def _persona(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
     fields = {field.key: field.value for field in known}
     return {
         "id": str(persona.pk),
@@ -56,7 +67,7 @@ def _persona(persona: Persona, known: Iterable[PersonaField]) -> dict[str, Any]:
     }
 
 
-def wait_payload(wait: Wait) -> dict[str, Any]:
+def wait_payload(wait: Wait) -> WaitPayload:
     """A wait as the API, the pages and the live stream show it."""
     return {
         "waiting": wait.ended_at is None,
@@ -75,7 +86,7 @@ def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
     return rows.select_related("persona", "directives", "operator").prefetch_related("persona__fields", waits)
 
 
-def conversation_payload(conversation: Conversation) -> dict[str, Any]:
+def conversation_payload(conversation: Conversation) -> ConversationPayload:
     """A conversation of `shown`."""
     return _conversation(conversation, conversation.persona.fields.all(), conversation.waits.all())
 
@@ -88,19 +99,21 @@ ONE = Compiled(
 )
 
 
-def read_conversation(project_id: UUID, conversation_id: UUID) -> dict[str, Any]:
+def read_conversation(project_id: UUID, conversation_id: UUID) -> ConversationPayload:
     """What `conversation_payload` shows, of one: found by keys. Raises Conversation.DoesNotExist."""
     for conversation in ONE(project_id, conversation_id):
         return _conversation(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
     raise Conversation.DoesNotExist
 
 
-def began_payload(conversation: Conversation) -> dict[str, Any]:
+def began_payload(conversation: Conversation) -> ConversationPayload:
     """The same of one that the running transaction began: nothing is awaited or was directed in it yet."""
     return _conversation(conversation, FIELDS(conversation.persona_id), ())
 
 
-def _conversation(conversation: Conversation, known: Iterable[PersonaField], awaited: Iterable[Wait]) -> dict[str, Any]:
+def _conversation(
+    conversation: Conversation, known: Iterable[PersonaField], awaited: Iterable[Wait]
+) -> ConversationPayload:
     directives, waits = conversation.directives, list(awaited)
     return {
         "id": str(conversation.pk),
@@ -121,7 +134,7 @@ def _conversation(conversation: Conversation, known: Iterable[PersonaField], awa
     }
 
 
-def operator_payload(conversation: Conversation) -> dict[str, Any] | None:
+def operator_payload(conversation: Conversation) -> OperatorPayload | None:
     """Who has the conversation; None while the agent answers in it."""
     if conversation.operator is None:
         return None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from conversations.models import Analysis, PersonaField, Turn, TurnStep, Wait
 from conversations.models.directives import Directives
+from conversations.payloads import ObservedPayload, QualityPayload, TurnPayload, TurnStepPayload, TurnSummaryPayload
 from conversations.presenters import directives_payload, message_payload, wait_payload
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
@@ -16,7 +16,7 @@ from tools.models import Effect, Promise, Verdict
 from tools.presenters import effect_payload, promise_payload, verdict_payload
 
 
-def turn_summary(turn: Turn) -> dict[str, Any]:
+def turn_summary(turn: Turn) -> TurnSummaryPayload:
     """The turn itself, without what hangs on it. Needs `reply` selected."""
     return {
         "id": str(turn.pk),
@@ -42,7 +42,7 @@ def turn_summary(turn: Turn) -> dict[str, Any]:
     }
 
 
-def turn_payload(turn: Turn) -> dict[str, Any]:
+def turn_payload(turn: Turn) -> TurnPayload:
     """The whole turn, in a fixed number of queries."""
     effects = list(Effect.objects.filter(turn_id=turn.pk))
     written = Directives.objects.filter(turn=turn).first()
@@ -62,7 +62,7 @@ def turn_payload(turn: Turn) -> dict[str, Any]:
     }
 
 
-def step_payload(step: TurnStep) -> dict[str, Any]:
+def step_payload(step: TurnStep) -> TurnStepPayload:
     """One hop: what the model said beside its calls, and each call with what it was told (W08)."""
     return {
         "number": step.number,
@@ -98,11 +98,11 @@ def jobs_of(turn: Turn, effects: Iterable[Effect]) -> list[Job]:
     return [job for job in jobs if job.subject_id != turn.conversation_id or job.ordinal == turn.seq]
 
 
-def _quality(turn: Turn) -> dict[str, Any] | None:
+def _quality(turn: Turn) -> QualityPayload | None:
     if turn.quality_score is None:
         return None
     return {"score": turn.quality_score, "reason": turn.quality_reason}
 
 
-def _observed(field: PersonaField) -> dict[str, Any]:
+def _observed(field: PersonaField) -> ObservedPayload:
     return {"field": field.key, "value": field.value, "quote": field.quote}

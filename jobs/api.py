@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, TypedDict
 from uuid import UUID
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from jobs.models import Job, ModelCall, State
-from jobs.presenters import call_payload, job_payload
+from jobs.presenters import JobPayload, ModelCallPayload, call_payload, job_payload
 from jobs.services import run_again
+from projects.api.answers import Accepted, Answer, Page
 from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
 from projects.models.key import Scope
+
+
+class CalledPayload(TypedDict):
+    """`arguments` are the model's own text."""
+
+    name: str
+    arguments: str
+
+
+class ModelCallDetailPayload(ModelCallPayload):
+    """Everything that went in and came out."""
+
+    messages: list[Annotated[dict[str, Any], "In the form of Chat Completions."]]
+    tool_calls: list[CalledPayload]
+    output: str
+    template_hash: str
 
 
 class FailedJobs(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
     queries: ClassVar = {"GET": PAGED}
 
-    @extend_schema(operation_id="jobs_failed", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="jobs_failed")
+    def get(self, request: Request) -> Answer[Page[JobPayload]]:
         """Jobs of the project that failed, newest first."""
         return self.page(Job.objects.filter(project_id=self.project.pk, state=State.FAILED), job_payload)
 
@@ -32,11 +47,11 @@ class FailedJobs(ProjectView):
 class RunAgain(ProjectView):
     scopes: ClassVar = {"POST": Scope.OPERATE}
 
-    @extend_schema(operation_id="jobs_run_again", request=None, responses={202: OpenApiTypes.OBJECT})
-    def post(self, request: Request, job_id: UUID) -> Response:
+    @extend_schema(operation_id="jobs_run_again", request=None)
+    def post(self, request: Request, job_id: UUID) -> Accepted[JobPayload]:
         """Queue a failed job once more."""
         try:
-            return Response(job_payload(run_again(self.project, job_id)), status=202)
+            return Accepted(job_payload(run_again(self.project, job_id)))
         except Job.DoesNotExist as error:
             raise Http404 from error
 
@@ -44,16 +59,18 @@ class RunAgain(ProjectView):
 class ModelCallDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
 
-    @extend_schema(operation_id="model_calls_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, call_id: UUID) -> Response:
+    @extend_schema(operation_id="model_calls_read")
+    def get(self, request: Request, call_id: UUID) -> Answer[ModelCallDetailPayload]:
         """One model call with the messages that went in and what came out."""
         call = ModelCall.objects.filter(project_id=self.project.pk, pk=call_id).first()
         if call is None:
             raise Http404
-        whole = {
-            "messages": call.messages,
-            "tool_calls": call.tool_calls,
-            "output": call.output,
-            "template_hash": call.template_hash,
-        }
-        return Response({**call_payload(call), **whole})
+        return Answer(
+            {
+                **call_payload(call),
+                "messages": call.messages,
+                "tool_calls": call.tool_calls,
+                "output": call.output,
+                "template_hash": call.template_hash,
+            }
+        )

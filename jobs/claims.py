@@ -56,7 +56,8 @@ where j.token = m.token and j.state in ('running', 'done', 'failed', 'skipped')
 
 _EXPIRED = """
 select id, organization_id, lane, subject_id, ordinal, key, token, attempts from jobs_job
-where state = 'running' and lease_until < clock_timestamp() order by lease_until limit 200 for update skip locked
+where state = 'running' and lease_until < clock_timestamp() and lane = any(%(known)s)
+order by lease_until limit 200 for update skip locked
 """
 
 _GIVE_BACK = """
@@ -125,9 +126,12 @@ def give_back(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: boo
 
 
 def take_expired() -> list[ClaimedJob]:
-    """Queue again what a dead worker held; return the jobs whose attempts are used up, for their lanes to fail."""
+    """Queue again what a dead worker held; return the jobs whose attempts are used up, for their lanes to fail.
+
+    What another version of the product runs is left to it.
+    """
     with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
-        cursor.execute(_EXPIRED)
+        cursor.execute(_EXPIRED, {"known": [lane.name for lane in lanes()]})
         expired = [_claimed(row) for row in cursor.fetchall()]
         for job in expired:
             if not job.is_last_attempt:

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, TypedDict
 
-from jobs.models import Job, ModelCall
-from projects.presenters import stamp
+from jobs.models import Job, ModelCall, State
+from projects.presenters import Id, Stamp, stamp
 
 
-def job_payload(job: Job) -> dict[str, Any]:
+class JobPayload(TypedDict):
+    id: Id
+    lane: str
+    state: Annotated[str, State]
+    created_at: Stamp
+    started_at: Stamp | None
+    finished_at: Stamp | None
+    attempts: int
+    error: str | None
+
+
+class ModelCallPayload(TypedDict):
+    """`cost` is in US dollars, null where the model has no price."""
+
+    id: Id
+    skill: str
+    model: str
+    started_at: Stamp
+    first_token_ms: int | None
+    total_ms: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    cost: float | None
+    attempts: int
+    error: str | None
+
+
+def job_payload(job: Job) -> JobPayload:
     return {
         "id": str(job.pk),
         "lane": job.lane,
@@ -21,7 +49,7 @@ def job_payload(job: Job) -> dict[str, Any]:
     }
 
 
-def call_payload(call: ModelCall) -> dict[str, Any]:
+def call_payload(call: ModelCall) -> ModelCallPayload:
     return {
         "id": str(call.pk),
         "skill": call.skill,

@@ -61,9 +61,11 @@ class Runner:
             service.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=STOP_SECONDS)
-        for job_id, task in list(self._tasks.items()):
-            task.cancel()
-            await in_db(claims.give_back, self._held[job_id].job, error="", delay_seconds=0, forgive=True)
+        for job_id, held in list(self._held.items()):
+            # Others come to their end while one is given back
+            if (task := self._tasks.get(job_id)) is not None:
+                task.cancel()
+            await in_db(claims.give_back, held.job, error="", delay_seconds=0, forgive=True)
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=1)
 
@@ -88,14 +90,18 @@ class Runner:
                 return
 
     def _begin(self, job: ClaimedJob, lane: Lane) -> None:
+        # After an outage it may still run here, with a lease that has run out
+        self._cancel({job.id})
         self._held[job.id] = Held(job=job, lease_seconds=lane.lease_seconds)
         task = self._tasks[job.id] = self._loop.create_task(attempt(job, lane), name=f"{lane.name} {job.id}")
         task.add_done_callback(lambda _: self._end(job))
 
     def _end(self, job: ClaimedJob) -> None:
         was_full = len(self._tasks) >= SIDE_BY_SIDE
-        self._held.pop(job.id, None)
-        self._tasks.pop(job.id, None)
+        held = self._held.get(job.id)
+        # It may have been claimed again meanwhile
+        if held is not None and held.job is job:
+            del self._held[job.id], self._tasks[job.id]
         if was_full:
             self._work.set()
 

@@ -14,9 +14,12 @@ FINISH_REASONS = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,
     "eos": FinishReason.STOP,
+    "eos_token": FinishReason.STOP,
     "length": FinishReason.LENGTH,
     "max_tokens": FinishReason.LENGTH,
+    "model_length": FinishReason.LENGTH,
     "tool_calls": FinishReason.TOOL_CALLS,
+    "tool_use": FinishReason.TOOL_CALLS,
     "function_call": FinishReason.TOOL_CALLS,
     "content_filter": FinishReason.CONTENT_FILTER,
 }
@@ -40,7 +43,9 @@ class Answer:
         self._half = ""
         self._refusal = ""
         self._has_choice = False
-        self._calls: dict[int | str, _CallParts] = {}
+        self._calls: list[_CallParts] = []
+        # By its key in the stream, the call that its parts belong to
+        self._open: dict[int | str, _CallParts] = {}
 
     @property
     def text(self) -> str:
@@ -53,7 +58,7 @@ class Answer:
             return ()
         return tuple(
             ToolCall(call.id or f"call_{number}", call.name, "".join(call.arguments) or "{}")
-            for number, call in enumerate(self._calls.values())
+            for number, call in enumerate(self._calls)
         )
 
     def add_chunk(self, chunk: Any) -> str:
@@ -101,9 +106,7 @@ class Answer:
         if not isinstance(part, dict):
             part = {}
         text = part.get("content") or ""
-        if not isinstance(text, str):
-            raise BadAnswer("The answer's content is not a text.")
-        text = self._storable(text)
+        text = self._storable(text if isinstance(text, str) else _text_of(text))
         if text:
             self._texts.append(text)
             self.is_begun = True
@@ -141,13 +144,18 @@ class Answer:
 
     def _add_call(self, delta: dict[str, Any], *, place: int) -> None:
         # Servers that send whole calls leave the index out: then the id tells them apart, and then the place
-        number = delta.get("index")
-        key = number if isinstance(number, int) else str(delta.get("id") or place)
-        call = self._calls.setdefault(key, _CallParts())
+        number, own_id = delta.get("index"), str(delta.get("id") or "")
+        key = number if isinstance(number, int) else own_id or str(place)
         function = delta.get("function")
         function = function if isinstance(function, dict) else {}
-        call.id = call.id or str(delta.get("id") or "")
-        call.name = call.name or str(function.get("name") or "")
+        name = str(function.get("name") or "")
+        call = self._open.get(key)
+        # Others give every call of an answer the index 0
+        if call is None or (name and own_id and call.id not in ("", own_id)):
+            call = self._open[key] = _CallParts()
+            self._calls.append(call)
+        call.id = call.id or own_id
+        call.name = call.name or name
         arguments = function.get("arguments")
         if arguments:
             call.arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
@@ -158,6 +166,13 @@ class Answer:
         details = usage.get("prompt_tokens_details")
         cached = details.get("cached_tokens") if isinstance(details, dict) else 0
         self.usage = Usage(_count(usage.get("prompt_tokens")), _count(cached), _count(usage.get("completion_tokens")))
+
+
+def _text_of(parts: Any) -> str:
+    """The text of a content in parts, as models send it that think aloud; what they think is none of it."""
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise BadAnswer("The answer's content is not a text.")
+    return "".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
 
 
 def _count(value: Any) -> int:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 # How servers say that they don't know a parameter. A complaint about its value ("is too large") has none of these
 UNSUPPORTED = re.compile(
-    r"(not|n't|never|no longer) (be )?(support|allow|permit|accept|implement|recogni|available)"
-    r"|unsupported|unrecogni[sz]ed|unknown|unexpected|extra (inputs|fields)|no endpoints found",
+    r"(not|n't|never|no longer|only) (be )?(support|allow|permit|accept|implement|recogni|available|enabled)"
+    r"|unsupported|unavailable|unrecogni[sz]ed|unknown|unexpected|extra (inputs|fields)|no endpoints found"
+    r"|enabled only|requires --",
     re.IGNORECASE,
 )
 UNSUPPORTED_CODES = frozenset({"unsupported_parameter", "unknown_parameter", "unsupported_value"})
-TOOL_WORDS = ("tools", "tool_choice", "tool use", "tool calls", "tool calling", "functions", "function calling")
+SCHEMA_WORDS = ("response_format", "json_schema", "json mode")
+TOOL_WORDS = (
+    *("tools", "tool_choice", "tool choice", "tool use", "tool calls", "tool calling"),
+    *("functions", "function calling"),
+)
+TOKENS_PARAMETERS = ("max_completion_tokens", "max_tokens")
 REFUSAL_STATUSES = frozenset({400, 404, 422, 501})
 
 
@@ -33,7 +40,7 @@ class Complaint:
             return False
         if self.parameter in names:
             return True
-        is_named = any(re.search(rf"\b{re.escape(name)}\b", self.text) for name in names)
+        is_named = any(re.search(rf"\b{re.escape(name)}\b", self.text, re.IGNORECASE) for name in names)
         return is_named and (self.code in UNSUPPORTED_CODES or UNSUPPORTED.search(self.text) is not None)
 
 
@@ -47,11 +54,15 @@ class Features:
     tools: bool = True
 
     def learn(self, complaint: Complaint, *, body: dict[str, Any]) -> bool:
-        """Give up what the endpoint complains about. True: the request, made anew, may be tried again."""
+        """Give up what the endpoint complains about. True: the request, made anew, may be tried again.
+
+        Calls run side by side: what this one was refused for, another may have given up by now.
+        """
+        sent = next((name for name in TOKENS_PARAMETERS if name in body), "")
         steps: tuple[tuple[bool, tuple[str, ...], Callable[[], None]], ...] = (
-            (self.tokens_parameter in body, (self.tokens_parameter or "",), self._weaken_tokens_parameter),
+            (bool(sent), (sent,), partial(self._weaken_tokens_parameter, sent)),
             ("stream_options" in body, ("stream_options", "include_usage"), self._drop_stream_options),
-            ("response_format" in body, ("response_format", "json_schema"), self._drop_json_schema),
+            ("response_format" in body, SCHEMA_WORDS, self._drop_json_schema),
             ("tools" in body, TOOL_WORDS, self._drop_tools),
         )
         for is_sent, names, give_up in steps:
@@ -60,8 +71,9 @@ class Features:
                 return True
         return False
 
-    def _weaken_tokens_parameter(self) -> None:
-        self.tokens_parameter = "max_tokens" if self.tokens_parameter == "max_completion_tokens" else None
+    def _weaken_tokens_parameter(self, sent: str) -> None:
+        if self.tokens_parameter == sent:
+            self.tokens_parameter = "max_tokens" if sent == "max_completion_tokens" else None
 
     def _drop_stream_options(self) -> None:
         self.stream_options = False

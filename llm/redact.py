@@ -19,6 +19,8 @@ class Redactor:
 
     def __init__(self, key: str) -> None:
         self._forms: tuple[str, ...] = ()
+        # As it is sent
+        key = key.strip()
         if len(key) >= SHORTEST_SECRET:
             encoded = base64.b64encode(key.encode()).decode()
             self._forms = tuple({key, quote(key, safe=""), encoded, encoded.rstrip("=")})

@@ -61,7 +61,7 @@ class Sdk:
     async def post(self, endpoint: Endpoint, body: dict[str, Any]) -> AsyncIterator[httpx2.Response]:
         """The response to a chat completion request, its body not read yet. Leaving the context closes it.
 
-        Raises Rejected for a key that can't be sent, and otherwise one of FAILURES; `failure_of` translates it.
+        Raises Rejected for a key or an address that can't be sent, and otherwise one of FAILURES; `failure_of` translates it.
         """
         response = await self._client(endpoint).ask(to_json(body, inf_nan_mode="null"))
         try:
@@ -86,6 +86,8 @@ class Sdk:
     def _new_client(self, endpoint: Endpoint) -> _Client:
         if not endpoint.trusted:
             self._guard.check_url(endpoint.base_url)
+        if "@" in endpoint.base_url.partition("://")[2].partition("/")[0]:
+            raise Rejected("The model endpoint's base URL holds a user name or password; the key says who asks.")
         # An empty key would make the SDK look into the environment for the operator's
         key = endpoint.api_key.strip() or "none"
         if not (key.isascii() and key.isprintable()):
@@ -196,7 +198,8 @@ def _text_of(exc: openai.APIStatusError) -> str:
 
 def _status_failure(exc: openai.APIStatusError) -> LlmError:
     status = exc.status_code
-    text = f"The model endpoint answered {status}: {_text_of(exc)}"
+    said = _text_of(exc).strip()
+    text = f"The model endpoint answered {status}: “{said}”." if said else f"The model endpoint answered {status}."
     pause = _retry_after_s(exc.response.headers)
     if status == 429:
         is_long = (pause or 0) > LONGEST_RETRY_AFTER_S or exc.code in QUOTA_CODES

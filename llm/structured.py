@@ -91,11 +91,13 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
     if "\\u0000" in text:
         raise Misfit("- the answer: holds a NUL character")
     try:
-        value = _without_nulls(json.loads(_unfenced(text)), schema)
+        value = _without_nulls(_keepable(json.loads(_unfenced(text))), schema)
         validator = Draft202012Validator(schema, registry=Registry())
         problems = sorted(
             validator.iter_errors(value), key=lambda problem: [str(step) for step in problem.absolute_path]
         )
+    except Misfit:
+        raise
     except (ValueError, RecursionError):
         raise Misfit("- the answer: is no JSON") from None
     except Unresolvable as exc:
@@ -104,6 +106,15 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
         raise Misfit("- the answer: is no object")
     if problems:
         raise Misfit("\n".join(_line(tuple(one.absolute_path), _complaint(one)) for one in problems[:MOST_PROBLEMS]))
+    return value
+
+
+def _keepable(value: Any) -> Any:
+    """The value, unless a database would refuse it. Python reads NaN, 1e999 and half of a character. Raises Misfit."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError:
+        raise Misfit("- the answer: holds a number that is none, or half of a character") from None
     return value
 
 

@@ -6,8 +6,10 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 
 import anyio
@@ -33,6 +35,8 @@ CLOSED_PORTS = frozenset(
     {1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5433, 5672, 5900, 5984, 6000, 6379, 6380}
     | {6443, 7000, 7001, 8500, 9042, 9092, 9200, 9300, 10250, 11211, 15672, 26379, 27017, 27018, 27019}
 )
+# The loop's own threads are few, and look up the operator's model too: names that nobody answers for would hold it up
+_look_ups = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")
 # What can happen between connecting and the last byte; the two last ones slip through httpx2's own mapping during TLS
 NETWORK_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ssl.SSLError, anyio.EndOfStream)
 
@@ -49,7 +53,8 @@ class Response:
 
 async def system_resolver(host: str, port: int) -> list[str]:
     """Every address that the system's resolver gives for the name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_look_ups, look_up)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
@@ -131,7 +136,7 @@ class Guard:
             failure = _failure(wire, target, reason="deadline", what=f"did not answer within {deadline_s:g} seconds")
         except NETWORK_ERRORS as exc:
             reason = "connection" if wire.has_sent else "connect"
-            failure = _failure(wire, target, reason=reason, what=f"broke off ({type(exc).__name__})")
+            failure = _failure(wire, target, reason=reason, what=_break_off(exc, has_sent=wire.has_sent))
         # Raised out here: the library's exception carries the request's headers, and must not travel along as a context
         raise failure
 
@@ -179,8 +184,10 @@ def transport_for(guard: Guard, *, header_names: frozenset[str] | None = None) -
 
 def _with_agent(headers: Mapping[str, str]) -> httpx2.Headers:
     has_agent = any(name.lower() == "user-agent" for name in headers)
+    # Blanks around a value are no part of it, and the library sends none that has them
+    sent = {name: value.strip(" \t") for name, value in headers.items()}
     # As `outbound.headers` allows them: accents too, which the library would not send by itself
-    return httpx2.Headers(headers if has_agent else {"User-Agent": USER_AGENT, **headers}, encoding="latin-1")
+    return httpx2.Headers(sent if has_agent else {"User-Agent": USER_AGENT, **sent}, encoding="latin-1")
 
 
 async def _read(answer: httpx2.Response, *, max_bytes: int) -> tuple[bytes, bool]:
@@ -196,4 +203,12 @@ async def _read(answer: httpx2.Response, *, max_bytes: int) -> tuple[bytes, bool
 def _failure(wire: Wire, target: Target, *, reason: str, what: str) -> OutboundError:
     if wire.has_sent:
         return Unknown(f"{target.host} {what}; whether it did what was asked is not known.", reason=reason)
-    return NotSent(f"{target.host} {what} before anything was sent.", reason=reason)
+    return NotSent(f"{target.host} {what}; nothing was sent.", reason=reason)
+
+
+def _break_off(exc: Exception, *, has_sent: bool) -> str:
+    """What went wrong on the way, as staff read it."""
+    if has_sent:
+        return "broke off the connection"
+    is_distrusted = "certificate" in str(exc).lower()
+    return "showed a certificate that can't be trusted" if is_distrusted else "could not be reached"

@@ -17,6 +17,8 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 CONNECT_TIMEOUT_S = 5.0
 MOST_ADDRESSES = 4
+# Connections that wait for the next request to the same server
+MOST_IDLE = 100
 PLAIN_ENCODINGS = frozenset({"", "identity"})
 
 
@@ -141,7 +143,12 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         super().__init__(verify=_tls(), trust_env=False)
         # The base class has no parameter for a network backend; tests/outbound would notice if this field were renamed
         self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=_tls(), network_backend=_GuardedBackend(resolve, wire or Wire()), keepalive_expiry=30.0
+            ssl_context=_tls(),
+            network_backend=_GuardedBackend(resolve, wire or Wire()),
+            # The default is ten at a time: one tenant's silent server would hold up what every other asks
+            max_connections=None,
+            max_keepalive_connections=MOST_IDLE,
+            keepalive_expiry=30.0,
         )
         self._max_bytes = max_bytes
         self._header_names = header_names

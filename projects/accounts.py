@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import count
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from allauth.account import app_settings
@@ -13,6 +13,7 @@ from allauth.account.authentication import get_authentication_records
 from allauth.account.forms import LoginForm as DefaultLoginForm
 from allauth.account.forms import SignupForm as DefaultSignupForm
 from allauth.account.internal.flows.reauthentication import suspend_request
+from allauth.account.internal.flows.signup import prevent_enumeration
 from allauth.account.models import EmailAddress
 from allauth.account.signals import password_reset
 from allauth.core import context
@@ -20,6 +21,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -124,20 +126,33 @@ def _expect_whose_password_it_is(sender: Any, request: HttpRequest, user: User, 
 
 
 class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no types
-    """Signing up, also with an address that somebody signed up with who never showed that it is theirs."""
+    """Signing up, also with an address that somebody signed up with who never showed that it is theirs.
+
+    Where addresses are verified, a taken one gets the page that any other gets, and an e-mail that says so. Where they aren't, a
+    newcomer is let in at once: nothing that could be said to the others would look the same.
+    """
 
     def validate_unique_email(self, value: str) -> str:
         return value if unclaimed(value) else str(super().validate_unique_email(value))
 
     def try_save(self, request: HttpRequest) -> Any:
-        """Of two who sign up with one address at once, who press twice among them, one does; the other is led to the sign-in."""
+        """Of two who sign up with one address at once, who press twice among them, one does; the address is taken for the other."""
+        if self.account_already_exists:
+            # As long as a new account takes: neither does the time tell.
+            make_password(self.cleaned_data["password1"])
         try:
             with transaction.atomic():
                 return super().try_save(request)
         except IntegrityError:
-            expect_sign_in(request, self.cleaned_data["email"])
-            messages.warning(request, AccountAdapter.error_messages["email_taken"])
-            return None, redirect("account_login")
+            return None, self._answer_of_a_taken_one(request)
+
+    def _answer_of_a_taken_one(self, request: HttpRequest) -> HttpResponse:
+        email = self.cleaned_data["email"]
+        if app_settings.EMAIL_VERIFICATION == app_settings.EmailVerificationMethod.MANDATORY:
+            return cast(HttpResponse, prevent_enumeration(request, email=email))
+        expect_sign_in(request, email)
+        messages.warning(request, AccountAdapter.error_messages["email_taken"])
+        return redirect("account_login")
 
     def save(self, request: HttpRequest) -> Any:
         free_address(self.cleaned_data["email"])

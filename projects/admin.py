@@ -15,7 +15,7 @@ from django.http import HttpRequest
 
 from projects.admin_forms import ApiKeyForm, AttributeForm, MemberForm, NewMemberForm, OrganizationForm
 from projects.agent import AgentConfig
-from projects.attributes import fill
+from projects.attributes import MODEL_KEY, fill
 from projects.audit import Actor, key_facts, note_key
 from projects.factor_trail import note_factor
 from projects.members import MemberRefused, add_member, remove_member, set_role
@@ -228,6 +228,11 @@ class AttributeAdmin(TenantAdmin):
     hidden = ("value", "secret")
     shown = ("text",)
     is_deletable = True
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The model's key is removed on the page of models, which sees to it that no other goes to its address."""
+        is_key = isinstance(obj, Attribute) and obj.key == MODEL_KEY and obj.project_id is not None
+        return not is_key and super().has_delete_permission(request, obj)
 
     @admin.display(description="value")
     def shown_value(self, row: Attribute) -> str:

@@ -19,6 +19,7 @@ from projects.models.attribute import AttributeType
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,159}")
 KEY_RULE = "A letter, then letters, digits, _, - or a full stop; at most 160."
 LONGEST_VALUE = 10_000
+TAKEN = "There is an attribute of this name already; change that one."
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def check_new_key(project: Project, key: str) -> None:
     if key == KEY_ATTRIBUTE:
         raise SettingsRefused({"new.key": "This is the model’s key; write it under Models."})
     if key in every_attribute(project):
-        raise SettingsRefused({"new.key": "There is an attribute of this name already; change that one."})
+        raise SettingsRefused({"new.key": TAKEN})
 
 
 def text_of_value(attribute: Resolved | None) -> str:
@@ -81,8 +82,10 @@ def _is_change(edit: AttributeEdit) -> bool:
 
 
 def _meanwhile(edit: AttributeEdit, standing: Resolved | None) -> str:
+    if edit.is_new:
+        return TAKEN if standing else ""
     text = text_of_value(standing)
-    if edit.is_new or edit.type is AttributeType.SECRET or text in (edit.was, edit.text):
+    if edit.type is AttributeType.SECRET or text in (edit.was, edit.text):
         return ""
     return f"Someone set this to “{text[:200]}” meanwhile. What you chose is still here: save again to make it so."
 

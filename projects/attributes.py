@@ -25,6 +25,9 @@ ENUMS: Mapping[str, tuple[str, ...]] = {
     "project_attributes_setting_calendar_event_integration": ("none", "google_integration", "caldav_integration"),
 }
 TRUE, FALSE = {"true", "1"}, {"false", "0"}
+MODEL_KEY = "model_api_key"
+# Kept as a secret and as nothing else: as a text it would be shown to everyone, and the organization's be read in its place.
+ALWAYS_SECRET = frozenset({MODEL_KEY})
 
 
 class Origin(StrEnum):
@@ -176,6 +179,8 @@ def is_on(attributes: Mapping[str, Resolved], key: str) -> bool:
 
 def type_of(key: str, value: Any) -> AttributeType:
     """The type a new attribute gets when the caller names none."""
+    if key in ALWAYS_SECRET:
+        return AttributeType.SECRET
     if key in SHAPES:
         return AttributeType.JSON
     if key in ENUMS:
@@ -187,6 +192,8 @@ def type_of(key: str, value: Any) -> AttributeType:
 
 def checked(key: str, value: Any, kind: AttributeType) -> Any:
     """The value as stored. Raises WrongValue with what would be right."""
+    if key in ALWAYS_SECRET and kind is not AttributeType.SECRET:
+        raise WrongValue(f"{key} is a secret; its type must be {AttributeType.SECRET}, not {kind}.")
     if shape := SHAPES.get(key):
         return shape(value)
     if kind is AttributeType.BOOL:

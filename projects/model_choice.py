@@ -6,11 +6,11 @@ from django.conf import settings
 
 from llm.types import Endpoint, ModelSpec
 from projects.agent import AgentConfig, Skill
-from projects.attributes import read_secret
+from projects.attributes import MODEL_KEY, read_secret
 from projects.models import Project
 
 FAST_SKILLS: frozenset[Skill] = frozenset({"observer", "detect", "summary"})
-KEY_ATTRIBUTE = "model_api_key"
+KEY_ATTRIBUTE = MODEL_KEY
 
 
 def model_for(project: Project, config: AgentConfig, skill: Skill) -> ModelSpec:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from projects.agent_sentences import SettingsRefused
+from projects.api.problem import Conflict
 from projects.attributes import read_secret, resolve_attributes, set_attribute, unset_attribute
 from projects.model_choice import KEY_ATTRIBUTE
 from projects.models import Project
 from projects.models.attribute import AttributeType
+from projects.services import latest_agent_version
 
 LONGEST_KEY = 500
 WRITE_ANEW = "Load the page again, and write the key of what stands there."
@@ -36,9 +38,31 @@ def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, ne
         set_attribute(project, KEY_ATTRIBUTE, key, type=AttributeType.SECRET)
         return
     if is_removed:
-        unset_attribute(project, KEY_ATTRIBUTE)
+        _remove(project, url=new_url)
     if new_url and not is_same_server(old_url, new_url) and has_stored_key(project):
         raise SettingsRefused({"model_api_key": "The stored key is for another address. Write this one's key."})
+
+
+def remove_attribute(project: Project, key: str) -> bool:
+    """Remove the project's own value of any attribute. False when it had none. Raises ApiError for a model's key in whose place
+    the organization's would be sent to the project's address.
+    """
+    if key != KEY_ATTRIBUTE:
+        return unset_attribute(project, key)
+    try:
+        return _remove(project, url=latest_agent_version(project).document.get("model_base_url", ""))
+    except SettingsRefused as error:
+        raise Conflict(error.errors["model_api_key"]) from error
+
+
+def _remove(project: Project, *, url: str) -> bool:
+    if not unset_attribute(project, KEY_ATTRIBUTE):
+        return False
+    if url and has_stored_key(project):
+        raise SettingsRefused(
+            {"model_api_key": "Your organization has a key too, for another address. Empty this one first."}
+        )
+    return True
 
 
 def key_for_test(project: Project, *, typed: str, url: str, saved_url: str) -> str:

@@ -37,8 +37,11 @@ def enter_project(user: User, slug: str, *, verb: Scope) -> Entry:
     if place is None:
         raise Http404
     with tenant_tx(place.organization_id):
-        project = Project.objects.select_related("organization", "agent_version").get(pk=place.project_id)
-        member = Member.objects.get(user=user)
+        project = Project.objects.select_related("organization", "agent_version").filter(pk=place.project_id).first()
+        member = Member.objects.filter(user=user).first()
+    # Gone since it was looked up
+    if project is None or member is None:
+        raise Http404
     entry = Entry(project=project, member=member)
     if not entry.may(verb):
         raise PermissionDenied(f"Your role {member.role} may not {verb}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self
+from unicodedata import category
 
 import phonenumbers
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -20,12 +21,20 @@ from outbound.target import LONGEST_URL
 # Where mail servers listen, besides the ports that are open to everything (RFC 8314, RFC 5321).
 MAIL_PORTS = frozenset({25, 465, 587})
 TWILIO_URL = "https://api.twilio.com"
+NO_CONTROLS = "There is a line break or a control character in it; remove it."
 PLAIN_HTTP = "Write https://…: over http anybody on the way could read what is sent."
 
 
 def without_control_characters(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("There is a line break or a control character in it; remove it.")
+        raise ValueError(NO_CONTROLS)
+    return text
+
+
+def on_one_line(text: str) -> str:
+    """Words for people: the joiners of Persian and of emoji, and spaces that don't break, are their own."""
+    if any(category(one) in ("Cc", "Cs", "Zl", "Zp") for one in text):
+        raise ValueError(NO_CONTROLS)
     return text
 
 
@@ -38,6 +47,7 @@ def an_address(text: str) -> str:
 
 
 Line = Annotated[str, Field(max_length=200), AfterValidator(without_control_characters)]
+Name = Annotated[str, Field(max_length=200), AfterValidator(on_one_line)]
 Address = Annotated[str, Field(max_length=254), AfterValidator(an_address)]
 Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL), AfterValidator(without_control_characters)]
 
@@ -73,7 +83,7 @@ class SmtpSettings(SourceSettings):
     )
     user: Line = Field("", title="User", description="Empty for a server that asks for none.")
     from_address: Address = Field(title="From", examples=["hello@example.com"])
-    from_name: Line = Field("", title="From name", description="As the customer sees it.")
+    from_name: Name = Field("", title="From name", description="As the customer sees it.")
 
     @model_validator(mode="after")
     def no_password_in_the_open(self) -> Self:

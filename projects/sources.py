@@ -29,6 +29,7 @@ LONGEST_SECRET = 500
 # Where a refusal stands that is about no single setting, and one about the secret.
 WHOLE, SECRET = "settings", "secret"
 MASK = "••••"
+UNREADABLE = f"{MASK}, which can’t be read any more: write it again"
 # Of a shorter secret the last four would give too much away.
 LONG_ENOUGH_FOR_A_HINT = 12
 
@@ -89,7 +90,7 @@ def connect_source(
     source = standing or Source(project=project, kind=kind.name)
     before = _facts(source) if standing else {}
     source.settings = checked.model_dump(mode="json")
-    if secret != _open_secret(source):
+    if secret != _readable_secret(source):
         source.secret = crypto.encrypt(secret, **_bound_to(source)) if secret else ""
     source.is_enabled, source.needs_reauth = True, False
     source.save()
@@ -142,7 +143,9 @@ def to_connect_again(project: Project) -> QuerySet[Source]:
 
 def secret_hint(source: Source) -> str:
     """What a person may see of the stored secret: •••• and its last four characters; empty without one."""
-    secret = _open_secret(source)
+    secret = _readable_secret(source)
+    if secret is None:
+        return UNREADABLE
     if not secret:
         return ""
     return f"{MASK}{secret[-4:]}" if len(secret) >= LONG_ENOUGH_FOR_A_HINT else MASK
@@ -185,7 +188,10 @@ def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> s
         raise SettingsRefused(
             {SECRET: f"The stored {kind.credential.lower()} is for another address. Write this one's."}
         )
-    return _open_secret(source)
+    stored = _readable_secret(source)
+    if stored is None:
+        raise SettingsRefused({SECRET: f"The stored {kind.credential.lower()} can’t be read any more; write it again."})
+    return stored
 
 
 def _as_others_saved(
@@ -249,6 +255,14 @@ def _note(
         before=before,
         after=after,
     )
+
+
+def _readable_secret(source: Source) -> str | None:
+    """The stored secret; None for one that was encrypted with a key that we no longer have."""
+    try:
+        return _open_secret(source)
+    except crypto.WrongSecret:
+        return None
 
 
 def _open_secret(source: Source) -> str:

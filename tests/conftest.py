@@ -27,6 +27,7 @@ from projects.models.key import Scope
 from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
+from tests.api.documented import DocumentedClient
 from tests.authorities import share_authorities
 from tests.borrowed import demand_none_lost, watch_pools
 from tests.copies import Made, Mold
@@ -172,8 +173,8 @@ def viewer(tenant: Tenant) -> User:
 
 @pytest.fixture
 def api(tenant: Tenant) -> Client:
-    """A client that calls with the tenant's key."""
-    return Client(headers=tenant.headers)
+    """A client that calls with the tenant's key, and holds every answer against the OpenAPI document."""
+    return DocumentedClient(headers=tenant.headers)
 
 
 @pytest.fixture

@@ -15,10 +15,13 @@ from todos.versions import time_of
 from tools.catalogue import CompiledTool
 from tools.execution.handler import Contact
 from tools.integrations.sms import TextRules
+from tools.models import EffectState
 
 __all__ = ["Void", "check", "may_approve", "needs_second", "unsent_of", "why_not_runnable"]
 
 REACHED_BY = {"email": "e-mail address", "phone": "phone number"}
+# Of what the agent arranged: a yes to it would do nothing before that.
+NOT_KNOWN = "It isn't known whether {tool} happened: say first whether it did."
 RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 
 
@@ -69,6 +72,8 @@ def why_not_runnable(
     `not_texted` what the project says of a number, where the caller has them already.
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
+    if todo.effect is not None and todo.effect.state == EffectState.UNKNOWN:
+        return NOT_KNOWN.format(tool=todo.effect.tool)
     return _stopped(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
 
 

@@ -20,7 +20,7 @@ from projects.api.problem import ApiError, Conflict
 from projects.models import ApiKey, Member
 from todos.approvals import unsent_of, why_not_runnable
 from todos.authority import Approver, demand, needs_second, person_may
-from todos.content import content_of, hash_of
+from todos.content import Ground, content_of, hash_of, read_ground
 from todos.lifecycle import Actor, move, note
 from todos.models import Approval, Todo, TodoStatus
 from todos.reaching import Unsent
@@ -35,11 +35,11 @@ LANE = "todo"
 
 @dataclass(frozen=True)
 class Choice:
-    """One todo of a bulk approval, as it was shown."""
+    """A todo that somebody says yes to, as it was shown to them. None: they don't say."""
 
     todo_id: UUID
-    version: int
-    content_hash: str
+    version: int | None
+    content_hash: str | None
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,15 @@ class Answer:
     approval: Approval | None = None
     refused: str = ""
     unsent: Sequence[Unsent] = ()
+
+
+@dataclass(frozen=True)
+class Yes:
+    """An approval that stands, its todo, and the ground on which that was found to stand."""
+
+    todo: Todo
+    approval: Approval
+    ground: Ground
 
 
 def approve_todo(
@@ -66,30 +75,14 @@ def approve_todo(
     Someone's standing approval of the same version is answered as it is (T3). With a second approver the first yes leaves the
     todo pending. Raises Http404, Changed, WrongState, Conflict where a tool is gone, PermissionDenied for who may not.
     """
-    todo, approver = locked(todo_id), Approver(actor, member=member, key=key)
-    demand(todo, approver)
-    if todo.status == TodoStatus.APPROVED:
-        return _approved_already(todo, version=version, content_hash=content_hash)
-    if todo.status != TodoStatus.PENDING_REVIEW:
-        raise WrongState(_too_late(todo))
-    demand_in_time(todo)
-    content = content_of(todo)
-    demand_seen(todo, content, version=version, content_hash=content_hash)
-    return approve(todo, content, approver)
-
-
-def approve(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
-    """Say yes to the content of a todo that is locked and pending. Raises Conflict when what is to carry it out can't."""
-    if problem := why_not_runnable(todo):
-        raise Conflict(problem, code="not_runnable")
-    return agree(todo, content, approver)
+    return _approve(Choice(todo_id, version, content_hash), Approver(actor, member=member, key=key)).approval
 
 
 def agree(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
     """The yes itself, of the first person or of the second; whether anything can carry the todo out isn't asked."""
     first = standing_approval(todo)
     if first is None:
-        return _say_first(todo, dict(content), approver)
+        return _say_first(todo, content, approver)
     if first.content_hash == hash_of(dict(content)) and person_may(todo, first.approved_by):
         return _say_second(todo, first, approver)
     # It changed between the first yes and the second: whoever says yes now is the first for what it is now.
@@ -109,30 +102,39 @@ def approve_many(
     if len(choices) > MOST_UNCONFIRMED and not confirmed:
         message = f"You are about to approve {len(choices)} todos at once; confirm that you have looked at each."
         raise Conflict(message, code="confirmation_needed", field="confirmed")
+    approver = Approver(actor, member=member, key=key)
     # In one order for everybody, so that two who approve the same todos don't wait for each other.
-    answers = {
-        choice: _answer(choice, actor=actor, member=member, key=key)
-        for choice in sorted(choices, key=lambda choice: choice.todo_id)
-    }
+    answers = {choice: _answer(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
     return [answers[choice] for choice in choices]
 
 
-def _answer(choice: Choice, *, actor: Actor, member: Member | None, key: ApiKey | None) -> Answer:
+def _answer(choice: Choice, approver: Approver) -> Answer:
     try:
         with transaction.atomic():
-            approval = approve_todo(
-                choice.todo_id,
-                version=choice.version,
-                content_hash=choice.content_hash,
-                actor=actor,
-                member=member,
-                key=key,
-            )
+            yes = _approve(choice, approver)
     except (ApiError, PermissionDenied) as error:
         return Answer(choice.todo_id, refused=str(error))
     except Http404:
         return Answer(choice.todo_id, refused="There is no such todo.")
-    return Answer(choice.todo_id, approval=approval, unsent=unsent_of(approval.todo))
+    unsent = unsent_of(yes.todo, tools=yes.ground.tools, contacts=yes.ground.contacts)
+    return Answer(choice.todo_id, approval=yes.approval, unsent=unsent)
+
+
+def _approve(choice: Choice, approver: Approver) -> Yes:
+    """As `approve_todo`. What the todo stands on is read once."""
+    todo = locked(choice.todo_id)
+    demand(todo, approver)
+    ground, version, content_hash = read_ground(todo), choice.version, choice.content_hash
+    if todo.status == TodoStatus.APPROVED:
+        return Yes(todo, _approved_already(todo, version=version, content_hash=content_hash), ground)
+    if todo.status != TodoStatus.PENDING_REVIEW:
+        raise WrongState(_too_late(todo))
+    demand_in_time(todo)
+    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+    demand_seen(todo, content, version=version, content_hash=content_hash)
+    if problem := why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
+        raise Conflict(problem, code="not_runnable")
+    return Yes(todo, agree(todo, content, approver), ground)
 
 
 def demand_in_time(todo: Todo) -> None:
@@ -156,7 +158,7 @@ def _approved_already(todo: Todo, *, version: int | None, content_hash: str | No
     raise Changed(changes_since(todo, standing.content, version=version, content_hash=content_hash))
 
 
-def _say_first(todo: Todo, content: dict[str, Any], approver: Approver) -> Approval:
+def _say_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
     approval = Approval.objects.create(
         todo=todo,
         version=todo.version,

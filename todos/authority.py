@@ -96,25 +96,28 @@ def rule_holds(rule: StandingRule, todo: Todo) -> bool:
 
 
 def needs_second(todo: Todo) -> bool:
-    """Whether one yes isn't enough. What can't be compared with the limit is taken to be above it."""
+    """Whether one yes isn't enough. What can't be compared with the limit is taken to be above it, and of several amounts under
+    the limit's name the largest counts.
+    """
     kind = todo.type
     if kind is None or kind.second_approver == SecondApprover.NEVER:
         return False
     if kind.second_approver == SecondApprover.ALWAYS or kind.limit_value is None:
         return True
-    amount = _number(_found(todo.arguments, kind.limit_argument))
-    return amount is None or amount > kind.limit_value
+    amounts = [_number(value) for value in _found(todo.arguments or {}, kind.limit_argument)]
+    # One that is taken back is as large as one that is given.
+    return not amounts or any(amount is None or amount.copy_abs() > kind.limit_value for amount in amounts)
 
 
-def _found(arguments: Mapping[str, Any] | None, path: str) -> Any:
-    """The argument at a dotted path; a plain name is looked for in the parts of a request too."""
+def _found(arguments: Mapping[str, Any], path: str) -> list[Any]:
+    """The argument at a dotted path; a plain name is looked for in all parts of a request too."""
+    if "." not in path:
+        places = [arguments, *(part for part in arguments.values() if isinstance(part, Mapping))]
+        return [place[path] for place in places if path in place]
     value: Any = arguments
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
-    if value is None and "." not in path:
-        parts = [part for part in (arguments or {}).values() if isinstance(part, Mapping)]
-        return next((part[path] for part in parts if path in part), None)
-    return value
+    return [value]
 
 
 def _number(value: Any) -> Decimal | None:

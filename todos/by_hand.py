@@ -16,6 +16,7 @@ from django.db.models import Q
 from jobs.errors import WrongState
 from projects.api.problem import Conflict
 from projects.models import ApiKey, Member
+from todos.approvals import NOT_KNOWN
 from todos.approving import agree, demand_in_time
 from todos.authority import Approver, demand
 from todos.content import content_of
@@ -30,7 +31,7 @@ from tools.promises import close_promise, settle_promises
 S = TodoStatus
 TAKEABLE = (S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION)
 NOT_SETTLED = {
-    EffectState.UNKNOWN: "It isn't known whether {tool} happened: say first whether it did.",
+    EffectState.UNKNOWN: NOT_KNOWN,
     EffectState.SENDING: "{tool} is under way; its outcome has to be known first.",
 }
 BY_HAND = "A colleague did it by hand."

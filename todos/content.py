@@ -11,6 +11,7 @@ from uuid import UUID
 
 from projects.models import Project
 from todos.models import Todo
+from todos.payloads import ContentPayload
 from tools.catalogue import CompiledTool, compile_tools
 from tools.contacts import contact_of
 from tools.execution.handler import Contact
@@ -40,7 +41,7 @@ def read_ground(todo: Todo) -> Ground:
 
 def content_of(
     todo: Todo, *, tools: Mapping[str, CompiledTool] | None = None, contacts: Mapping[UUID, Contact] | None = None
-) -> dict[str, Any]:
+) -> ContentPayload:
     """The content as it stands now, inside a transaction: words, contact, tools with their versions, recipients, arguments.
 
     `tools` are the project's compiled tools by name, those of the todo at least, and `contacts` every customer's by the
@@ -66,7 +67,7 @@ def content_of(
     }
 
 
-def hash_of(content: dict[str, Any]) -> str:
+def hash_of(content: Mapping[str, Any]) -> str:
     """The SHA-256 of a content, in hex; equal contents have equal hashes."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -14,6 +14,7 @@ from llm.structured import Misfit, parse, parse_object
 from projects.api.parsers import check_value
 from projects.api.problem import ApiError
 from projects.models import Project
+from projects.tool_names import no_such_tool
 from todos.content import compiled_tools
 from todos.models import TodoType
 from tools.catalogue import SWITCHED_OFF, CompiledTool
@@ -34,12 +35,20 @@ def checked_plan(
             raise ApiError("invalid_arguments", "arguments: name the tool that they are for.", field="arguments")
         return "", None
     known = compiled_tools(project)
-    if problem := tool_problem(known.get(tool), tool):
-        raise ApiError("invalid_tool", problem, field="tool")
+    demand_tool(tool, known)
     if type is not None and tool not in type.tools:
         message = f"{tool} isn't one of the tools of {type.name}: {', '.join(type.tools) or 'it has none'}."
         raise ApiError("invalid_tool", message, field="tool")
     return tool, _checked_arguments(known[tool], dict(arguments or {}))
+
+
+def demand_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
+    """Raise ApiError unless this is a tool that can carry a todo out; for a name of none, with those that may have been meant."""
+    if name not in known:
+        usable = [other for other, tool in known.items() if Moment.TASK in tool.moments]
+        raise ApiError("invalid_tool", no_such_tool(name, known=usable), field="tool")
+    if problem := tool_problem(known[name], name):
+        raise ApiError("invalid_tool", problem, field="tool")
 
 
 def tool_problem(tool: CompiledTool | None, name: str) -> str:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from projects.presenters import stamp
 from todos.approvals import unsent_of, why_not_runnable
 from todos.content import compiled_tools, content_of, hash_of, tools_of
 from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
+from todos.payloads import (
+    ApprovalPayload,
+    ApprovedPayload,
+    StandingRulePayload,
+    TodoCallPayload,
+    TodoDetailPayload,
+    TodoEventPayload,
+    TodoPayload,
+    TodoStepPayload,
+    TodoTypePayload,
+    UnsentPayload,
+)
 from todos.reaching import Unsent
 from todos.versions import standing_approval
 from todos.wanted import wanted_recipients
@@ -16,7 +27,7 @@ from tools.models import Effect
 from tools.presenters import effect_payload
 
 
-def type_payload(kind: TodoType) -> dict[str, Any]:
+def type_payload(kind: TodoType) -> TodoTypePayload:
     return {
         "id": str(kind.pk),
         "name": kind.name,
@@ -35,7 +46,7 @@ def type_payload(kind: TodoType) -> dict[str, Any]:
     }
 
 
-def todo_payload(todo: Todo) -> dict[str, Any]:
+def todo_payload(todo: Todo) -> TodoPayload:
     """A todo as lists show it."""
     return {
         "id": str(todo.pk),
@@ -64,7 +75,7 @@ def todo_payload(todo: Todo) -> dict[str, Any]:
     }
 
 
-def todo_detail(todo: Todo) -> dict[str, Any]:
+def todo_detail(todo: Todo) -> TodoDetailPayload:
     """A todo with its content and hash as they stand, approval, steps, effects and history. Inside a transaction.
 
     `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved, `unsent` which letters of
@@ -91,11 +102,11 @@ def todo_detail(todo: Todo) -> dict[str, Any]:
     }
 
 
-def unsent_payload(unsent: Iterable[Unsent]) -> list[dict[str, str]]:
+def unsent_payload(unsent: Iterable[Unsent]) -> list[UnsentPayload]:
     return [{"kind": one.kind, "reason": one.reason} for one in unsent]
 
 
-def approval_payload(approval: Approval) -> dict[str, Any]:
+def approval_payload(approval: Approval) -> ApprovalPayload:
     return {
         "id": str(approval.pk),
         "version": approval.version,
@@ -113,7 +124,7 @@ def approval_payload(approval: Approval) -> dict[str, Any]:
     }
 
 
-def approved_payload(approval: Approval) -> dict[str, Any]:
+def approved_payload(approval: Approval) -> ApprovedPayload:
     """What a yes is for: nothing else will run."""
     return {"version": approval.version, "content_hash": approval.content_hash, "content": approval.content}
 
@@ -124,7 +135,7 @@ def effects_of(todo: Todo) -> list[Effect]:
     return [*([todo.effect] if todo.effect else []), *(effect for effect in done if effect.pk != todo.effect_id)]
 
 
-def step_payload(step: TodoStep) -> dict[str, Any]:
+def step_payload(step: TodoStep) -> TodoStepPayload:
     return {
         "number": step.number,
         "approval": str(step.approval_id),
@@ -138,7 +149,7 @@ def step_payload(step: TodoStep) -> dict[str, Any]:
     }
 
 
-def call_payload(call: TodoCall) -> dict[str, Any]:
+def call_payload(call: TodoCall) -> TodoCallPayload:
     return {
         "name": call.name,
         "arguments": call.arguments,
@@ -149,7 +160,7 @@ def call_payload(call: TodoCall) -> dict[str, Any]:
     }
 
 
-def event_payload(event: TodoEvent) -> dict[str, Any]:
+def event_payload(event: TodoEvent) -> TodoEventPayload:
     """One entry of the history; the content that a version began with stays inside."""
     return {
         "what": event.what,
@@ -163,7 +174,7 @@ def event_payload(event: TodoEvent) -> dict[str, Any]:
     }
 
 
-def rule_payload(rule: StandingRule) -> dict[str, Any]:
+def rule_payload(rule: StandingRule) -> StandingRulePayload:
     return {
         "id": str(rule.pk),
         "tool": rule.tool,

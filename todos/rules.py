@@ -23,7 +23,7 @@ from projects.models import Project
 from todos.authority import needs_second, rule_holds
 from todos.content import compiled_tools
 from todos.models import Approval, StandingRule, Todo, TodoType
-from todos.plans import tool_problem
+from todos.plans import demand_tool
 
 A_DAY = timedelta(days=1)
 LOOKED_BACK = timedelta(days=30)
@@ -77,8 +77,7 @@ def draft_rule(
     most_per_day: int = 20,
 ) -> StandingRule:
     """A rule that isn't saved yet. Raises ApiError that names the field."""
-    if problem := tool_problem(compiled_tools(project).get(tool), tool):
-        raise ApiError("invalid_tool", problem, field="tool")
+    demand_tool(tool, compiled_tools(project))
     if type is not None and tool not in type.tools:
         raise ApiError("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
     check_value({"allowed": dict(allowed)})
@@ -134,7 +133,8 @@ def _fits(value: Any, limit: Mapping[str, Any]) -> bool:
         return _is_same(value, bound)
     if kind == "one_of":
         return any(_is_same(value, one) for one in bound)
-    return kind == "anything" or (_is_number(value) and value <= bound)
+    # One that is taken back is as large as one that is given.
+    return kind == "anything" or (_is_number(value) and abs(value) <= bound)
 
 
 def _is_same(value: Any, other: Any) -> bool:

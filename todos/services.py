@@ -18,16 +18,16 @@ from jobs.errors import WrongState
 from projects.api.problem import ApiError
 from projects.models import Project
 from todos.approvals import why_not_runnable
-from todos.approving import Answer, Choice, approve, approve_many, approve_todo, hours_of
+from todos.approving import Answer, Choice, agree, approve_many, approve_todo, hours_of
+from todos.arranged import plan_again, replan
 from todos.authority import Approver
-from todos.content import content_of
+from todos.content import Ground, content_of, read_ground
 from todos.lifecycle import CLOCK, Actor, move, note
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
 from todos.rules import match
 from todos.versions import Changed, begin_version, changes_since, demand_seen, end_approvals, locked, standing_approval
-from tools import ledger
-from tools.models import Effect, EffectState, Promise
+from tools.models import Effect, Promise
 
 __all__ = [
     "Answer",
@@ -110,8 +110,10 @@ def make_todo(
         # Somebody made a todo of the same cause at the same moment.
         return Todo.objects.get(source_key=source_key)
     todo.refresh_from_db()
-    note(todo, what="made", actor=actor, content=content_of(todo))
-    _ask_the_rules(todo)
+    ground = read_ground(todo)
+    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+    note(todo, what="made", actor=actor, content=content)
+    _ask_the_rules(todo, content, ground)
     return todo
 
 
@@ -168,7 +170,7 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     if strange := [effect_id for effect_id in repeats if effect_id not in known]:
         raise ApiError("invalid_repeats", f"repeats: {strange[0]} is no effect of this todo.", field="repeats")
     if todo.effect is not None:
-        _plan_again(todo.effect, is_wanted=todo.effect_id in repeats, actor=actor)
+        plan_again(todo.effect, is_wanted=todo.effect_id in repeats, by=actor.id)
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
     todo.expires_at = Now() + hours_of(todo)
     todo.save(update_fields=["repeats", "expires_at"])
@@ -214,11 +216,12 @@ def _plan_of(
     return checked_plan(project, tool=tool, arguments=arguments, type=type)
 
 
-def _ask_the_rules(todo: Todo) -> None:
-    content = content_of(todo)
+def _ask_the_rules(todo: Todo, content: Mapping[str, Any], ground: Ground) -> None:
     # A rule says yes to what can be carried out; a person is shown what is missing.
-    if not why_not_runnable(todo) and (rule := match(todo, content)) is not None:
-        approve(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))
+    if why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
+        return
+    if (rule := match(todo, content)) is not None:
+        agree(todo, content, Approver(Actor(f"the rule for {rule.tool}"), rule=rule))
 
 
 def _end(todo: Todo, status: TodoStatus, *, what: str, actor: Actor, reason: str) -> Todo:
@@ -247,29 +250,8 @@ def _checked_plan(todo: Todo, wanted: Mapping[str, Any]) -> tuple[str, dict[str,
         todo.project, tool=wanted["tool"], arguments=wanted["arguments"], type=wanted["type"]
     )
     if todo.effect is not None:
-        _replan(todo.effect, tool=tool, arguments=arguments or {})
+        replan(todo.effect, tool=tool, arguments=arguments or {})
     return tool, arguments
-
-
-def _replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
-    """What was planned for the todo is done as the edit says. Raises ApiError for another tool, WrongState when it was begun."""
-    if tool != effect.tool:
-        message = f"tool: this carries out what the agent arranged with {effect.tool}; reject it and make another."
-        raise ApiError("invalid_tool", message, field="tool")
-    rows = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED, attempts=0)
-    if rows.update(arguments=arguments) != 1:
-        raise WrongState("What was arranged was begun already; its arguments can't be changed any more.")
-
-
-def _plan_again(effect: Effect, *, is_wanted: bool, actor: Actor) -> None:
-    """What the agent arranged is done with the next yes: what failed did not happen, what was held back only if it is wanted."""
-    if effect.state == EffectState.FAILED:
-        ledger.plan_again(effect)
-    elif effect.state == EffectState.HELD and is_wanted:
-        ledger.release(effect, by=actor.id)
-    elif effect.state == EffectState.UNKNOWN and is_wanted:
-        message = f"repeats: it isn't known whether {effect.tool} happened: say first whether it did."
-        raise ApiError("invalid_repeats", message, field="repeats")
 
 
 def _is_taken(todo: Todo) -> bool:

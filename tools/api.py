@@ -10,9 +10,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from projects.agent import ChannelName
+from projects.api.answers import Answer, Page
 from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
@@ -20,6 +20,7 @@ from projects.api.serializers import StrictSerializer
 from projects.models.key import Scope
 from tools.catalogue import compile_tools
 from tools.models import Effect, EffectState, Promise, PromiseState
+from tools.payloads import EffectDetailPayload, EffectPayload, PromisePayload, ToolPayload
 from tools.presenters import effect_detail, effect_payload, promise_payload, tool_payload
 from tools.promise_answers import ANSWERS
 
@@ -40,11 +41,11 @@ class Tools(ProjectView):
         )
     }
 
-    @extend_schema(operation_id="tools_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="tools_list")
+    def get(self, request: Request) -> Answer[Page[ToolPayload]]:
         """The compiled catalogue: every tool, offered or not and why."""
         compiled = compile_tools(self.project, channel=request.query_params.get("channel") or "chat")
-        return Response({"results": [tool_payload(tool) for tool in compiled], "next": None})
+        return Answer({"results": [tool_payload(tool) for tool in compiled], "next": None})
 
 
 class Promises(ProjectView):
@@ -57,8 +58,8 @@ class Promises(ProjectView):
         )
     }
 
-    @extend_schema(operation_id="promises_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="promises_list")
+    def get(self, request: Request) -> Answer[Page[PromisePayload]]:
         """What the agent said it would do, and what became of it, newest first."""
         rows = Promise.objects.filter(project_id=self.project.pk)
         if state := request.query_params.get("state"):
@@ -75,19 +76,18 @@ class AnswerPromise(ProjectView):
         operation_id="promises_answer",
         request=PromiseAnswer,
         responses={
-            200: OpenApiTypes.OBJECT,
             404: OpenApiResponse(description="This project has no such promise."),
             409: OpenApiResponse(description="It is closed already, or its effect is not over yet and decides."),
         },
     )
-    def post(self, request: Request, promise_id: UUID) -> Response:
+    def post(self, request: Request, promise_id: UUID) -> Answer[PromisePayload]:
         """Say what became of a promise: `kept`, somebody did it (also after it broke), or `withdrawn`, no longer wanted."""
         answer = PromiseState(self.valid(PromiseAnswer)["answer"])
         try:
             promise = ANSWERS[answer](self.project, promise_id, by=self.caller.name)
         except Promise.DoesNotExist as error:
             raise Http404 from error
-        return Response(promise_payload(promise))
+        return Answer(promise_payload(promise))
 
 
 class Effects(ProjectView):
@@ -100,8 +100,8 @@ class Effects(ProjectView):
         )
     }
 
-    @extend_schema(operation_id="effects_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="effects_list")
+    def get(self, request: Request) -> Answer[Page[EffectPayload]]:
         """Everything that tools did or will do, newest first."""
         rows = Effect.objects.filter(project_id=self.project.pk)
         if state := request.query_params.get("state"):
@@ -114,13 +114,13 @@ class Effects(ProjectView):
 class EffectDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
 
-    @extend_schema(operation_id="effects_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, effect_id: UUID) -> Response:
+    @extend_schema(operation_id="effects_read")
+    def get(self, request: Request, effect_id: UUID) -> Answer[EffectDetailPayload]:
         """One effect with its request, without secrets, the response, and its after-actions."""
         effect = Effect.objects.filter(project_id=self.project.pk, pk=effect_id).first()
         if effect is None:
             raise Http404
-        return Response(effect_detail(effect))
+        return Answer(effect_detail(effect))
 
 
 def _uuid(value: str, *, field: str) -> UUID:

@@ -149,7 +149,7 @@ class Action(Part):
     """What a tool does. The options stand as they were written; the properties read them."""
 
     type: ActionType = ActionType.SEND_EVENT
-    options: dict[str, Any] = {}
+    options: Annotated[dict[str, Any], Field(description="By its type.")] = {}
 
     @property
     def webhook(self) -> WebhookOptions:
@@ -180,7 +180,7 @@ AFTER_ACTION_OPTIONS: Mapping[AfterActionType, type[AfterActionOptions]] = {
 
 class AfterActionDefinition(Part):
     type: AfterActionType
-    options: dict[str, Any] = {}
+    options: Annotated[dict[str, Any], Field(description="By its type.")] = {}
 
     @property
     def read(self) -> AfterActionOptions:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tools.catalogue import CompiledTool
 from tools.skills.detect import Detection, Rule, ToolReading
+from tools.skills.exchange import Exchange
 
 REASONS: Mapping[Rule, str] = {
     Rule.IN_PROGRESS: "It has already started.",
@@ -19,6 +20,7 @@ REASONS: Mapping[Rule, str] = {
     Rule.CONDITION: "A condition is not met.",
 }
 
+SAID_EARLIER = "It was said in an earlier message, and judged then."
 FIRES = "The agent commits to it now, and every condition is met."
 
 
@@ -34,11 +36,15 @@ class Judgement:
     conditions: Mapping[str, bool]
 
 
-def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], answer: str) -> list[Judgement]:
+def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exchange: Exchange) -> list[Judgement]:
     """The verdicts on one answer, in the order of the words they rest on, before conflicts. Unknown tools are left out."""
+    answer, before = exchange.answer, [_plain(said) for said in exchange.said_before]
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
-    judgements = _one_per_tool(_judge_one(reading, by_name[reading.tool]) for reading in readings)
+    judgements = _one_per_tool(
+        _said_earlier(one) if _is_only_in(one.quote, before, answer=answer) else one
+        for one in (_judge_one(reading, by_name[reading.tool]) for reading in readings)
+    )
     return sorted(judgements, key=lambda judgement: _position(judgement.quote, answer))
 
 
@@ -53,6 +59,24 @@ def _judge_one(reading: ToolReading, tool: CompiledTool) -> Judgement:
         quote=reading.quote,
         conditions=conditions,
     )
+
+
+def _said_earlier(judgement: Judgement) -> Judgement:
+    """Only the latest answer promises: what an earlier one said was judged then."""
+    if not judgement.fired:
+        return judgement
+    return replace(judgement, fired=False, rule=Rule.IN_PROGRESS, reason=SAID_EARLIER)
+
+
+def _is_only_in(quote: str, before: Sequence[str], *, answer: str) -> bool:
+    """Whether these very words stand in an earlier message, and not in the answer."""
+    words = _plain(quote)
+    return bool(words) and words not in _plain(answer) and any(words in said for said in before)
+
+
+def _plain(text: str) -> str:
+    """The words as they are told from others: without their case, their marks and the blanks between them."""
+    return " ".join("".join(one if one.isalnum() else " " for one in text.casefold()).split())
 
 
 def _is_met(name: str, reading: ToolReading) -> bool:

@@ -190,9 +190,9 @@ def note_accepted(effect: Effect, outcome: Outcome) -> bool:
     return True
 
 
-def hold(effect: Effect, earlier: Effect) -> bool:
-    """Hold a repeat of what was done already (E6)."""
-    return _end(effect, state=EffectState.HELD, repeats=earlier.pk, told=_already(earlier))
+def hold(effect: Effect, earlier: Effect, *, is_allowed: bool = False) -> bool:
+    """Hold a repeat of what was done already (E6), or has yet to begin: `is_allowed` says that nobody's yes is missing for that."""
+    return _end(effect, state=EffectState.HELD, repeats=earlier.pk, told=_already(earlier, is_allowed=is_allowed))
 
 
 def cancel(effect: Effect, *, reason: str) -> bool:
@@ -296,10 +296,12 @@ def _as_json(document: Mapping[str, Any] | None) -> str | None:
     return json.dumps(dict(document)) if document is not None else None
 
 
-def _already(earlier: Effect) -> str:
+def _already(earlier: Effect, *, is_allowed: bool) -> str:
     if earlier.state == EffectState.DONE:
         said = f" {earlier.told}" if earlier.told else ""
         return f"It was done already, and isn't done a second time.{said}"
+    if earlier.state == EffectState.PLANNED and is_allowed:
+        return "The same is allowed and being done now, so it isn't begun a second time; whether it happened isn't known yet."
     if earlier.state == EffectState.PLANNED:
         return "The same waits for a colleague, who has to approve it, so it isn't asked for a second time."
     return "The same is under way already, so it isn't begun a second time; whether it happened isn't known yet."

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from projects.presenters import stamp
 from tools.catalogue import CompiledTool
 from tools.models import AfterAction, Effect, Promise, Verdict
+from tools.payloads import (
+    AfterActionPayload,
+    EffectDetailPayload,
+    EffectPayload,
+    PromisePayload,
+    ToolPayload,
+    VerdictPayload,
+)
 
 
-def effect_payload(effect: Effect) -> dict[str, Any]:
+def effect_payload(effect: Effect) -> EffectPayload:
     return {
         "id": str(effect.pk),
         "tool": effect.tool,
@@ -37,7 +43,7 @@ def effect_payload(effect: Effect) -> dict[str, Any]:
     }
 
 
-def effect_detail(effect: Effect) -> dict[str, Any]:
+def effect_detail(effect: Effect) -> EffectDetailPayload:
     """An effect with what was sent, without secrets, what came back, and what followed."""
     return {
         **effect_payload(effect),
@@ -50,7 +56,7 @@ def effect_detail(effect: Effect) -> dict[str, Any]:
     }
 
 
-def after_action_payload(row: AfterAction) -> dict[str, Any]:
+def after_action_payload(row: AfterAction) -> AfterActionPayload:
     return {
         "type": row.type,
         "state": row.state,
@@ -62,7 +68,7 @@ def after_action_payload(row: AfterAction) -> dict[str, Any]:
     }
 
 
-def promise_payload(promise: Promise) -> dict[str, Any]:
+def promise_payload(promise: Promise) -> PromisePayload:
     return {
         "id": str(promise.pk),
         "quote": promise.quote,
@@ -79,7 +85,7 @@ def promise_payload(promise: Promise) -> dict[str, Any]:
     }
 
 
-def verdict_payload(verdict: Verdict) -> dict[str, Any]:
+def verdict_payload(verdict: Verdict) -> VerdictPayload:
     return {
         "tool": verdict.tool,
         "fired": verdict.fired,
@@ -90,7 +96,7 @@ def verdict_payload(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def tool_payload(tool: CompiledTool) -> dict[str, Any]:
+def tool_payload(tool: CompiledTool) -> ToolPayload:
     return {
         "name": tool.name,
         "origin": tool.origin,
@@ -103,7 +109,7 @@ def tool_payload(tool: CompiledTool) -> dict[str, Any]:
         "capability": tool.capability or None,
         "channels": list(tool.channels),
         "category": tool.category or None,
-        "parameters": tool.parameters,
+        "parameters": dict(tool.parameters) if tool.parameters is not None else None,
         "section": tool.section or None,
         "definition": tool.definition.model_dump(mode="json", by_alias=True),
     }

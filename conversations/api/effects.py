@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 from uuid import UUID
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
 from conversations.effects.decisions import release, resolve, take_result
+from projects.api.answers import Answer
 from projects.api.doors import ProjectView
 from projects.api.schema import Schema
 from projects.api.views import JsonAlways
@@ -21,7 +20,18 @@ from projects.lookups import find_effect
 from projects.models.key import Scope
 from projects.tenancy import tenant_tx
 from tools.execution.callback import LENGTH, digest_of
+from tools.payloads import EffectPayload
 from tools.presenters import effect_payload
+
+RESULT = {
+    "type": "object",
+    "additionalProperties": {},
+    "description": "Whatever the tool found; or why it failed, as a text under `error`.",
+}
+
+
+class ReceivedPayload(TypedDict):
+    received: bool
 
 
 class EffectDecision(ProjectView):
@@ -34,19 +44,19 @@ class EffectDecision(ProjectView):
 
 
 class ResolveEffect(EffectDecision):
-    @extend_schema(operation_id="effects_resolve", request=EffectResolution, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, effect_id: UUID) -> Response:
+    @extend_schema(operation_id="effects_resolve", request=EffectResolution)
+    def post(self, request: Request, effect_id: UUID) -> Answer[EffectPayload]:
         """Say whether an effect whose outcome is unknown happened. If it didn't, it is sent again."""
         data = self.valid(EffectResolution)
         effect = resolve(self.project, effect_id, happened=data["happened"], by=self.member_id)
-        return Response(effect_payload(effect))
+        return Answer(effect_payload(effect))
 
 
 class ReleaseEffect(EffectDecision):
-    @extend_schema(operation_id="effects_release", request=None, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, effect_id: UUID) -> Response:
+    @extend_schema(operation_id="effects_release", request=None)
+    def post(self, request: Request, effect_id: UUID) -> Answer[EffectPayload]:
         """Let an effect go out that was held as a repeat."""
-        return Response(effect_payload(release(self.project, effect_id, by=self.member_id)))
+        return Answer(effect_payload(release(self.project, effect_id, by=self.member_id)))
 
 
 class ToolResult(APIView):
@@ -59,8 +69,8 @@ class ToolResult(APIView):
     metadata_class = None
     schema = Schema()
 
-    @extend_schema(operation_id="tool_results_create", request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, token: str) -> Response:
+    @extend_schema(operation_id="tool_results_create", request={"application/json": RESULT})
+    def post(self, request: Request, token: str) -> Answer[ReceivedPayload]:
         """Take the result of a tool that answers later. A second one changes nothing.
 
         An object with a text under `error` says that it failed; anything else is the result.
@@ -71,4 +81,4 @@ class ToolResult(APIView):
         with tenant_tx(place.organization_id):
             if not take_result(place.effect_id, token=token, body=request._request.body):
                 raise Http404
-        return Response({"received": True})
+        return Answer({"received": True})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, NotRequired, TypedDict, cast
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -21,6 +20,8 @@ from projects.api.request_id import request_id_of
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models.key import Scope
 from projects.threads import in_db
+from tools.definition import ActionType
+from tools.payloads import VerdictPayload
 from tools.preview import Preview
 from tools.trial import read_drafts
 
@@ -39,10 +40,40 @@ class EvaluateInput(StrictSerializer):
     preview = serializers.BooleanField(default=False)
 
 
+class SpanPayload(TypedDict):
+    """The place of a quote in the answer, in characters."""
+
+    start: int
+    end: int
+
+
+class PreviewPayload(TypedDict):
+    """What would go out, its secrets masked; `arguments` are what a model read off the conversation."""
+
+    action: Annotated[str, ActionType]
+    arguments: Annotated[dict[str, Any], "As the tool's parameters have them."]
+    sent: Annotated[dict[str, Any], "As the action sends it."]
+
+
+class TriedVerdictPayload(VerdictPayload):
+    span: SpanPayload | None
+    preview: NotRequired[PreviewPayload]
+
+
+class TriedCallPayload(TypedDict):
+    tool: str
+    preview: PreviewPayload
+
+
+class EvaluationPayload(TypedDict):
+    verdicts: list[TriedVerdictPayload]
+    calls: NotRequired[list[TriedCallPayload]]
+
+
 class Evaluate(ProjectView):
     scopes: ClassVar = {"POST": Scope.CONFIGURE}
 
-    @extend_schema(operation_id="tools_evaluate", request=EvaluateInput, responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="tools_evaluate", request=EvaluateInput, responses=EvaluationPayload)
     def post(self, request: Request) -> Response:
         """The verdicts on an answer of the agent's, or on the last one of a conversation; nothing is executed.
 
@@ -73,14 +104,16 @@ async def evaluate(request: HttpRequest) -> HttpResponseBase:
         problem = ApiError(f"model_{error.code}", str(error), status=503 if error.retryable else 502)
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
     kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
-    calls = {"calls": [call_payload(one) for one in tries.calls]} if tries.calls else {}
-    return JsonResponse({"verdicts": [verdict_payload(one) for one in tries.verdicts], **calls}, headers=kept)
+    answer: EvaluationPayload = {"verdicts": [verdict_payload(one) for one in tries.verdicts]}
+    if tries.calls:
+        answer["calls"] = [call_payload(one) for one in tries.calls]
+    return JsonResponse(answer, headers=kept)
 
 
-def verdict_payload(verdict: TrialVerdict) -> dict[str, Any]:
+def verdict_payload(verdict: TrialVerdict) -> TriedVerdictPayload:
     """A verdict with the place of its words, and with what would be sent."""
     judgement, span = verdict.tried.judgement, verdict.tried.span
-    return {
+    payload: TriedVerdictPayload = {
         "tool": judgement.tool.name,
         "fired": judgement.fired,
         "reason": judgement.reason,
@@ -88,13 +121,15 @@ def verdict_payload(verdict: TrialVerdict) -> dict[str, Any]:
         "quote": judgement.quote,
         "conditions": dict(judgement.conditions),
         "span": {"start": span.start, "end": span.end} if span else None,
-        **({"preview": preview_payload(verdict.preview)} if verdict.preview else {}),
     }
+    if verdict.preview:
+        payload["preview"] = preview_payload(verdict.preview)
+    return payload
 
 
-def call_payload(call: TrialCall) -> dict[str, Any]:
+def call_payload(call: TrialCall) -> TriedCallPayload:
     return {"tool": call.tool.name, "preview": preview_payload(call.preview)}
 
 
-def preview_payload(preview: Preview) -> dict[str, Any]:
+def preview_payload(preview: Preview) -> PreviewPayload:
     return {"action": preview.action.value, "arguments": dict(preview.arguments), "sent": dict(preview.sent)}

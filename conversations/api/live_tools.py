@@ -6,7 +6,7 @@ For whoever carries a voice: a bridge between a telephone line or a browser and 
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, TypedDict, cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
@@ -19,6 +19,8 @@ from rest_framework.response import Response
 from conversations.api.views import ConversationView
 from conversations.live_calls import LiveCall, handle_tool_call
 from conversations.live_repeats import Answer
+from conversations.payloads import Block
+from conversations.skills.session import guidance
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
@@ -46,24 +48,50 @@ class LiveCallInput(StrictSerializer):
     heard = TextField(longest=LONGEST_HEARD, required=False, allow_blank=True, default="")
 
 
+class SessionPayload(TypedDict):
+    tools: list[Annotated[dict[str, Any], "A function in the provider's shape."]]
+    instructions: Annotated[str, "What the session's instructions end with; empty where no tool says how it is used."]
+    guidance: Annotated[str, "How the updates of the session are to be read."]
+
+
+class SignalsPayload(TypedDict, total=False):
+    """Each is true where it stands: the agent's part is over, and the channel stops the model."""
+
+    transferred: bool
+    ended: bool
+
+
+class LiveAnswerPayload(SignalsPayload):
+    """`result` is what the model reads. `transferred` or `ended` stands where the agent's part is over: the channel stops the model."""
+
+    result: str
+    is_error: bool
+    block: Block | None
+
+
 class LiveSession(ConversationView):
     scopes: ClassVar = {"GET": Scope.READ}
     queries: ClassVar = {"GET": (OpenApiParameter("provider", OpenApiTypes.STR, enum=list(SHAPES)),)}
 
-    @extend_schema(operation_id="live_session", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="live_session", responses=SessionPayload)
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        """What a live session of this conversation begins with: its tools in the provider's shape, and what its
-        instructions end with.
+        """What a live session of this conversation begins with: its tools in the provider's shape, what its
+        instructions end with, and the guidance for who is given the updates of `/session/updates`.
         """
         provider = request.query_params.get("provider") or "openai"
         offer: Offer = collect_agent_tools(self.project, channel=self.bare_conversation(conversation_id).channel)
-        return Response({"tools": SHAPES[provider](offer), "instructions": offer.addendum})
+        session: SessionPayload = {
+            "tools": SHAPES[provider](offer),
+            "instructions": offer.addendum,
+            "guidance": guidance(),
+        }
+        return Response(session)
 
 
 class LiveCalls(ConversationView):
     scopes: ClassVar = {"POST": Scope.CONVERSE}
 
-    @extend_schema(operation_id="live_calls_create", request=LiveCallInput, responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="live_calls_create", request=LiveCallInput, responses=LiveAnswerPayload)
     def post(self, request: Request, conversation_id: UUID) -> Response:
         """Carry out one tool call of a live session's model, and answer with what the model reads of it.
 
@@ -111,12 +139,12 @@ async def live_calls(request: HttpRequest, conversation_id: UUID) -> HttpRespons
     return JsonResponse(answer_payload(answer), headers=kept)
 
 
-def answer_payload(answer: Answer) -> dict[str, Any]:
+def answer_payload(answer: Answer) -> LiveAnswerPayload:
     return {
         "result": answer.result,
         "is_error": answer.is_error,
         "block": dict(answer.block) if answer.block else None,
-        **answer.signals,
+        **cast(SignalsPayload, answer.signals),
     }
 
 

@@ -8,14 +8,15 @@ from uuid import UUID
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from conversations import operators
 from conversations.api.serializers import MessageInput
 from conversations.api.views import ConversationView
+from conversations.payloads import ConversationPayload, HandedBackPayload, MessagePayload
 from conversations.presenters import message_payload
 from conversations.turns import turn_summary
 from jobs.errors import WrongState
+from projects.api.answers import Answer, Created
 from projects.api.idempotency import idempotent
 from projects.models import Member, Role, User
 from projects.models.key import Scope
@@ -42,35 +43,31 @@ class OperatorView(ConversationView):
 
 
 class TakeOver(OperatorView):
-    @extend_schema(
-        operation_id="conversations_take_over", request=None, responses={200: OpenApiTypes.OBJECT, **CONFLICT}
-    )
-    def post(self, request: Request, conversation_id: UUID) -> Response:
+    @extend_schema(operation_id="conversations_take_over", request=None, responses=CONFLICT)
+    def post(self, request: Request, conversation_id: UUID) -> Answer[ConversationPayload]:
         """Take the conversation over: from now on the agent says nothing in it, and what it was writing is not sent."""
         operators.take_over(self.bare_conversation(conversation_id).pk, by=self.operator)
-        return Response(self.conversation(conversation_id))
+        return Answer(self.conversation(conversation_id))
 
 
 class OperatorMessages(OperatorView):
     @extend_schema(
         operation_id="operator_messages_create",
         request=MessageInput,
-        responses={201: OpenApiTypes.OBJECT, **CONFLICT},
+        responses=CONFLICT,
         parameters=[OpenApiParameter("Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER)],
     )
     @idempotent
-    def post(self, request: Request, conversation_id: UUID) -> Response:
+    def post(self, request: Request, conversation_id: UUID) -> Created[MessagePayload]:
         """Answer as the operator who has the conversation."""
         content = self.valid(MessageInput)["content"]
         message = operators.answer(self.bare_conversation(conversation_id).pk, content, by=self.operator)
-        return Response(message_payload(message), status=201)
+        return Created(message_payload(message))
 
 
 class HandBack(OperatorView):
-    @extend_schema(
-        operation_id="conversations_hand_back", request=None, responses={200: OpenApiTypes.OBJECT, **CONFLICT}
-    )
-    def post(self, request: Request, conversation_id: UUID) -> Response:
+    @extend_schema(operation_id="conversations_hand_back", request=None, responses=CONFLICT)
+    def post(self, request: Request, conversation_id: UUID) -> Answer[HandedBackPayload]:
         """Let the agent go on; `turn` is its answer to what the customer has written since, if that is unanswered.
 
         Those who may configure hand back another operator's conversation too.
@@ -78,4 +75,4 @@ class HandBack(OperatorView):
         own = self.bare_conversation(conversation_id).pk
         turn = operators.hand_back(own, by=self.operator, is_forced=Scope.CONFIGURE in self.caller.scopes)
         answer = self.conversation(conversation_id)
-        return Response({**answer, "turn": turn_summary(turn) if turn else None})
+        return Answer({**answer, "turn": turn_summary(turn) if turn else None})

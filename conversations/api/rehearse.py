@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import asdict
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, TypedDict, cast
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
@@ -16,12 +15,21 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.rehearsal import MOST_TURNS, Difference, Rehearsal, Rehearsed, read_rehearsal, rehearse
+from conversations.rehearsal import (
+    MOST_TURNS,
+    Difference,
+    Kind,
+    Reading,
+    Rehearsal,
+    Rehearsed,
+    read_rehearsal,
+    rehearse,
+)
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.doors import ProjectView
 from projects.api.serializers import StrictSerializer
 from projects.models.key import Scope
-from projects.presenters import stamp
+from projects.presenters import Id, Stamp, stamp
 from projects.threads import in_db
 from tools.trial import read_drafts
 
@@ -34,10 +42,48 @@ class RehearseInput(StrictSerializer):
     turns = serializers.IntegerField(min_value=1, max_value=MOST_TURNS, default=20)
 
 
+class ReadingPayload(TypedDict):
+    fired: bool
+    rule: str
+    reason: str
+    quote: str
+
+
+class DifferencePayload(TypedDict):
+    """One tool's verdict as it was found then, and as it would be now; null where the tool wasn't mentioned."""
+
+    tool: str
+    kind: Annotated[str, Kind] | None
+    before: ReadingPayload | None
+    after: ReadingPayload | None
+
+
+class RehearsedPayload(TypedDict):
+    """One turn, and what would be different in it."""
+
+    turn: Id
+    conversation: Id
+    seq: int
+    replied_at: Stamp | None
+    answer: str
+    differences: list[DifferencePayload]
+    error: Annotated[str | None, "Why it could not be rehearsed."]
+
+
+class RehearsalPayload(TypedDict):
+    """How many turns were rehearsed, and those with a difference or an error."""
+
+    turns: int
+    results: list[RehearsedPayload]
+
+
+ANSWERS = {200: RehearsalPayload, (200, LINES): OpenApiTypes.STR}
+
+
 class Rehearse(ProjectView):
     scopes: ClassVar = {"POST": Scope.CONFIGURE}
 
-    @extend_schema(operation_id="tools_rehearse", request=RehearseInput, responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="tools_rehearse", request=RehearseInput, responses=ANSWERS)
     def post(self, request: Request) -> Response:
         """Replay drafts of tools over the project's last turns; answers with the turns whose verdicts would change."""
         data = self.valid(RehearseInput)
@@ -65,7 +111,8 @@ async def rehearse_door(request: HttpRequest) -> HttpResponseBase:
     done = [one async for one in rehearse(rehearsal)]
     told = [rehearsed_payload(one) for one in done if one.differences or one.error]
     kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
-    return JsonResponse({"turns": len(done), "results": told}, headers=kept)
+    answer: RehearsalPayload = {"turns": len(done), "results": told}
+    return JsonResponse(answer, headers=kept)
 
 
 async def _lines(rehearsal: Rehearsal) -> AsyncIterator[bytes]:
@@ -75,12 +122,11 @@ async def _lines(rehearsal: Rehearsal) -> AsyncIterator[bytes]:
             yield _line(rehearsed_payload(one))
 
 
-def _line(document: dict[str, Any]) -> bytes:
+def _line(document: Mapping[str, Any]) -> bytes:
     return json.dumps(document, cls=DjangoJSONEncoder).encode() + b"\n"
 
 
-def rehearsed_payload(rehearsed: Rehearsed) -> dict[str, Any]:
-    """One turn, and what would be different in it."""
+def rehearsed_payload(rehearsed: Rehearsed) -> RehearsedPayload:
     scene = rehearsed.scene
     return {
         "turn": str(scene.turn_id),
@@ -93,6 +139,9 @@ def rehearsed_payload(rehearsed: Rehearsed) -> dict[str, Any]:
     }
 
 
-def _difference(one: Difference) -> dict[str, Any]:
-    before, after = (asdict(reading) if reading else None for reading in (one.before, one.after))
-    return {"tool": one.tool, "kind": one.kind, "before": before, "after": after}
+def _difference(one: Difference) -> DifferencePayload:
+    return {"tool": one.tool, "kind": one.kind, "before": _reading(one.before), "after": _reading(one.after)}
+
+
+def _reading(one: Reading | None) -> ReadingPayload | None:
+    return {"fired": one.fired, "rule": one.rule, "reason": one.reason, "quote": one.quote} if one else None

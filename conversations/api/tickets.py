@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypedDict
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -11,16 +11,16 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from conversations.contacts import find_customer
+from projects.api.answers import Answer, Created, Page
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models.key import Scope
-from projects.presenters import stamp
+from projects.presenters import Id, Stamp, stamp
 from tools.desk.tickets import LONGEST_BODY, LONGEST_SUBJECT, change_ticket, find_assignee, open_ticket
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
 
@@ -69,8 +69,8 @@ class Tickets(TicketView):
         )
     }
 
-    @extend_schema(operation_id="tickets_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="tickets_list")
+    def get(self, request: Request) -> Answer[Page[TicketPayload]]:
         """The project's tickets, newest first."""
         rows = self.rows
         for name in ("state", "priority"):
@@ -80,9 +80,9 @@ class Tickets(TicketView):
             rows = rows.filter(conversation_id=_uuid(conversation))
         return self.page(rows, ticket_payload)
 
-    @extend_schema(operation_id="tickets_create", request=TicketInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="tickets_create", request=TicketInput)
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Created[TicketDetailPayload]:
         """Open a ticket; it gets the project's next number."""
         data = self.valid(TicketInput)
         conversation = data.pop("conversation", None)
@@ -95,28 +95,65 @@ class Tickets(TicketView):
             by=self.caller.user,
             actor=self.caller.name,
         )
-        return Response(ticket_detail(self.ticket(ticket.pk)), status=201)
+        return Created(ticket_detail(self.ticket(ticket.pk)))
 
 
 class TicketDetail(TicketView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.OPERATE}
 
-    @extend_schema(operation_id="tickets_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, ticket_id: UUID) -> Response:
+    @extend_schema(operation_id="tickets_read")
+    def get(self, request: Request, ticket_id: UUID) -> Answer[TicketDetailPayload]:
         """One ticket with its history."""
-        return Response(ticket_detail(self.ticket(ticket_id)))
+        return Answer(ticket_detail(self.ticket(ticket_id)))
 
-    @extend_schema(operation_id="tickets_change", request=TicketPatch, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, ticket_id: UUID) -> Response:
+    @extend_schema(operation_id="tickets_change", request=TicketPatch)
+    def patch(self, request: Request, ticket_id: UUID) -> Answer[TicketDetailPayload]:
         """Change a ticket; its history keeps what was, and who changed it."""
         changes = self.valid(TicketPatch)
         if "assignee" in changes:
             changes["assignee"] = find_assignee(changes["assignee"])
         change_ticket(self.ticket(ticket_id).pk, changes, by=self.caller.user, actor=self.caller.name)
-        return Response(ticket_detail(self.ticket(ticket_id)))
+        return Answer(ticket_detail(self.ticket(ticket_id)))
 
 
-def ticket_payload(ticket: Ticket) -> dict[str, Any]:
+class AssigneePayload(TypedDict):
+    name: str
+    email: str
+
+
+class TicketPayload(TypedDict):
+    """`number` counts within the project."""
+
+    id: Id
+    number: int
+    subject: str
+    body: str
+    priority: Annotated[str, TicketPriority]
+    state: Annotated[str, TicketState]
+    assignee: AssigneePayload | None
+    conversation: Id | None
+    persona: Id | None
+    effect: Annotated[Id | None, "That of the tool that opened it."]
+    created_at: Stamp
+    updated_at: Stamp
+    closed_at: Stamp | None
+
+
+Changed = Annotated[dict[str, Any], "The fields that changed, as people read them."]
+
+
+class TicketChangePayload(TypedDict):
+    by: str
+    before: Changed
+    after: Changed
+    at: Stamp
+
+
+class TicketDetailPayload(TicketPayload):
+    history: list[TicketChangePayload]
+
+
+def ticket_payload(ticket: Ticket) -> TicketPayload:
     """A ticket as lists show it. Needs `assignee` selected."""
     assignee = ticket.assignee
     return {
@@ -136,12 +173,12 @@ def ticket_payload(ticket: Ticket) -> dict[str, Any]:
     }
 
 
-def ticket_detail(ticket: Ticket) -> dict[str, Any]:
+def ticket_detail(ticket: Ticket) -> TicketDetailPayload:
     """A ticket with who changed what."""
     return {**ticket_payload(ticket), "history": [_change(change) for change in ticket.changes.all()]}
 
 
-def _change(change: TicketChange) -> dict[str, Any]:
+def _change(change: TicketChange) -> TicketChangePayload:
     return {"by": change.actor, "before": change.before, "after": change.after, "at": stamp(change.created_at)}
 
 

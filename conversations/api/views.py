@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from django.http import Http404
@@ -16,6 +16,17 @@ from conversations.api.serializers import ConversationInput, EventInput, Message
 from conversations.api.waiting import wait_seconds
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
+from conversations.payloads import (
+    ConversationPayload,
+    EventPayload,
+    MessagePayload,
+    PersonaPayload,
+    PostedPayload,
+    RepliedPayload,
+    SentEventPayload,
+    TurnPayload,
+    TurnSummaryPayload,
+)
 from conversations.presenters import (
     began_payload,
     conversation_payload,
@@ -27,6 +38,7 @@ from conversations.presenters import (
 from conversations.services import give_fields, post_message, start_conversation
 from conversations.system_events import post_event
 from conversations.turns import turn_payload, turn_summary
+from projects.api.answers import Accepted, Answer, Created, Page
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
@@ -53,7 +65,7 @@ class ConversationView(ProjectView):
             raise Http404
         return found[0]
 
-    def conversation(self, conversation_id: UUID) -> dict[str, Any]:
+    def conversation(self, conversation_id: UUID) -> ConversationPayload:
         """The conversation as the API shows it, or Http404 for another project's as for none."""
         try:
             return read_conversation(self.project.pk, conversation_id)
@@ -65,15 +77,15 @@ class Conversations(ConversationView):
     queries: ClassVar = {"GET": PAGED}
     plans_once = frozenset({"POST"})
 
-    @extend_schema(operation_id="conversations_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="conversations_list")
+    def get(self, request: Request) -> Answer[Page[ConversationPayload]]:
         """The project's conversations, newest first."""
         rows = Conversation.objects.filter(project_id=self.project.pk)
         return self.page(shown(rows), conversation_payload)
 
-    @extend_schema(operation_id="conversations_create", request=ConversationInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="conversations_create", request=ConversationInput)
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Created[ConversationPayload]:
         """Open a conversation with a customer."""
         data = self.valid(ConversationInput)
         conversation = start_conversation(
@@ -83,14 +95,14 @@ class Conversations(ConversationView):
             known=known_fields(self.project, data["persona"], path="persona."),
             metadata=data["metadata"],
         )
-        return Response(began_payload(conversation), status=201)
+        return Created(began_payload(conversation))
 
 
 class ConversationDetail(ConversationView):
-    @extend_schema(operation_id="conversations_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, conversation_id: UUID) -> Response:
+    @extend_schema(operation_id="conversations_read")
+    def get(self, request: Request, conversation_id: UUID) -> Answer[ConversationPayload]:
         """One conversation."""
-        return Response(self.conversation(conversation_id))
+        return Answer(self.conversation(conversation_id))
 
 
 class Messages(ConversationView):
@@ -104,8 +116,8 @@ class Messages(ConversationView):
     }
     plans_once = frozenset({"POST"})
 
-    @extend_schema(operation_id="messages_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, conversation_id: UUID) -> Response:
+    @extend_schema(operation_id="messages_list")
+    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[MessagePayload]]:
         """The transcript in order."""
         rows = Message.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, message_payload, ordering="seq")
@@ -113,10 +125,10 @@ class Messages(ConversationView):
     @extend_schema(
         operation_id="messages_create",
         request=MessageInput,
-        responses={202: OpenApiTypes.OBJECT, 200: OpenApiTypes.OBJECT},
+        responses={(200, "text/event-stream"): OpenApiTypes.STR},
     )
     @idempotent
-    def post(self, request: Request, conversation_id: UUID) -> Response:
+    def post(self, request: Request, conversation_id: UUID) -> Accepted[PostedPayload] | Answer[RepliedPayload]:
         """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed.
 
         While an operator has the conversation it is stored for them: `turn` is null, nothing is waited for or streamed, and
@@ -133,30 +145,32 @@ class Messages(ConversationView):
         message = message_payload(posted.message)
         if posted.turn is None:
             operator = self.conversation(conversation_id)["operator"]
-            return Response({"message": message, "turn": None, "operator": operator}, status=202)
-        return Response({"message": message, "turn": turn_summary(posted.turn)}, status=202)
+            kept: PostedPayload = {"message": message, "turn": None, "operator": operator}
+            return Accepted(kept)
+        answered: PostedPayload = {"message": message, "turn": turn_summary(posted.turn)}
+        return Accepted(answered)
 
 
 class Turns(ConversationView):
     queries: ClassVar = {"GET": PAGED}
 
-    @extend_schema(operation_id="turns_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, conversation_id: UUID) -> Response:
+    @extend_schema(operation_id="turns_list")
+    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[TurnSummaryPayload]]:
         """The conversation's turns in order."""
         rows = Turn.objects.filter(conversation=self.bare_conversation(conversation_id)).select_related("reply")
         return self.page(rows, turn_summary, ordering="seq")
 
 
 class TurnDetail(ConversationView):
-    @extend_schema(operation_id="turns_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Response:
+    @extend_schema(operation_id="turns_read")
+    def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Answer[TurnPayload]:
         """One turn with its jobs, verdicts, effects, directives and model calls."""
         conversation = self.bare_conversation(conversation_id)
         turns = Turn.objects.filter(conversation=conversation).select_related("reply", "directives_used")
         turn = turns.filter(pk=turn_id).first()
         if turn is None:
             raise Http404
-        return Response(turn_payload(turn))
+        return Answer(turn_payload(turn))
 
 
 class Events(ConversationView):
@@ -175,21 +189,21 @@ class Events(ConversationView):
         is_silent = after == conversation.last_event and not conversation.last_turn
         return Response({"after": after, "is_reset": not known, "is_silent": is_silent})
 
-    @extend_schema(operation_id="events_create", request=EventInput, responses={202: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="events_create", request=EventInput)
     @idempotent
-    def post(self, request: Request, conversation_id: UUID) -> Response:
+    def post(self, request: Request, conversation_id: UUID) -> Accepted[SentEventPayload]:
         """Send a system event into the conversation."""
         data = self.valid(EventInput)
         conversation = self.bare_conversation(conversation_id)
         turn = post_event(conversation, data["idn"], data["payload"])
-        return Response({"idn": data["idn"], "turn": turn_summary(turn) if turn else None}, status=202)
+        return Accepted({"idn": data["idn"], "turn": turn_summary(turn) if turn else None})
 
 
 class SystemEvents(ConversationView):
     queries: ClassVar = {"GET": PAGED}
 
-    @extend_schema(operation_id="events_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, conversation_id: UUID) -> Response:
+    @extend_schema(operation_id="events_list")
+    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[EventPayload]]:
         """Everything that happened in the conversation, by the sources' names."""
         rows = Event.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, _event_payload, ordering="seq")
@@ -198,17 +212,17 @@ class SystemEvents(ConversationView):
 class PersonaDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONVERSE}
 
-    @extend_schema(operation_id="personas_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, persona_id: UUID) -> Response:
+    @extend_schema(operation_id="personas_read")
+    def get(self, request: Request, persona_id: UUID) -> Answer[PersonaPayload]:
         """A customer with everything known about them."""
-        return Response(persona_payload(self._persona(persona_id)))
+        return Answer(persona_payload(self._persona(persona_id)))
 
-    @extend_schema(operation_id="personas_update", request=PersonaPatch, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, persona_id: UUID) -> Response:
+    @extend_schema(operation_id="personas_update", request=PersonaPatch)
+    def patch(self, request: Request, persona_id: UUID) -> Answer[PersonaPayload]:
         """Set fields of a customer; no observation overrides them."""
         data = self.valid(PersonaPatch)
         give_fields(self._persona(persona_id), known_fields(self.project, data))
-        return Response(persona_payload(self._persona(persona_id)))
+        return Answer(persona_payload(self._persona(persona_id)))
 
     def _persona(self, persona_id: UUID) -> Persona:
         personas = Persona.objects.filter(project_id=self.project.pk).prefetch_related("fields")
@@ -218,7 +232,7 @@ class PersonaDetail(ProjectView):
         return persona
 
 
-def _event_payload(event: Event) -> dict[str, Any]:
+def _event_payload(event: Event) -> EventPayload:
     streamed = event.type if event.type != EventType.SYSTEM else None
     return {
         "seq": event.seq,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from conversations.calls.ending import end_call, end_with_effect
-from conversations.effects.approval import ask_for_approval, waiting_for
+from conversations.effects.approval import ask_for_approval, hold_repeat, waiting_for
 from conversations.effects.ending import tell_held
 from conversations.effects.work import has_asked_since
 from conversations.log import ConversationLog
@@ -79,7 +79,7 @@ def _keep_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again
     earlier = None if asked_again else find_repeated(effect) or waiting_for(effect)
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
         return Begin.ASKS
-    if earlier is not None and ledger.hold(effect, earlier):
+    if earlier is not None and hold_repeat(effect, earlier):
         tell_held(log, effect)
         end_call(log, call, result_of(effect), is_error=False)
     elif too_much := cap_of(effect):

@@ -12,7 +12,7 @@ from conversations.effects.ending import OUTCOMES, sentence_of
 from conversations.facts import MAX_VALUE, NORMALISERS, RefusedValue, holds_controls
 from conversations.log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
-from conversations.services import give_fields
+from conversations.services import give_fields, set_read_field
 from conversations.urgent import speak_up
 from conversations.waits import end_wait
 from projects.agent import AgentConfig
@@ -27,6 +27,8 @@ from tools.execution.after_actions import end_after_action, input_of, message_of
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 LONGEST_SECTION = 8_000
+# What a model makes of an answer is nobody's word for where a customer is reached.
+REACHED_BY = ("phone", "email")
 SET_PROMPT_SECTION = "set_prompt_section"
 SET_PERSONA_ATTRIBUTE = "set_persona_attribute"
 
@@ -105,7 +107,13 @@ def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: Prepa
 def _give_attribute(persona: Persona, prepared: Prepared, config: AgentConfig) -> str:
     """Set it, and name it. Raises RefusedValue."""
     options = cast(PersonaAttributeOptions, _options(prepared.row))
-    give_fields(persona, {options.attribute: _attribute(options.attribute, prepared.value, config)})
+    value = _attribute(options.attribute, prepared.value, config)
+    if options.attribute not in REACHED_BY or not instruction_of(prepared.row):
+        give_fields(persona, {options.attribute: value})
+    elif not set_read_field(persona, options.attribute, value):
+        raise RefusedValue(
+            f"{options.attribute} was set by staff or the API, and what a model reads doesn't replace it."
+        )
     return options.attribute
 
 

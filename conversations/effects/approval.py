@@ -9,9 +9,10 @@ from conversations.waits import end_wait
 from todos.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
+from tools import ledger
 from tools.execution.repeats import find_waiting
 from tools.ledger import needs_approval
-from tools.models import Effect
+from tools.models import Effect, EffectState
 from tools.presenters import effect_payload
 from tools.promises import give_time
 
@@ -33,6 +34,11 @@ def waiting_for(effect: Effect) -> Effect | None:
 def is_allowed(effect: Effect) -> bool:
     """Whether the yes that a planned effect needs was given, by a person or a standing rule."""
     return Todo.objects.filter(effect=effect, status__in=GIVEN).exists()
+
+
+def hold_repeat(effect: Effect, earlier: Effect) -> bool:
+    """Hold a repeat of what was done, or is to be done (E6). False when it was begun meanwhile, or is over."""
+    return ledger.hold(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_allowed(earlier))
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:

@@ -25,9 +25,11 @@ from tools.presenters import effect_payload
 from tools.promises import settle_promises
 
 CHECKED = (
-    "It is not known whether this happened ({tool}: “{quote}”); a colleague is checking it. "
+    "It is not known whether what was promised (“{quote}”) has happened; a colleague is checking it. "
     "Say so if the customer asks, and never that it was done."
 )
+# What staff reads of a fault, such as what a model's server answered, is nothing for a customer.
+FAULT = "{tool} was not done: a fault on our side kept it from being tried. Staff sees it."
 # The job that looks whether the callback came.
 CALLBACK = "callback"
 NO_CALLBACK = "It was taken on, and no result has come."
@@ -50,10 +52,13 @@ def settle(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
         end_effect(log, effect, outcome, state=STATES[course])
 
 
-def give_up(log: ConversationLog, effect: Effect, reason: str) -> None:
-    """It can't be worked on any more: what has begun may have happened, anything else certainly did not (E4)."""
+def give_up(log: ConversationLog, effect: Effect, reason: str, *, told: str = "") -> None:
+    """It can't be worked on any more: what has begun may have happened, anything else certainly did not (E4).
+
+    `told` is what the agent is told of one that did not, in place of the reason.
+    """
     state = EffectState.UNKNOWN if effect.state == EffectState.SENDING or effect.is_uncertain else EffectState.FAILED
-    end_effect(log, effect, Outcome.failed(reason), state=state)
+    end_effect(log, effect, Outcome.failed(reason, told=told), state=state)
 
 
 def tell_held(log: ConversationLog, effect: Effect) -> None:
@@ -79,7 +84,7 @@ def tell_end(log: ConversationLog, effect: Effect) -> None:
 def sentence_of(effect: Effect) -> str:
     """An effect's end as the agent is told it. An unknown one is never told as a success (E5)."""
     if effect.state == EffectState.UNKNOWN:
-        return CHECKED.format(tool=effect.tool, quote=effect.quote)
+        return CHECKED.format(quote=effect.quote)
     if effect.state == EffectState.DONE:
         return effect.told or f"{effect.tool} was done."
     return effect.told or f"{effect.tool} was not done: {effect.error}"

@@ -15,9 +15,10 @@ from pydantic import ValidationError
 
 from conversations.effects import after_actions
 from conversations.effects.after_actions import Prepared, give_up_after_actions
-from conversations.effects.approval import ask_for_approval, waiting_for
+from conversations.effects.approval import ask_for_approval, hold_repeat, waiting_for
 from conversations.effects.asking import ask_arguments, has_asked_again
 from conversations.effects.ending import (
+    FAULT,
     NO_CALLBACK,
     conversation_of,
     give_up,
@@ -84,7 +85,7 @@ def give_up_effect(job: ClaimedJob, reason: str) -> None:
         return
     with open_log(conversation_of(effect)) as log:
         if effect.state in ledger.OPEN:
-            give_up(log, effect, reason)
+            give_up(log, effect, reason, told=FAULT.format(tool=effect.tool))
         give_up_after_actions(log, effect, reason)
 
 
@@ -205,7 +206,7 @@ def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -
     earlier = (find_repeated(effect) or waiting_for(effect)) if is_looked_for else None
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
         return Begin.ASKS
-    if earlier is not None and ledger.hold(effect, earlier):
+    if earlier is not None and hold_repeat(effect, earlier):
         tell_held(log, effect)
         return Begin.OVER
     if too_much := cap_of(effect):

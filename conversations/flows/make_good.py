@@ -9,7 +9,7 @@ from django.utils import timezone
 from conversations.effects.told import read_told
 from conversations.flows.once import Calls, ask_once, skip
 from conversations.hours import working_status
-from conversations.make_good import broken_promise, day_of, make_good
+from conversations.make_good import broken_promise, day_of, is_unsure, make_good
 from conversations.models import Conversation, PersonaField
 from conversations.skills.context import Fact, Line
 from conversations.skills.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
@@ -27,11 +27,11 @@ from tools.models import Promise
 
 @dataclass(frozen=True)
 class Begun:
-    """A broken promise about to be made good."""
+    """A broken promise about to be made good. No model is asked for words about what may have happened."""
 
     promise: Promise
     conversation: Conversation
-    request: ChatRequest
+    request: ChatRequest | None
 
 
 async def run_make_good(job: ClaimedJob) -> None:
@@ -47,6 +47,8 @@ async def run_make_good(job: ClaimedJob) -> None:
 
 
 async def _ask(begun: Begun, calls: Calls) -> MakeGood | None:
+    if begun.request is None:
+        return None
     try:
         return await ask_once(begun.request, output=MakeGood, calls=calls)
     except GiveUp:
@@ -70,6 +72,8 @@ def _begin(job: ClaimedJob) -> Begun | None:
         if promise is None:
             return None
         conversation = _conversation_of(promise)
+        if is_unsure(promise):
+            return Begun(promise, conversation, None)
         config = conversation.project.agent_version.config
         known = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
         told = read_told(conversation.pk)

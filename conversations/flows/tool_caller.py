@@ -119,7 +119,7 @@ async def _decide(job: ClaimedJob, begun: Begun) -> Contested:
         await in_db(keep_calls, job, begun.scene.turn, records)
         raise as_failure(error) from error
     crash_point("lane.llm_done_pre_commit")
-    judgements = judge(detections.all, tools=begun.offered, answer=exchange.answer)
+    judgements = judge(detections.all, tools=begun.offered, exchange=exchange)
     read = Read(groups, detections, judgements, identify_conflicts(judgements))
     finish = None if read.conflicts.contested else State.DONE
     await commit(job, lambda log: _write_decided(log, job, begun, read, records), finish=finish)

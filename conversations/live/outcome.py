@@ -6,12 +6,12 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from conversations.live.hub import Listener, Room, hub
 from conversations.live.stream import EventStream, Place
 from conversations.models import Turn, TurnStatus
+from conversations.payloads import MessagePayload, TurnSummaryPayload
 from conversations.presenters import message_payload
 from conversations.turns import turn_summary
 from projects.tenancy import tenant_tx
@@ -26,8 +26,8 @@ FINAL = (TurnStatus.DONE, TurnStatus.FAILED, TurnStatus.SUPERSEDED)
 class Outcome:
     """A turn that ended, as the API shows it."""
 
-    turn: dict[str, Any]
-    reply: dict[str, Any] | None
+    turn: TurnSummaryPayload
+    reply: MessagePayload | None
 
 
 async def wait_for_outcome(

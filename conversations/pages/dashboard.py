@@ -138,7 +138,8 @@ def _today(entry: Entry, now: datetime) -> dict[str, Any]:
     if version is None or not version.config.hours:
         return {"today": day}
     status = working_status(version.config, at=now)
-    return {"today": f"{day}, {status.reason}" if status.is_open else f"{day}, closed: {status.reason}"}
+    said = status.reason if status.is_open or status.reason.startswith("closed") else f"closed: {status.reason}"
+    return {"today": f"{day}, {said}"}
 
 
 def _steps(steps: list[Step], entry: Entry) -> dict[str, Any]:

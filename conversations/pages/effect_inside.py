@@ -27,7 +27,7 @@ from tools.models import AfterAction, AfterActionState, Effect, EffectState, Pro
 LONGEST_TOLD = 90
 DELIVERY = {
     "once": "Once: it is never repeated by itself",
-    "idempotent": "Idempotent: trying again is safe, under the same key",
+    "idempotent": "Idempotent: trying again is safe, whoever gets it knows it by its key",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -99,14 +100,24 @@ def standing_of(effect: Effect) -> Standing:
 
 def title_of(effect: Effect) -> str:
     """What it does in a few words: its kind, and to whom or where."""
-    kind = KINDS.get(effect.kind) or effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
+    own = effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
+    kind = KINDS.get(effect.kind) or own
     request: Mapping[str, Any] = effect.request or {}
     if recipient := request.get("to") or (request.get("form") or {}).get("To"):
         return f"{kind} to {recipient}"
     if url := request.get("url"):
-        return f"{request.get('method', 'POST')} {urlsplit(str(url)).netloc}{urlsplit(str(url)).path}"
-    details = [str(value) for value in effect.arguments.values() if isinstance(value, str | int) and value != ""]
+        return f"{own}, at {urlsplit(str(url)).netloc}"
+    details = [_detail(value) for value in effect.arguments.values() if isinstance(value, str | int) and value != ""]
     return f"{kind}: {', '.join(details[:3])}"[:120] if details else kind
+
+
+def _detail(value: str | int) -> str:
+    """A day as people write it, anything else as it stands."""
+    try:
+        day = date.fromisoformat(str(value)) if len(str(value)) == len("2026-11-25") else None
+    except ValueError:
+        day = None
+    return f"{day:%a} {day.day} {day:%b}" if day else str(value)
 
 
 def request_lines(request: Mapping[str, Any] | None) -> str:

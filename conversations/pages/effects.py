@@ -47,7 +47,7 @@ TABS: Mapping[str, tuple[str, tuple[EffectState, ...]]] = {
 HOT = {"unknown", "held"}
 ANSWERED = {
     "happened": "It counts as done.",
-    "not": "It is sent again now, under the same key.",
+    "not": "It is sent again now.",
     "release": "It is released, and runs now.",
 }
 

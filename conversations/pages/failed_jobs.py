@@ -46,6 +46,12 @@ LANES: Mapping[str, LaneWords] = {
     "todo": LaneWords("Todo", "An approved todo was given up; it says how far it came."),
     "follow_up": LaneWords("Follow-up", "The agent did not write again after the silence."),
     "summary": LaneWords("Summary", "The next prompts carry the longer transcript."),
+    "extraction": LaneWords(
+        "What is left to do", "Whether the conversation left something to be done was not found out."
+    ),
+    "make_good": LaneWords("Correction", "A promise broke, and no todo says how it is put right."),
+    "todo_news": LaneWords("News of a todo", "The agent was not told what became of a todo."),
+    "todo_notice": LaneWords("Notice to approvers", "Nobody was written to about todos that wait for a yes."),
     "operator_notice": LaneWords("Notice to operators", "Nobody was written to about customers who wait for a person."),
     "calendar": LaneWords("Calendar", "The booking stands, and the connected calendar doesn’t show it as it is."),
 }

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
 
 from projects.models import User
 from projects.models.key import Scope
@@ -26,6 +27,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
+@require_safe
 def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     """Talk to the agent, and see each turn from within."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)

@@ -78,8 +78,8 @@ def _quality(now: Week, before: Week) -> Stat:
 def _failed(now: Week, before: Week) -> Stat:
     beneath = f"{before.failed_jobs:,} the week before"
     if not now.failed_jobs:
-        return Stat("Failed jobs", "0", beneath=beneath)
-    return Stat("Failed jobs", f"{now.failed_jobs:,}", beneath=beneath, tone="bad", icon="alert-triangle")
+        return Stat("What failed", "0", beneath=beneath)
+    return Stat("What failed", f"{now.failed_jobs:,}", beneath=beneath, tone="bad", icon="alert-triangle")
 
 
 def _cost(now: Week, before: Week) -> Stat:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import cast
 from uuid import UUID
@@ -15,6 +15,7 @@ from django.db.models.functions import RowNumber
 from django.http import Http404
 from django.utils import timezone
 
+from conversations.contacts import read_contact
 from conversations.live.publish import publish_beginning
 from conversations.models import Channel, Conversation, Message, Persona
 from conversations.outcomes import ConversationOver
@@ -161,8 +162,19 @@ def bookings_to_come(visit: Visit, *, language: str) -> list[ToCome]:
     if not visit.is_known:
         return []
     now = timezone.now()
-    found = standing_bookings(visit.project, Clue(persona_id=visit.persona.pk), now=now)
+    found = standing_bookings(visit.project, _clue(visit), now=now)
     return [ToCome(own_line(one, visit.project, now=now, language=language), manage_url(one)) for one in found]
+
+
+def _clue(visit: Visit) -> Clue:
+    """What is theirs: what they booked; and, for somebody who has proved who they are, what is under their name and the number on
+    file, as the tools find it (D14). A link alone, where nobody has to prove anything, opens no more than their own.
+    """
+    mine = Clue(persona_id=visit.persona.pk)
+    contact = read_contact(visit.persona.pk) if level_of(visit.project) != "none" else None
+    if contact is None:
+        return mine
+    return replace(mine, phone=contact.phone_on_file, name=contact.name)
 
 
 def proof_asked_of(visit: Visit) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import jwt
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from projects.crypto import WrongSecret
 from projects.models import Widget
 from projects.widgets import shopper_secret
 
@@ -57,7 +58,11 @@ class Shopper:
 
 def read_shopper(token: str, widget: Widget) -> Shopper:
     """The shopper that a shop's token names. Raises ShopperRefused."""
-    secret = shopper_secret(widget)
+    try:
+        secret = shopper_secret(widget)
+    except WrongSecret:
+        sentence = "This widget's shopper secret can't be read any more; make a new one under Widget."
+        raise ShopperRefused("shopper_not_set_up", sentence) from None
     if not secret:
         raise ShopperRefused("shopper_not_set_up", "This widget has no shopper secret yet; make one under Widget.")
     if len(token) > LONGEST:

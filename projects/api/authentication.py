@@ -151,13 +151,20 @@ def _project_of(user: User, *, slug: str) -> ProjectPlace:
         raise ApiError("project_required", "Name the project in the header X-Project, or in ?project= .")
     place = find_project(user_id=user.pk, slug=slug) if SLUG.fullmatch(slug) else None
     if place is None:
-        raise ApiError("not_found", "You are in no project of this name.", status=404)
+        raise _no_project()
     return place
 
 
+def _no_project() -> ApiError:
+    return ApiError("not_found", "You are in no project of this name.", status=404)
+
+
 def _admit_member(user: User, project_id: UUID) -> Caller:
-    project = Project.objects.get(pk=project_id)
-    member = Member.objects.get(user=user)
+    try:
+        project, member = Project.objects.get(pk=project_id), Member.objects.get(user=user)
+    except (Project.DoesNotExist, Member.DoesNotExist) as error:
+        # Gone since it was looked up
+        raise _no_project() from error
     return Caller(
         project=project,
         organization_id=current_organization_id(),

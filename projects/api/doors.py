@@ -7,13 +7,14 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model, QuerySet
-from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from projects.api.answers import Answer, Page
 from projects.api.pagination import PAGED, Pages
 from projects.api.views import TenantView
 
 M = TypeVar("M", bound=Model)
+P = TypeVar("P")
 
 
 class ProjectView(TenantView):
@@ -27,7 +28,7 @@ class ProjectView(TenantView):
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
 
-    def page(self, rows: QuerySet[M], present: Callable[[M], dict[str, Any]], *, ordering: str = "-id") -> Response:
+    def page(self, rows: QuerySet[M], present: Callable[[M], P], *, ordering: str = "-id") -> Answer[Page[P]]:
         """One page of rows, and where the next one is. A view that takes no `limit` and `cursor` is a mistake."""
         if not {*PAGED} <= {*self.queries.get("GET", ())}:
             raise ImproperlyConfigured(f"{type(self).__name__}.queries has no PAGED for GET.")

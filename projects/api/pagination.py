@@ -14,10 +14,10 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.utils.urls import replace_query_param
 
+from projects.api.answers import Answer, Page
 from projects.api.problem import ApiError
 
 LARGEST_PAGE = 200
@@ -30,6 +30,7 @@ PAGED = (
 )
 
 M = TypeVar("M", bound=Model)
+P = TypeVar("P")
 
 
 class Pages(BasePagination):
@@ -50,12 +51,8 @@ class Pages(BasePagination):
         self._next = _next_url(request, last=found[limit - 1], ordering=ordering) if len(found) > limit else None
         return found[:limit]
 
-    def get_paginated_response(self, data: Any) -> Response:
-        return Response({"results": data, "next": self._next})
-
-    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        link = {"type": "string", "format": "uri", "nullable": True}
-        return {"type": "object", "required": ["results", "next"], "properties": {"results": schema, "next": link}}
+    def get_paginated_response(self, data: list[P]) -> Answer[Page[P]]:
+        return Answer({"results": data, "next": self._next})
 
 
 def _limit(request: Request) -> int:

@@ -11,9 +11,10 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import force_instance
 from rest_framework import serializers
 
+from projects.api.answers import answers_of
 from projects.api.fields import TextField
-from projects.api.pagination import PAGED, Pages
 from projects.api.serializers import StrictSerializer
+from projects.api.shapes import shape_of
 
 ERROR = {
     "type": "object",
@@ -46,21 +47,35 @@ NAMED_BY = {"name": "name", "slug": "slug"}
 
 
 class Schema(AutoSchema):
-    """Adds our error to every operation, what its address may ask, the form of lists, and the header to those that take an
-    Idempotency-Key. A body that refuses what it doesn't know says so.
+    """Reads what a handler answers with off its type, beside what `extend_schema` says of it. Adds our error to every operation,
+    what its address may ask, and the header to those that take an Idempotency-Key. A body that refuses what it doesn't know
+    says so.
     """
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
-        content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-        operation["responses"].setdefault("default", {"description": "What went wrong.", "content": content})
-        if {*PAGED} <= {*self._queries()}:
-            operation["responses"]["200"]["content"]["application/json"]["schema"] = _list_of_objects()
+        operation["responses"].setdefault("default", {"description": "What went wrong."})
+        for status, answer in operation["responses"].items():
+            if not status.isdigit() or int(status) >= 400:
+                answer.setdefault("content", {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}})
         if getattr(self._handler(), "is_idempotent", False):
             _add_parameter(operation, IDEMPOTENCY_KEY)
         return operation
+
+    def get_response_serializers(self) -> Any:
+        return {} if answers_of(self._handler()) else super().get_response_serializers()
+
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+        answers = {code: shape_of(payload, self) for code, payload in answers_of(self._handler()).items()}
+        respond = self._get_response_for_code
+        said = {str(code): respond(shape, str(code)) for code, shape in answers.items()}  # type: ignore[no-untyped-call]
+        for status, more in super()._get_response_bodies(direction).items():
+            # What a handler answers in JSON may be had in another form too.
+            content = {**said.get(status, {}).get("content", {}), **more.get("content", {})}
+            said[status] = {**more, "content": content} if content else more
+        return said
 
     def get_override_parameters(self) -> list[Any]:
         return [*super().get_override_parameters(), *self._queries()]
@@ -88,12 +103,6 @@ class Schema(AutoSchema):
 
     def _handler(self) -> Any:
         return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)
-
-
-def _list_of_objects() -> dict[str, Any]:
-    return Pages().get_paginated_response_schema(
-        {"type": "array", "items": {"type": "object", "additionalProperties": {}}}
-    )
 
 
 def share_the_error(result: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
@@ -30,7 +30,11 @@ FORBIDDEN = frozenset({"id", "organization", "project", "tenant"})
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses fields that it doesn't take, each with a sentence."""
+    """Refuses fields that it doesn't take, each with a sentence. `meant` says of names that no client sets which field of this
+    body takes what they hold elsewhere.
+    """
+
+    meant: ClassVar[Mapping[str, str]] = {}
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         fields = super().get_fields()
@@ -43,7 +47,8 @@ class StrictSerializer(serializers.Serializer[Any]):
             writable = [name for name, field in self.fields.items() if not field.read_only]
             for name in data:
                 if name not in writable:
-                    raise ValidationError({name: _refusal(str(name), known=self.fields, writable=writable)})
+                    refusal = _refusal(str(name), known=self.fields, writable=writable, meant=self.meant)
+                    raise ValidationError({name: refusal})
         return super().to_internal_value(data)
 
 
@@ -55,9 +60,10 @@ def _say_what_would_be_right(field: serializers.Field[Any, Any, Any, Any]) -> No
             field.error_messages[code] = words.format(choices=choices)
 
 
-def _refusal(name: str, *, known: Iterable[str], writable: list[str]) -> ErrorDetail:
+def _refusal(name: str, *, known: Iterable[str], writable: list[str], meant: Mapping[str, str]) -> ErrorDetail:
     if name in FORBIDDEN or name in known:
-        return ErrorDetail("cannot be set.", code="forbidden_field")
+        hint = f" Did you mean '{meant[name]}'?" if name in meant else ""
+        return ErrorDetail(f"cannot be set.{hint}", code="forbidden_field")
     return ErrorDetail(f"Unknown field '{name[:100]}'. {_suggestion(name, writable)}", code="unknown_field")
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.api.answers import Answer, Created, Page
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
-from projects.knowledge.presenters import article_line, article_payload, found_payload
+from projects.knowledge.presenters import (
+    ArticleLinePayload,
+    ArticlePayload,
+    FoundArticlePayload,
+    article_line,
+    article_payload,
+    found_payload,
+)
 from projects.knowledge.search import LONGEST_QUESTION, search_articles
 from projects.knowledge.services import (
     NoSuchArticle,
@@ -84,27 +91,27 @@ class Articles(KnowledgeView):
         )
     }
 
-    @extend_schema(operation_id="knowledge_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="knowledge_list")
+    def get(self, request: Request) -> Answer[Page[ArticleLinePayload] | Page[FoundArticlePayload]]:
         """The articles by title, without their bodies. With `q` what a question finds, each with its passage."""
         state, question = self.asked_state(), request.query_params.get("q", "")
         if question.strip():
-            return Response({"results": self._found(question, state), "next": None})
+            return Answer({"results": self._found(question, state), "next": None})
         rows = Article.objects.filter(project=self.project)
         if state is not None:
             rows = rows.filter(published_at__isnull=not state)
         return self.page(rows, lambda article: article_line(article, self.project), ordering="title")
 
-    @extend_schema(operation_id="knowledge_create", request=ArticleInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="knowledge_create", request=ArticleInput)
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Created[ArticlePayload]:
         """Write an article. Its address is made of its title, and stays when the title changes."""
         data = self.valid(ArticleInput)
         is_published = data.pop("published")
         article = write_article(self.project, ArticleText(**data), by=self.writer, is_published=is_published)
-        return Response(article_payload(article, self.project), status=201)
+        return Created(article_payload(article, self.project))
 
-    def _found(self, question: str, state: bool | None) -> list[dict[str, Any]]:
+    def _found(self, question: str, state: bool | None) -> list[FoundArticlePayload]:
         if len(question) > LONGEST_QUESTION:
             raise ApiError(
                 "too_long", f"q has {len(question):,} characters; the limit is {LONGEST_QUESTION:,}.", field="q"
@@ -116,20 +123,24 @@ class Articles(KnowledgeView):
 class ArticleDetail(KnowledgeView):
     scopes: ClassVar = {"GET": Scope.READ, "PUT": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
 
-    @extend_schema(operation_id="knowledge_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, slug: str) -> Response:
+    @extend_schema(operation_id="knowledge_read")
+    def get(self, request: Request, slug: str) -> Answer[ArticlePayload]:
         """One article, published or not."""
-        return Response(article_payload(self.article(slug), self.project))
+        return Answer(article_payload(self.article(slug), self.project))
 
-    @extend_schema(operation_id="knowledge_write", request=ArticleChange, responses=OpenApiTypes.OBJECT)
-    def put(self, request: Request, slug: str) -> Response:
+    @extend_schema(operation_id="knowledge_write", request=ArticleChange)
+    def put(self, request: Request, slug: str) -> Answer[ArticlePayload]:
         """Save another text, at the same address; 409 where `version` isn't the one that stands any more."""
         data, article = self.valid(ArticleChange), self.article(slug)
         text = ArticleText(title=data["title"], excerpt=data["excerpt"], body=data["body"])
-        change_article(article, text, by=self.writer, started_from=data.get("version"))
+        try:
+            change_article(article, text, by=self.writer, started_from=data.get("version"))
+        except NoSuchArticle:
+            # Somebody has deleted it since it was found.
+            raise Http404 from None
         if "published" in data:
             (publish_article if data["published"] else unpublish_article)(article, by=self.writer)
-        return Response(article_payload(self.article(slug), self.project))
+        return Answer(article_payload(self.article(slug), self.project))
 
     @extend_schema(operation_id="knowledge_delete", responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:

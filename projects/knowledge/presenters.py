@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, TypedDict
 
 from projects.knowledge.links import article_url
 from projects.knowledge.passages import passage_of
 from projects.knowledge.search import Found
 from projects.models import Article, Project
+from projects.presenters import Url
 
 LONGEST_PASSAGE = 600
 
 
-def article_line(article: Article, project: Project) -> dict[str, Any]:
+class ArticleLinePayload(TypedDict):
+    slug: str
+    title: str
+    excerpt: str
+    published: bool
+    published_at: datetime | None
+    language: Annotated[str, "The text search configuration that its words are kept in."]
+    version: int
+    url: Url | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class ArticlePayload(ArticleLinePayload):
+    body: str
+
+
+class FoundArticlePayload(TypedDict):
+    """An article that a question met, with the passage that answers."""
+
+    slug: str
+    title: str
+    excerpt: str
+    published: bool
+    url: Url | None
+    passage: str
+    score: float
+
+
+def article_line(article: Article, project: Project) -> ArticleLinePayload:
     """One article without its body, for lists."""
     return {
         "slug": article.slug,
@@ -28,11 +59,11 @@ def article_line(article: Article, project: Project) -> dict[str, Any]:
     }
 
 
-def article_payload(article: Article, project: Project) -> dict[str, Any]:
+def article_payload(article: Article, project: Project) -> ArticlePayload:
     return {**article_line(article, project), "body": article.body}
 
 
-def found_payload(found: Found, project: Project) -> dict[str, Any]:
+def found_payload(found: Found, project: Project) -> FoundArticlePayload:
     """An article that a question met, with the passage that answers."""
     return {
         "slug": found.slug,

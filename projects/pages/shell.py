@@ -21,6 +21,7 @@ def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
     user = cast(User, request.user)
     with tenant_tx(entry.project.organization.pk):
         counts = counts_of(entry.project)
+        version = entry.project.agent_version
     return {
         "counts": counts,
         "project": entry.project,
@@ -31,7 +32,9 @@ def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
         "can_configure": entry.may(Scope.CONFIGURE),
         "can_administer": user.is_superuser or entry.member.role in (Role.OWNER, Role.ADMIN),
         "projects": projects_of(user),
-        "offline": settings.OFFLINE_MODEL,
+        # In which the business reads its clock, wherever the reader is.
+        "zone": version.config.timezone if version else "UTC",
+        "offline": settings.OFFLINE_MODEL and not (version and version.config.model_base_url),
         "api_base": "/api/v1",
     }
 

@@ -51,6 +51,12 @@ class Starter:
         return AgentConfig.model_validate(document)
 
 
+def is_still_example(business_context: str, *, business: str) -> bool:
+    """Whether what the agent knows of a business is a template's, made-up address, prices and all."""
+    known = _without(business, business_context)
+    return any(known == _without(BUSINESS, one.config["business_context"]) for one in starters().values())
+
+
 @cache
 def starters() -> dict[str, Starter]:
     """Every template by name, in the order of their cards."""
@@ -72,6 +78,10 @@ def _read(name: str) -> Starter:
     card, attributes = document.pop("card"), document.pop("attributes")
     seeds = document.pop("seeds", {})
     return Starter(name=name, config=document, attributes=attributes, seeds=seeds, **card)
+
+
+def _without(name: str, text: str) -> str:
+    return (text.replace(name, "") if name else text).replace("\r\n", "\n").strip()
 
 
 def _named(value: Any, *, business: str) -> Any:

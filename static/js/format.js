@@ -1,8 +1,11 @@
 // Numbers, durations and times as the product writes them: a unit with a space, one precision per size.
 const whole = new Intl.NumberFormat("en");
-const clock = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
-const exact = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
-const full = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium", hour12: false });
+// Everybody reads the clock of the business, as on the pages that the server writes.
+const timeZone = zoneOf(document.documentElement.dataset.zone);
+const moments = (options) => new Intl.DateTimeFormat("en-GB", { ...options, timeZone });
+const clock = moments({ hour: "2-digit", minute: "2-digit" });
+const exact = moments({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const full = moments({ dateStyle: "medium", timeStyle: "medium" });
 
 export const count = (value) => whole.format(value);
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
@@ -29,6 +32,15 @@ export const roughly = (ms) => (ms >= 99.5 && ms < 59950 ? `${(ms / 1000).toFixe
 export function money(value) {
   const amount = Number(value);
   return `$${amount.toFixed(amount === 0 || amount >= 1 ? 2 : 4)}`;
+}
+
+/** The zone's name; undefined, which is the reader's own, for one that this browser doesn't know. */
+function zoneOf(name) {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
 }
 
 export const between = (from, to) => new Date(to) - new Date(from);

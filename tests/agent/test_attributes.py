@@ -9,6 +9,7 @@ from projects.known_settings import KNOWN_SETTINGS, SETTING
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
 from tests.agent.conftest import Settings
+from tests.between import meanwhile
 from tests.conftest import Tenant
 from tools.builtin import builtin_tools
 from tools.catalogue import is_called
@@ -114,6 +115,19 @@ def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settin
     name = f"{row_of(form, 'greeting')}.value"
     response = owner.save({**form, name: "Buonasera"}, "attributes")
     assert "Someone set this to “Salve” meanwhile" in response.content.decode()
+    assert value_of(owner.tenant, "greeting") == "Salve"
+
+
+def test_an_attribute_that_someone_else_adds_at_the_same_moment_is_not_overwritten(owner: Settings) -> None:
+    form = owner.form("attributes")
+
+    def add() -> None:
+        with owner.tenant.tx():
+            set_attribute(owner.tenant.project, "greeting", "Salve")
+
+    with meanwhile('FROM "projects_attribute"', add):
+        answer = owner.save(form, "attributes", new__key="greeting", new__type="str", new__value="Ciao")
+    assert "There is an attribute of this name already" in answer.content.decode()
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 

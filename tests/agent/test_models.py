@@ -10,9 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from projects import model_trial
-from projects.attributes import read_secret
+from projects.attributes import fill, read_secret
 from projects.model_choice import KEY_ATTRIBUTE
-from projects.models import User
+from projects.models import Attribute, User
+from projects.models.attribute import AttributeType
 from projects.pages.agent import model_test
 from tests.agent.conftest import Settings
 from tests.processes import ScriptedModel
@@ -61,6 +62,44 @@ def test_a_restored_version_brings_no_other_address_back_to_a_key(with_key: Sett
     with_key.change("models", model_base_url=ELSEWHERE, model_api_key="sk-other")
     with_key.client.post(with_key.address("history"), {"restore": "2", "started_from": "3"})
     assert (with_key.document["model_base_url"], stored_key(with_key)) == (ELSEWHERE, "sk-other")
+
+
+@pytest.fixture
+def organizations_key(with_key: Settings) -> str:
+    """A key for all projects, stored beside the project's own."""
+    with with_key.tenant.tx():
+        row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
+        fill(row, "sk-of-the-organization")
+        row.save()
+    return "sk-of-the-organization"
+
+
+@pytest.mark.usefixtures("organizations_key")
+def test_without_the_projects_key_the_organizations_goes_to_no_address_of_the_projects(
+    with_key: Settings, api: Client
+) -> None:
+    """Whoever chose the address, and wrote a key of their own for it, could read the organization's there."""
+    refused = with_key.change("models", remove_key="yes")
+    assert "Your organization has a key too, for another address" in refused.content.decode()
+    assert api.delete(f"/api/v1/attributes/{KEY_ATTRIBUTE}").status_code == 409
+    with_key.change("attributes", unset=KEY_ATTRIBUTE)
+    assert stored_key(with_key) == SECRET
+    assert with_key.change("models", model_base_url="", remove_key="yes").status_code == 302
+
+
+def test_the_api_removes_a_key_that_no_other_stands_behind(with_key: Settings, api: Client) -> None:
+    assert api.delete(f"/api/v1/attributes/{KEY_ATTRIBUTE}").status_code == 204
+    assert stored_key(with_key) is None
+
+
+def test_a_key_is_a_secret_however_it_is_written(owner: Settings, api: Client) -> None:
+    """S4: it is never shown, and never stored as a text."""
+    address = f"/api/v1/attributes/{KEY_ATTRIBUTE}"
+    answer = api.put(address, {"value": SECRET}, content_type="application/json").json()
+    assert (answer["type"], answer["value"], stored_key(owner)) == ("secret", None, SECRET)
+    refused = api.put(address, {"value": "sk-other", "type": "str"}, content_type="application/json")
+    assert "its type must be secret, not str" in refused.json()["error"]["message"]
+    assert stored_key(owner) == SECRET
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "x" * 501])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api import errors
+from projects.api.answers import Answer, Page
 from projects.api.doors import ProjectView
 from projects.api.errors import Conflict
 from projects.api.idempotency import idempotent
@@ -111,7 +112,13 @@ class NoScopes(TenantView):
         return Response(status=204)
 
 
-def note(row: Attribute) -> dict[str, Any]:
+class NotePayload(TypedDict):
+    id: str
+    key: str
+    value: Any
+
+
+def note(row: Attribute) -> NotePayload:
     return {"id": str(row.pk), "key": row.key, "value": row.value}
 
 
@@ -120,16 +127,16 @@ class NoteRows(ProjectView):
     queries = {"GET": PAGED}
     ordering = "-id"
 
-    @extend_schema(operation_id="note_rows", responses=NoteOutput(many=True))
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="note_rows")
+    def get(self, request: Request) -> Answer[Page[NotePayload]]:
         return self.page(Attribute.objects.filter(project=self.project), note, ordering=self.ordering)
 
 
 class NotesByKey(NoteRows):
     ordering = "key"
 
-    @extend_schema(operation_id="note_rows_by_key", responses=NoteOutput(many=True))
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="note_rows_by_key")
+    def get(self, request: Request) -> Answer[Page[NotePayload]]:
         return super().get(request)
 
 

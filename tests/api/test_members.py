@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
-from projects.models import User
+from projects.lookups import find_project
+from projects.models import Member, User
 from projects.models.key import Scope
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
@@ -90,3 +93,17 @@ def test_a_user_who_is_no_longer_active_is_nobody(tenant: Tenant) -> None:
 def test_a_wrong_key_is_not_saved_by_a_session(tenant: Tenant) -> None:
     response = browser_of(tenant.owner).get(NOTES, headers={**in_project(tenant), "Authorization": "Bearer mg_x"})
     assert error_of(response, status=401)["code"] == "invalid_api_key"
+
+
+def test_who_is_removed_between_the_door_and_the_project_is_a_stranger(
+    tenant: Tenant, viewer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_and_lose(**asked: Any) -> Any:
+        place = find_project(**asked)
+        with tenant.tx():
+            Member.objects.filter(user=viewer).delete()
+        return place
+
+    monkeypatch.setattr("projects.api.authentication.find_project", find_and_lose)
+    response = browser_of(viewer).get(NOTES, headers=in_project(tenant))
+    assert error_of(response, status=404)["message"] == "You are in no project of this name."

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
 
 from tests.walls.doors import DOORS
 
@@ -76,7 +78,64 @@ def test_a_change_says_what_it_needs(served: dict[str, Any]) -> None:
 
 def test_a_list_has_its_form(schema: dict[str, Any]) -> None:
     [content] = schema["paths"]["/api/v1/rows"]["get"]["responses"]["200"]["content"].values()
-    assert content["schema"]["required"] == ["results", "next"]
+    page = schema["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+    assert page["required"] == ["next", "results"]
+    assert page["properties"]["results"]["items"] == {"$ref": "#/components/schemas/Note"}
+
+
+def test_it_is_a_document_of_openapi(served: dict[str, Any]) -> None:
+    validate_schema(served)
+    lost = [one for one in _references(served) if one.rpartition("/")[2] not in served["components"]["schemas"]]
+    assert not lost
+
+
+def test_every_answer_names_its_fields(served: dict[str, Any]) -> None:
+    """What is free in form says so in words: the metadata of a conversation, a tool's arguments, a custom event's payload."""
+    answers = [
+        content["schema"]
+        for path in served["paths"].values()
+        for operation in path.values()
+        for answer in operation["responses"].values()
+        for name, content in answer.get("content", {}).items()
+        if name == "application/json"
+    ]
+    assert len(answers) > 150
+    free = [one for one in (*answers, *_named_by(answers, served)) for one in _free_objects(one)]
+    assert not free
+
+
+def test_a_set_of_choices_has_one_name(served: dict[str, Any]) -> None:
+    """In bodies and answers: a client that was generated of it has one type for both."""
+    enums = [tuple(sorted(one["enum"])) for one in served["components"]["schemas"].values() if "enum" in one]
+    assert len(enums) == len({*enums})
+
+
+def _references(said: Any) -> Iterator[str]:
+    for one in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
+        yield from _references(one)
+    if isinstance(said, dict) and isinstance(said.get("$ref"), str):
+        yield said["$ref"]
+
+
+def _named_by(said: Any, document: dict[str, Any]) -> list[Any]:
+    """Every schema that is referred to, directly or by another."""
+    found: dict[str, Any] = {}
+    waiting = list(_references(said))
+    while waiting:
+        name = waiting.pop().rpartition("/")[2]
+        if name not in found:
+            found[name] = document["components"]["schemas"][name]
+            waiting += _references(found[name])
+    return list(found.values())
+
+
+def _free_objects(said: Any) -> Iterator[Any]:
+    """Objects of which neither the fields nor the values are told, and which say nothing of it."""
+    for one in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
+        yield from _free_objects(one)
+    is_open = isinstance(said, dict) and said.get("type") == "object" and not said.get("properties")
+    if is_open and not said.get("additionalProperties") and "description" not in said:
+        yield said
 
 
 def test_what_is_made_names_the_calls_that_go_on_with_it(served: dict[str, Any]) -> None:

@@ -91,9 +91,10 @@ def test_bookings_are_found_by_day_phone_and_code(api: Client, made: dict[str, A
     def ids(query: str) -> list[str]:
         return [row["id"] for row in api.get(f"/api/v1/bookings?{query}").json()["results"]]
 
-    for query in (f"date={day}", "phone=06%20555%200199", f"code={made['code']}", "state=confirmed", ""):
+    spoken = f"{made['code'][:3].lower()}-{made['code'][3:]}"
+    for query in (f"date={day}", "phone=06%20555%200199", f"code={spoken}", "state=confirmed", ""):
         assert ids(query) == [made["id"]], query
-    for query in ("date=2030-01-01", "phone=1", "state=cancelled"):
+    for query in ("date=2030-01-01", "phone=1", "state=cancelled", "code=K7M2QX", "code=-"):
         assert ids(query) == [], query
     assert error(api.get("/api/v1/bookings?date=9999-12-31"), 400)["field"] == "date"
 
@@ -106,14 +107,36 @@ def test_a_booking_is_moved_and_cancelled(api: Client, made: dict[str, Any], day
     assert error(patch(api, path, {"party_size": 3}))["code"] == "over"
 
 
+def test_another_number_of_people_keeps_the_time(api: Client, made: dict[str, Any]) -> None:
+    changed = patch(api, f"bookings/{made['id']}", {"party_size": 3}).json()
+    assert (changed["party_size"], changed["starts_at"]) == (3, made["starts_at"])
+
+
+def test_a_local_time_that_the_clocks_skip_is_refused(api: Client, desk: Desk) -> None:
+    refusal = error(post(api, "bookings", {"starts_at": "2027-03-28T02:30", "party_size": 2}))
+    assert (refusal["code"], refusal["message"]) == ("closed", "The clocks skip 02:30 on that day.")
+
+
 def test_who_is_met_stays_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
-    """F07"""
+    """F07: also while a colleague is free then."""
+    desk.stock(("Dr. Adler", "person", 1, 30), ("Dr. Weber", "person", 2, 30), ("Two", "table", 2, 30))
     with desk.tenant.tx():
         ids = dict(Resource.objects.values_list("name", "pk"))
     asked = {"starts_at": f"{day}T19:00", "party_size": 1, "resource": str(ids["Dr. Weber"])}
     path = f"bookings/{post(api, 'bookings', asked).json()['id']}"
     assert patch(api, path, {"starts_at": f"{day}T20:00"}).json()["resource"]["name"] == "Dr. Weber"
     assert patch(api, path, {"resource": str(ids["Two"])}).json()["resource"]["name"] == "Two"
+
+
+def test_a_room_stays_a_room_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
+    """F07"""
+    desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30))
+    with desk.tenant.tx():
+        ids = dict(Resource.objects.values_list("name", "pk"))
+    asked = {"starts_at": f"{day}T19:00", "party_size": 2, "resource": str(ids["Salon"])}
+    path = f"bookings/{post(api, 'bookings', asked).json()['id']}"
+    assert patch(api, path, {"starts_at": f"{day}T20:00"}).json()["resource"]["name"] == "Salon"
+    assert patch(api, path, {"resource": str(ids["Corner"])}).json()["resource"]["name"] == "Corner"
 
 
 def test_free_times_are_told(api: Client, made: dict[str, Any], day: str) -> None:

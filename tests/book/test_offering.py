@@ -11,7 +11,7 @@ from tests.book.conftest import Desk
 from tools.execution.outcome import Ending
 from tools.offering import products, zip_codes
 
-SERVED = ["00184", "00100-00119", "sw1a*", "K1A 0B1", "10001"]
+SERVED = ["00184", "00100-00119", "sw1a*", "K1A 0B1", "10001", "1012", "100-0001", "01310100"]
 MENU: list[dict[str, Any]] = [
     {"name": "Ravioli with ricotta", "available": True, "price": "€ 15", "note": "vegetarian"},
     {"name": "Ravioli with pumpkin", "available": False, "price": "€ 14"},
@@ -32,7 +32,16 @@ MENU: list[dict[str, Any]] = [
         ("sw2a 1aa", False),
         ("k1a0b1", True),
         ("10001-1234", True),
+        ("100011234", True),
         ("10002-1234", False),
+        ("1012 AB", True),
+        ("1013 AB", False),
+        ("I-00184", True),
+        ("I-00185", False),
+        ("1000001", True),
+        ("０１３１０–１００", True),
+        ("٠٠١٨٤", True),
+        ("00-184", True),
     ],
 )
 def test_a_code_is_served_where_the_list_covers_it(zip_code: str, answer: bool) -> None:
@@ -92,6 +101,18 @@ def test_the_agent_is_told_whether_a_zip_code_is_served(desk: Desk, asked: str, 
     assert outcome.result["served"] is (asked == "00184")
 
 
+@pytest.mark.parametrize("words", ["Trastevere", "double-oh one eight four", "?"])
+def test_what_is_no_zip_code_is_asked_for_again(desk: Desk, words: str) -> None:
+    """N29: that no code is such a word says nothing of where the customer lives."""
+    with desk.tenant.tx():
+        set_attribute(desk.project, zip_codes.KEY, SERVED)
+    outcome = desk.run("check_zip_code_served_tool", zip_code=words)
+    assert (outcome.ending, outcome.told) == (
+        Ending.FAILED,
+        f"Nothing was checked, because “{words}” is no zip code. Ask for the zip code in digits.",
+    )
+
+
 def test_without_a_list_nobody_is_told_yes_or_no(desk: Desk) -> None:
     for tool, argument in (
         ("check_zip_code_served_tool", "zip_code"),
@@ -117,6 +138,25 @@ def test_the_agent_is_told_what_is_available(desk: Desk) -> None:
     with desk.tenant.tx():
         set_attribute(desk.project, products.KEY, MENU)
     assert {asked: desk.run("check_product_or_service_availability", product=asked).told for asked in TOLD} == TOLD
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("steak", []),
+        ("two teas, please", ["Tea"]),
+        ("rice", ["Rice bowl"]),
+        ("licorice", ["Licorice"]),
+        ("!", []),
+        ("有拉面吗", ["拉面"]),
+        ("burger", ["Hamburger"]),
+    ],
+)
+def test_a_product_is_found_by_its_words_and_not_inside_another(asked: str, found: list[str]) -> None:
+    """N30: that there is tea is no answer about a steak."""
+    names = ("Tea", "Licorice", "Rice bowl", "Hamburger", "拉面")
+    menu = products.read_products([{"name": name, "available": True} for name in names])
+    assert [product.name for product in products.find_products(asked, menu)] == found
 
 
 def test_several_products_of_a_word_are_all_told(desk: Desk) -> None:

@@ -154,6 +154,25 @@ def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
     assert "That table, room or person takes no bookings." in page(met)
 
 
+def test_a_room_stays_a_room_as_long_as_one_is_large_enough(desk: Desk, booking: Booking) -> None:
+    """F07: who has booked a room isn't given the smaller table, nor offered its times; ten people fit nowhere else."""
+    desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))
+    now_, salon = timezone.now(), Wish(2, name="Salon")
+    mine = desk.book(booking.starts_at, now=now_, wish=salon)
+    free, taken = (booking.starts_at + timedelta(hours=hours) for hours in (2, 4))
+    desk.book(taken, now=now_, wish=salon)
+    Client().post(path_of(mine), {"starts_at": free.isoformat(), "people": "2"})
+    assert (now(desk, mine).starts_at, now(desk, mine).resource_id) == (free, mine.resource_id)
+    with desk.tenant.tx():
+        clock = desk.search().opening.local(taken).isoformat()
+    assert f'value="{clock}"' not in page(mine)
+    answer = Client().post(path_of(mine), {"starts_at": taken.isoformat(), "people": "2"}, follow=True)
+    assert "no room for 2 is free" in answer.content.decode()
+    Client().post(path_of(mine), {"starts_at": free.isoformat(), "people": "10"})
+    with desk.tenant.tx():
+        assert Booking.objects.select_related("resource").get(pk=mine.pk).resource.name == "Long"
+
+
 @pytest.mark.parametrize("asked", ["0", "21", "00205000", "0002" + "9" * 5000])
 def test_a_number_of_people_that_no_table_has_is_not_looked_for(desk: Desk, booking: Booking, asked: str) -> None:
     """The choice of sizes ends at twenty; with thousands the page took seconds, with more it broke."""

@@ -29,6 +29,14 @@ def test_a_taken_time_is_told_with_those_nearest(desk: Desk) -> None:
     assert told(desk) == "Friday 27 November at 19:00: no table for 4 is free. Free that day: 20:15, 20:45, 21:15."
 
 
+def test_a_time_far_off_is_told_where_none_is_near(desk: Desk) -> None:
+    """N22: better than to say that nothing is free."""
+    desk.configure(hours={"fri": [("09:00", "10:30"), ("17:00", "21:00")]})
+    desk.book(rome(27, "17:30"), 4)
+    desk.book(rome(27, "19:00"), 4)
+    assert told(desk) == "Friday 27 November at 19:00: no table for 4 is free. Free that day: 09:00."
+
+
 def test_without_a_time_the_day_is_told(desk: Desk) -> None:
     words = told(desk, clock=None)
     assert words.startswith("Friday 27 November: a table for 4 is free at 12:00, ")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from tests.book.conftest import Desk
+import pytest
+from cryptography.fernet import Fernet
+
+from tests.book.conftest import NOW, Desk
 from tests.calendar.radicale import Calendar
 from tests.calendar.scripted import ScriptedCalendar
+from tools.book.search import LOOK_AHEAD_DAYS
+from tools.calendar.looking import BY_THE_BOOK, window_of
 from tools.execution.outcome import Ending
 from tools.models import Booking
 
@@ -80,4 +85,21 @@ def test_the_calendar_is_not_asked_without_a_day(desk: Desk, scripted: ScriptedC
     """F07"""
     for day in (None, "some day", 7):
         desk.run("check_availability", date=day)
+    assert scripted.requests == []
+
+
+def test_the_look_goes_as_far_as_times_are_offered(desk: Desk) -> None:
+    """F07: where a day has nothing, those of the next two weeks are."""
+    window = window_of(NOW.date(), desk.occasion())
+    assert (window.ends_at - window.starts_at).days > LOOK_AHEAD_DAYS
+
+
+def test_a_calendar_whose_password_no_key_opens_takes_nothing(
+    desk: Desk, scripted: ScriptedCalendar, settings: Any
+) -> None:
+    """F17: the book goes alone, and staff reads why."""
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=2)
+    assert outcome.told.endswith(BY_THE_BOOK)
+    assert outcome.result["calendar"] == "Its password can’t be read any more."
     assert scripted.requests == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -28,14 +29,18 @@ RULES = [
     (NINE, "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO,TH"),
     (NINE, "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO,TH;WKST=SU"),
     (NINE, "FREQ=WEEKLY;COUNT=9"),
+    (NINE, "FREQ=WEEKLY;BYMONTH=11,3"),
     (NINE, "FREQ=MONTHLY"),
     (NINE, "FREQ=MONTHLY;BYMONTHDAY=31,-1,1"),
+    (NINE, "FREQ=MONTHLY;BYMONTHDAY=-3"),
+    (NINE, "FREQ=MONTHLY;BYMONTH=4"),
     (NINE, "FREQ=MONTHLY;BYDAY=-1SU,2TU,1WE"),
     (NINE, "FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13,23"),
     (NINE, "FREQ=MONTHLY;INTERVAL=2"),
     (NINE, "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU"),
     (NINE, "FREQ=YEARLY;BYMONTH=3,10;BYMONTHDAY=28,25"),
     (WHOLE_DAY, "FREQ=YEARLY"),
+    (WHOLE_DAY, "FREQ=YEARLY;INTERVAL=3"),
     (WHOLE_DAY, "FREQ=WEEKLY;UNTIL=20261025"),
     (WHOLE_DAY, "FREQ=MONTHLY;BYDAY=4SU"),
 ]
@@ -104,6 +109,53 @@ def test_a_rule_that_is_not_understood_refuses_the_reading(desk: Desk, rule: str
     """F07: what it hides isn't known."""
     with pytest.raises(NotUnderstood):
         ours(desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", f"RRULE:{rule}"), AUTUMN)
+
+
+def test_a_series_without_a_zone_ends_by_the_clocks_of_the_business(desk: Desk) -> None:
+    """F07: eleven at night in UTC is eight the next morning in Tokyo, which is its last time."""
+    tokyo = ZoneInfo("Asia/Tokyo")
+    event = document("DTSTART:20261020T080000", "DURATION:PT1H", "RRULE:FREQ=DAILY;UNTIL=20261026T230000Z")
+    found = busy_spans([event], AUTUMN, zone=tokyo, project_id=desk.tenant.project.pk)
+    assert found[-1].starts_at.astimezone(tokyo) == datetime(2026, 10, 27, 8, tzinfo=tokyo)
+
+
+def test_an_exception_for_all_times_after_it_refuses_the_reading(desk: Desk) -> None:
+    """F07: the times before it would be taken, and those that it moved to free."""
+    moved = (
+        f"RECURRENCE-ID;RANGE=THISANDFUTURE;{ROME}:20261022T090000",
+        f"DTSTART;{ROME}:20261022T150000",
+        "DURATION:PT1H",
+    )
+    series = document(*NINE, "RRULE:FREQ=WEEKLY", "END:VEVENT", "BEGIN:VEVENT", "UID:x", *moved)
+    with pytest.raises(NotUnderstood):
+        ours(desk, series, AUTUMN)
+
+
+def test_a_series_may_have_many_exceptions(desk: Desk) -> None:
+    """F07: a weekly meeting of years has been called off thirty times."""
+    off = (f"EXDATE;{ROME}:2026{month:02}{day:02}T090000" for month in (9, 10) for day in range(1, 22))
+    assert ours(desk, document(*NINE, "RRULE:FREQ=WEEKLY", *off), AUTUMN)[0] == "22.10 09:00-22.10 10:00"
+
+
+def test_an_alarm_that_repeats_makes_its_event_no_shorter(desk: Desk) -> None:
+    """F07: what stands inside an event is none of its lines."""
+    alarm = ("BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:-PT15M", "REPEAT:2", "DURATION:PT5M", "END:VALARM")
+    event = document(f"DTSTART;{ROME}:20261022T090000", *alarm, "DURATION:PT1H")
+    assert ours(desk, event, AUTUMN) == ["22.10 09:00-22.10 10:00"]
+
+
+def test_every_no_days_is_every_day(desk: Desk) -> None:
+    """F07: nonsense of one program makes no look at the whole calendar fail."""
+    taken_daily = ours(
+        desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;INTERVAL=0"), AUTUMN
+    )
+    assert len(taken_daily) == 16
+
+
+def test_so_many_times_that_counting_them_takes_long_are_not_counted(desk: Desk) -> None:
+    """F07: since 2010 every day, and 9,000 times."""
+    with pytest.raises(NotUnderstood):
+        ours(desk, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
 
 
 def test_a_rule_that_never_falls_on_any_day_is_asked_for_the_days_of_the_window_alone(

@@ -61,6 +61,14 @@ def test_a_booking_is_one_event(desk: Desk, calendar: Calendar) -> None:
     assert effect.request == {"method": "PUT", "event": f"{calendar.url}{event_name(booking)}"}
 
 
+def test_what_a_paste_leaves_in_a_note_is_a_space_in_the_calendar(desk: Desk, calendar: Calendar) -> None:
+    """F07: an event may hold no control character, and none fits into a server's answer in XML."""
+    desk.book(EVENING, notes="By the window\x0bAllergic to nuts\nCandles\x85please\u2028thanks")
+    write()
+    [event] = calendar.events()
+    assert "By the window Allergic to nuts\\nCandles please thanks" in event["DESCRIPTION"]
+
+
 def test_an_event_follows_its_booking(desk: Desk, calendar: Calendar) -> None:
     """F07: moved, and taken out when the booking is cancelled."""
     booking = desk.book(EVENING)

@@ -9,6 +9,7 @@ import pytest
 from conversations.models import Conversation, Turn
 from conversations.services import post_message, start_conversation
 from conversations.turns import turn_payload
+from tests.api.documented import deviations
 from tests.conftest import Tenant
 from tests.crashes.invariants import settle
 from tests.processes import Zygote, until
@@ -32,10 +33,12 @@ class Talk:
             return turn_payload(found)
 
     def exchange(self, words: str) -> dict[str, Any]:
-        """Post a message, and wait until its reply and every flow after it are over."""
+        """Post a message, and wait until its reply and every flow after it are over; the turn is one as documented."""
         turn = self.say(words)
         settle(self.tenant)
-        return self.turn(turn)
+        found = self.turn(turn)
+        assert not deviations("Turn", found)
+        return found
 
     def until_turn(self, turn: Turn, holds: Callable[[dict[str, Any]], Any], *, seconds: float = 60) -> dict[str, Any]:
         """Wait until something holds of the turn."""

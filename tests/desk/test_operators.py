@@ -83,6 +83,15 @@ def test_of_two_who_claim_at_once_one_wins_and_the_other_reads_who_has_it(turns:
         assert Escalation.objects.get().claimed_by_id == winner.pk
 
 
+def test_who_takes_over_has_what_was_only_offered(turns: Turns, lucia: User) -> None:
+    """W03: nobody else is asked by a button that is still there."""
+    offer(turns)
+    take(turns, lucia)
+    with turns.tenant.tx():
+        standing = Escalation.objects.get()
+    assert (standing.state, standing.claimed_by_id) == (EscalationState.CLAIMED, lucia.pk)
+
+
 def test_customers_write_and_the_agent_is_silent(turns: Turns, lucia: User, api: Client) -> None:
     """M9: turn is null, `?wait` answers at once."""
     take(turns, lucia)

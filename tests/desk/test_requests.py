@@ -9,13 +9,17 @@ from django.core import mail
 from django.db.models import F
 from django.db.models.functions import Now
 
+from conversations import operators
 from conversations.contacts import read_contact
 from conversations.models import PersonaField
 from conversations.requests import request_person
 from jobs.errors import WrongState
 from jobs.models import Job
 from projects.api.problem import ApiError
-from projects.models import User
+from projects.audit import Actor
+from projects.mail import Delivery
+from projects.members import remove_member
+from projects.models import Member, Role, User
 from tests.calls.turns import Turns
 from tests.desk.conftest import offer
 from tests.people.conftest import Mailbox, mailbox
@@ -115,6 +119,56 @@ def test_operators_are_written_to_once_in_a_quarter_of_an_hour(
         Job.objects.filter(lane=notices.LANE, state="queued").update(run_after="2020-01-01T00:00Z")
     turns.run(notices.LANE)
     assert "2 customers wait" in mail.outbox[-1].subject
+    body = mail.outbox[-1].body
+    assert 0 < body.index("The wedding of one") < body.index("The wedding of two")
+    assert "more" not in body
+    with turns.tenant.tx():
+        OperatorNotice.objects.update(sent_at=F("sent_at") - notices.PAUSE)
+        Escalation.objects.update(requested_at=F("requested_at") - 2 * notices.PAUSE)
+    guest = turns.on("chat", external_id="three")
+    ask(guest, offer(guest, "The wedding of three")["escalation"], email="three@guests.example")
+    with turns.tenant.tx():
+        resolve_request(guest.conversation.pk)
+    written = len(mail.outbox)
+    turns.run(notices.LANE)
+    # The two have been told of.
+    assert len(mail.outbox) == written
+
+
+def test_a_letter_that_the_mail_server_refused_is_owed(
+    turns: Turns, operator: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W03: and whose account is closed gets none."""
+    settings.EMAIL_HOST = "mail.example"
+    operator.is_active = False
+    operator.save(update_fields=["is_active"])
+    monkeypatch.setattr(notices, "deliver", lambda message: Delivery.FAILED)
+    ask(turns, offer(turns, "The wedding")["escalation"], email="one@guests.example")
+    turns.run(notices.LANE)
+    assert mail.outbox == []
+    monkeypatch.undo()
+    settings.EMAIL_HOST = "mail.example"
+    with turns.tenant.tx():
+        Job.objects.filter(lane=notices.LANE, state="queued").update(run_after=Now())
+    turns.run(notices.LANE)
+    assert [letter.to[0] for letter in mail.outbox] == [turns.tenant.owner.email]
+
+
+def test_a_customer_whose_colleague_is_gone_is_told_of_again(turns: Turns, lucia: User, settings: Any) -> None:
+    """W03: the others had read that somebody waits, and then that Lucia has them."""
+    settings.EMAIL_HOST = "mail.example"
+    ask(turns, offer(turns, "The wedding")["escalation"], email="one@guests.example")
+    turns.run(notices.LANE)
+    owner = turns.tenant.owner
+    assert sorted(letter.to[0] for letter in mail.outbox) == sorted([lucia.email, owner.email])
+    with turns.tenant.tx():
+        operators.take_over(turns.conversation.pk, by=lucia)
+    with turns.tenant.tx():
+        OperatorNotice.objects.update(sent_at=F("sent_at") - notices.PAUSE)
+        remove_member(Member.objects.get(user=lucia), by=Actor(owner, Role.OWNER))
+    turns.run(notices.LANE)
+    assert [letter.to[0] for letter in mail.outbox[2:]] == [owner.email]
+    assert "The wedding" in mail.outbox[-1].body
 
 
 @pytest.mark.short_leases

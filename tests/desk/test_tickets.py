@@ -64,7 +64,7 @@ def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client,
     made = api.post(TICKETS, {"subject": "Charged twice", "body": "40 €", "priority": "high"}, **JSON)
     assert (made.status_code, made.json()["number"], made.json()["state"]) == (201, 1, "open")
     url = f"{TICKETS}/{made.json()['id']}"
-    changed = api.patch(url, {"state": "closed", "assignee": operator.email, "priority": "high"}, **JSON).json()
+    changed = api.patch(url, {"state": "closed", "assignee": operator.email.upper(), "priority": "high"}, **JSON).json()
     assert (changed["state"], changed["assignee"]["email"]) == ("closed", operator.email)
     assert changed["closed_at"] is not None
     assert changed["history"][-1] | {"at": None} == {
@@ -76,6 +76,13 @@ def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client,
     assert api.patch(url, {"state": "closed"}, **JSON).json()["history"] == changed["history"]
     with tenant.tx():
         assert TicketChange.objects.count() == 2
+
+
+def test_a_ticket_that_is_opened_again_is_closed_no_more(api: Client) -> None:
+    """W06"""
+    url = f"{TICKETS}/{api.post(TICKETS, {'subject': 'x', 'body': 'y'}, **JSON).json()['id']}"
+    closed, opened = (api.patch(url, {"state": state}, **JSON).json() for state in ("closed", "open"))
+    assert (closed["closed_at"] is None, opened["closed_at"]) == (False, None)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from conversations.contacts import read_contact
 from conversations.models import PersonaField, PromptSection
+from conversations.services import give_fields
 from jobs.models import Job
 from jobs.services import run_again
 from tests.effects.conftest import Bench, webhook
@@ -82,6 +84,23 @@ def test_what_a_customer_is_reached_by_is_kept_in_its_form(
     with bench.tenant.tx():
         found = list(PersonaField.objects.filter(key=attribute).values_list("value", flat=True))
     assert found == ([kept] if kept else [])
+
+
+@pytest.mark.parametrize(("given", "kept"), [({}, "+393475550142"), ({"phone": "+393470000001"}, "+393470000001")])
+def test_a_number_that_a_model_read_is_not_on_file(
+    given: dict[str, str], kept: str, bench: Bench, target: Target, model: ScriptedModel
+) -> None:
+    """N47, F19: it replaces nothing that staff wrote down, and no code is sent to it."""
+    model.script("arguments", json={"value": "347 555 0142"})
+    target.answers(Answers(body='{"line": "347 555 0142 or so"}'))
+    with bench.tenant.tx():
+        give_fields(bench.talk.reload().persona, given)
+    made = {"attribute": "phone", "instruction": "The phone number."}
+    notify(bench, target, {"type": "set_persona_attribute", "options": made})
+    with bench.tenant.tx():
+        contact = read_contact(bench.talk.reload().persona_id)
+    assert contact is not None
+    assert (contact.phone, contact.phone_on_file) == (kept, given.get("phone", ""))
 
 
 def test_a_prompt_section_is_set(bench: Bench, target: Target) -> None:

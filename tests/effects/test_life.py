@@ -350,6 +350,7 @@ def test_a_job_that_fails_for_good_leaves_the_effect_to_staff(
     [job] = claims.claim([lane_of("effect")], limit=1)
     fail_job(job, reason="The worker that ran this died 5 times in a row.")
     assert (bench.effect(effect).state, len(bench.urgent())) == (state, 1)
+    assert "died" not in bench.urgent()[0]
 
 
 def test_after_actions_whose_job_fails_for_good_are_told_without_them(bench: Bench, target: Target) -> None:

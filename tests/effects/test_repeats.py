@@ -9,10 +9,14 @@ from django.utils import timezone
 
 from conversations.services import give_fields
 from jobs.models import Job
+from projects.attributes import set_attribute
 from projects.ids import uuid7
 from tests.effects.conftest import PHONE, Bench, begin, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel
+from tools.book.reservations import Agreed
+from tools.book.resources import create_resource
+from tools.builtin.create_meeting_tool import INTEGRATION
 from tools.execution.caps import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
 from tools.execution.handler import Contact
 from tools.execution.repeats import find_repeated
@@ -101,6 +105,28 @@ def test_a_second_booking_is_a_mistake_for_a_day(kind: str, is_repeat: bool, tex
         Effect.objects.update(kind=kind, repeat_key="same")
         Effect.objects.filter(pk=effects[0].pk).update(state="done", started_at=timezone.now() - timedelta(hours=3))
         assert (find_repeated(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
+
+
+@pytest.mark.parametrize("is_one_breath", [True, False], ids=["in one answer", "in two"])
+def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench: Bench, model: ScriptedModel) -> None:
+    """E6, N28: whichever tool books it first, the other isn't told that the doctor is taken at that time."""
+    bench.switch_on("booking_enabled")
+    with bench.tenant.tx():
+        set_attribute(bench.tenant.project, INTEGRATION, "google_integration")
+        create_resource(bench.tenant.project, name="Dr. Weber", kind="person", capacity=1, slot_minutes=30)
+    day = timezone.now().date() + timedelta(days=7)
+    friday = day + timedelta(days=(4 - day.weekday()) % 7)
+    said = {"date": friday.isoformat(), "time": "19:00", "with_whom": "Dr. Weber", "name": "Ada"}
+    agreed = dict.fromkeys(Agreed.model_fields) | said
+    tools = ("create_booking_tool", "create_meeting_tool")
+    for _ in tools:
+        model.script("arguments", json=agreed)
+    hears = "An appointment with Dr. Weber at seven, please."
+    effects = bench.plan(*tools, hears=hears) if is_one_breath else [bench.carry_out(one, hears=hears) for one in tools]
+    bench.run()
+    assert sorted(bench.effect(effect).state for effect in effects) == ["done", "held"]
+    with bench.tenant.tx():
+        assert Booking.objects.count() == 1
 
 
 def test_what_was_done_for_one_customer_is_done_for_the_next(bench: Bench, target: Target) -> None:

@@ -9,12 +9,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.db import connection
 
 from projects.attributes import set_attribute
+from projects.source_kinds import KINDS
+from projects.sources import SourceEdit, connect_source
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
-from tests.integrations.conftest import ANNA, connect_twilio, occasion_for, source_of
+from tests.integrations.conftest import ANNA, KEY, connect_twilio, occasion_for, source_of
+from tests.integrations.mail_server import MailServer
 from tests.integrations.twilio_server import TwilioServer
 from tools.book.links import manage_url
 from tools.builtin import builtin_tools
@@ -69,6 +73,17 @@ def test_a_connected_service_sends_it(tenant: Tenant, local: None, twilio_api: T
     assert twilio_api.script.calls[0].form["Body"] == "See you on Friday"
 
 
+def test_an_email_carries_the_effects_own_key(tenant: Tenant, local: None, mail: MailServer) -> None:
+    """E3: the same at every attempt, so that a copy is known as one."""
+    edit = SourceEdit(
+        {"host": "127.0.0.1", "port": mail.port, "security": "none", "from_address": "hello@nello.example"}, ""
+    )
+    with tenant.tx():
+        connect_source(tenant.project, KINDS["smtp"], edit, by=tenant.owner)
+    run("send_email_tool", LETTER, occasion_for(tenant))
+    assert mail.post.letters[0].message["Message-ID"] == f"<{KEY}@nello.example>"
+
+
 def test_a_refused_sign_in_marks_the_source_and_is_not_tried_again(
     tenant: Tenant, local: None, twilio_api: TwilioServer
 ) -> None:
@@ -76,6 +91,20 @@ def test_a_refused_sign_in_marks_the_source_and_is_not_tried_again(
     connect_twilio(tenant, twilio_api.url, token="wrong-canary")
     first, second = text(tenant), text(tenant)
     assert (first.ending, second.ending, len(twilio_api.script.calls)) == (Ending.FAILED, Ending.FAILED, 1)
+    source = source_of(tenant, "twilio")
+    assert source is not None
+    assert source.needs_reauth
+
+
+def test_a_service_whose_secret_no_key_opens_is_connected_again(
+    tenant: Tenant, local: None, twilio_api: TwilioServer, settings: Any
+) -> None:
+    """F17: nothing was sent, which is certain, and staff sees what to do."""
+    connect_twilio(tenant, twilio_api.url)
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    outcome = text(tenant)
+    assert (outcome.ending, twilio_api.script.calls) == (Ending.FAILED, [])
+    assert "staff has to connect the service again" in outcome.error
     source = source_of(tenant, "twilio")
     assert source is not None
     assert source.needs_reauth
@@ -130,7 +159,12 @@ def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> 
 
 @pytest.mark.parametrize(
     ("phone", "sentence"),
-    [("12", "is no phone number"), ("call me", "is no phone number"), ("899 12 34 56", "cost more than others")],
+    [
+        ("12", "is no phone number"),
+        ("call me", "is no phone number"),
+        ("899 12 34 56", "cost more than others"),
+        ("848 123 456", "cost more than others"),
+    ],
 )
 def test_a_number_that_no_text_may_go_to_is_refused(phone: str, sentence: str) -> None:
     """Threat 8"""
@@ -140,7 +174,15 @@ def test_a_number_that_no_text_may_go_to_is_refused(phone: str, sentence: str) -
 
 @pytest.mark.parametrize(
     ("setting", "is_allowed"),
-    [("IT, DE", True), (["it"], True), ("", True), (None, True), ("de", False), ("Italy", False)],
+    [
+        ("IT, DE", True),
+        (["it"], True),
+        (["DE", "AT"], False),
+        ("", True),
+        (None, True),
+        ("de", False),
+        ("Italy", False),
+    ],
 )
 def test_texts_go_to_the_allowed_countries(setting: object, is_allowed: bool) -> None:
     """Threat 8: a word that is no country's allows nothing."""
@@ -166,6 +208,15 @@ def test_the_same_words_to_the_same_number_are_a_repeat(tenant: Tenant) -> None:
     one = repeat("send_sms_tool", {"text": "Your table: Friday, 20:00!"}, tenant)
     other = repeat("send_sms_tool", {"text": "your  TABLE Friday 20:00"}, tenant, replace(ANNA, phone="+393331234567"))
     assert one == other is not None
+
+
+def test_a_number_without_its_country_is_the_same_however_it_is_set_apart(tenant: Tenant) -> None:
+    """E6"""
+    one, other = (
+        repeat("send_sms_tool", {"text": "Friday"}, tenant, replace(ANNA, phone=phone))
+        for phone in ("333 123 4567", "333-1234567")
+    )
+    assert one == other
 
 
 @pytest.mark.parametrize(

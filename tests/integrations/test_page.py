@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.test import Client
 from django.urls import reverse
 
@@ -103,6 +104,25 @@ def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(owner: P
 
 def test_a_refusal_of_the_whole_is_shown(owner: Person) -> None:
     assert "A password is only sent over TLS" in owner.connect(settings__security="none").content.decode()
+
+
+def test_a_secret_that_no_key_opens_any_more_is_written_again(
+    owner: Person, settings: Any, local: None, twilio_api: TwilioServer
+) -> None:
+    """S2: after the operator's key was lost the page says so, and takes a new secret; an old one is kept for nothing."""
+    connect_twilio(owner.tenant, twilio_api.url)
+    owner.connect()
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert "can’t be read any more: write it again" in owner.page()
+    assert owner.test("twilio", "+393331234567") == {
+        "ok": False,
+        "sentence": "The stored auth token can’t be read any more; write it again.",
+    }
+    refused = owner.connect(secret="")
+    assert refused.status_code == 422
+    assert "The stored password can’t be read any more; write it again." in html.unescape(refused.content.decode())
+    assert owner.connect().status_code == 302
+    assert f"••••{PASSWORD[-4:]}" in owner.page()
 
 
 def test_a_refused_sign_in_is_a_banner(owner: Person) -> None:

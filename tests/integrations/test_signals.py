@@ -19,7 +19,8 @@ from tests.conversations.conftest import Talk, begin
 from tests.integrations.conftest import occasion_for
 from tools.builtin import builtin_tools
 from tools.execution.outcome import Ending, Outcome, Signal
-from tools.integrations.transfers import TRANSFER_NUMBERS, read_numbers
+from tools.integrations.transfers import TRANSFER_NUMBERS, TransferNumber, choose_number, read_numbers
+from tools.models import Effect
 
 KITCHEN, DESK = "+390612345678", "+390687654321"
 
@@ -43,6 +44,28 @@ def test_a_call_goes_to_the_number_whose_name_was_said(tenant: Tenant) -> None:
     outcome = run("transfer_call_tool", {"to": "someone in the kitchen"}, tenant)
     assert outcome.signal is Signal.TRANSFER
     assert outcome.result == {"transferred": True, "to": "the kitchen", "number": KITCHEN}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [
+        ("somebody at the desk", "front desk"),
+        ("the bar", "Bar"),
+        ("in the kitchen or the bar", "the kitchen"),
+        ("whoever is in", "the kitchen"),
+    ],
+)
+def test_a_call_goes_by_the_words_that_tell_the_numbers_apart(wanted: str, name: str) -> None:
+    """N27: “the” is nobody's name."""
+    numbers = [TransferNumber(one, KITCHEN) for one in ("the kitchen", "front desk", "Bar")]
+    assert choose_number(numbers, wanted).name == name
+
+
+def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> None:
+    """L07: and one that can be none is left out."""
+    with tenant.tx():
+        set_attribute(tenant.project, TRANSFER_NUMBERS, "12, 06 8765 4321")
+    assert run("transfer_call_tool", {"to": ""}, tenant).result["number"] == DESK
 
 
 @pytest.mark.parametrize("wanted", ["", "the manager", "+900123456"])
@@ -121,6 +144,26 @@ def test_a_goodbye_hangs_up_on_nobody_who_was_put_through(call: Talk) -> None:
     assert signal(call, Signal.END, turn)
     assert call.reload().status == "transferred"
     assert idns(call)[-1] == "conversation_transferred"
+
+
+@pytest.mark.parametrize(("state", "status"), [("planned", "open"), ("sending", "open"), ("failed", "ended")])
+def test_a_goodbye_that_is_done_first_waits_for_the_transfer(state: str, status: str, call: Talk) -> None:
+    """N27, N31: a call isn't hung up while it is being put through; one that couldn't be is over."""
+    turn = answered(call)
+    with call.tenant.tx():
+        Effect.objects.create(
+            project_id=call.tenant.project.pk,
+            conversation_id=call.conversation.pk,
+            turn_id=turn.pk,
+            tool="transfer_call_tool",
+            kind="transfer",
+            delivery="idempotent",
+            effect_key="transfer",
+            definition={},
+            state=state,
+        )
+    assert signal(call, Signal.END, turn)
+    assert call.reload().status == status
 
 
 @pytest.mark.parametrize("kind", list(Signal))

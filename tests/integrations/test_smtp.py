@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
+from email.header import decode_header, make_header
 from threading import Thread
 
 import pytest
 
 from outbound.guard import Guard
+from projects.source_kinds import SmtpSettings
 from tests.integrations.conftest import KEY, secure, smtp_over
 from tests.integrations.mail_server import PASSWORD, USER, MailServer
 from tests.processes import free_port
 from tools.execution.outcome import Ending, Outcome
 from tools.integrations import smtp as smtp_module
-from tools.integrations.base import Email
+from tools.integrations.base import Email, needs_reauth
+from tools.integrations.letter import write_letter
+from tools.integrations.smtp_dialogue import Dialogue
 
 LETTER = Email(to="anna@example.org", name="Anna Bianchi", subject="Il tuo tavolo ✓", body="Ciao Anna,\n.\n..a domani")
 
@@ -33,10 +40,37 @@ async def test_a_letter_arrives_as_it_was_written(mail: MailServer) -> None:
     assert letter.message.get_content().splitlines() == LETTER.body.splitlines()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Επιβεβαίωση της κράτησής σας στο Εστιατόριο Το Παλιό Λιμάνι της Αθήνας",
+        "Confirmée\u202f! Votre table\u00a0: samedi",
+        "می\u200cخواهم رزرو کنم",
+        "Für euch: 👨\u200d👩\u200d👧",
+    ],
+)
+async def test_a_subject_and_a_name_arrive_in_every_script(mail: MailServer, words: str) -> None:
+    """N26: long ones, and those with the spaces and joiners that French, Persian and emoji are written with."""
+    message = Email(to="anna@example.org", name=words, subject=words, body="x")
+    outcome = await smtp_over(mail.port, from_name=words).send(message, key=KEY)
+    assert outcome.ending is Ending.DONE, outcome.error
+    letter = message_from_bytes(mail.post.letters[0].raw)
+    read = {name: str(make_header(decode_header(letter[name]))) for name in ("Subject", "From", "To")}
+    whose = {"From": f"{words} <hello@nello.example>", "To": f"{words} <anna@example.org>"}
+    assert read == {"Subject": words, **whose}
+
+
 async def test_the_message_id_is_the_effects_key_at_every_attempt(mail: MailServer) -> None:
     await send(mail)
     await send(mail)
     assert {letter.message["Message-ID"] for letter in mail.post.letters} == {f"<{KEY}@nello.example>"}
+
+
+async def test_a_letter_has_its_date_and_wants_no_automatic_answer(mail: MailServer) -> None:
+    await send(mail)
+    letter = mail.post.letters[0].message
+    assert abs(datetime.now(UTC) - letter["Date"].datetime) < timedelta(minutes=5)
+    assert letter["Auto-Submitted"] == "auto-generated"
 
 
 async def test_a_letter_has_seven_bits(mail: MailServer) -> None:
@@ -93,6 +127,7 @@ async def test_a_refused_sign_in_asks_for_a_new_one_and_keeps_the_password(secur
         ("at_recipient", "550 5.1.1 No such mailbox", Ending.FAILED),
         ("at_recipient", "450 4.2.0 Greylisted", Ending.NOT_SENT),
         ("at_letter", "554 5.7.1 Spam", Ending.FAILED),
+        ("at_letter", "500 5.5.2 Not understood", Ending.FAILED),
         ("at_letter", "452 4.3.1 Disk full", Ending.NOT_SENT),
     ],
 )
@@ -102,6 +137,23 @@ async def test_a_refusal_is_certain(mail: MailServer, step: str, reply: str, end
     outcome = await send(mail)
     assert outcome.ending is ending
     assert outcome.excerpt == reply
+
+
+@pytest.mark.parametrize(
+    ("step", "reply", "is_asked_for"),
+    [
+        ("at_sender", "530 5.7.0 Authentication required", True),
+        ("at_sender", "534 5.7.9 Application-specific password required", True),
+        ("at_recipient", "530 5.7.1 Relaying denied", False),
+    ],
+)
+async def test_a_server_that_wants_a_sign_in_is_to_be_connected_anew(
+    mail: MailServer, step: str, reply: str, is_asked_for: bool
+) -> None:
+    """F17: where no user is set, it says so at the sender; of a recipient the same number says something else."""
+    setattr(mail.post, step, reply)
+    outcome = await send(mail)
+    assert (outcome.ending, needs_reauth(outcome)) == (Ending.FAILED, is_asked_for)
 
 
 async def test_a_refused_recipient_asks_for_another_address(mail: MailServer) -> None:
@@ -115,6 +167,24 @@ async def test_a_line_cut_after_the_letter_leaves_it_unknown(mail: MailServer) -
     outcome = await send(mail)
     assert outcome.ending is Ending.UNKNOWN
     assert len(mail.post.letters) == 1
+
+
+async def test_a_server_whose_first_address_is_dead_is_found_at_the_next(mail: MailServer) -> None:
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.2", "127.0.0.1"]
+
+    guard = Guard([f"127.0.0.1:{mail.port}", f"127.0.0.2:{mail.port}"], resolver=resolve)
+    outcome = await smtp_over(mail.port, host="mail.example.com", guard=guard).send(LETTER, key=KEY)
+    assert (outcome.ending, len(mail.post.letters)) == (Ending.DONE, 1)
+
+
+async def test_what_is_given_up_before_its_turn_is_never_sent(mail: MailServer) -> None:
+    """E2: it is told as not sent, and tried again; sent after all, it would be there twice."""
+    settings = SmtpSettings(host="127.0.0.1", port=mail.port, security="none", from_address="hello@nello.example")
+    late = Dialogue(settings, addresses=["127.0.0.1"], password="", tls=smtp_module.tls_context())
+    assert not late.abort()
+    outcome = await asyncio.to_thread(late.run, write_letter(LETTER, settings, key=KEY), {})
+    assert (outcome.ending, mail.post.letters) == (Ending.NOT_SENT, [])
 
 
 async def test_nobody_who_listens_is_nothing_sent() -> None:
@@ -144,6 +214,13 @@ class Odd:
                 self.heard += more
 
 
+async def test_a_server_that_wants_nothing_of_us_is_quoted() -> None:
+    """E4: what it says against our name is what staff has to know."""
+    odd = Odd("220 hello", "550 5.7.1 Client host blocked", "550 5.7.1 Client host blocked")
+    outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
+    assert (outcome.ending, "Client host blocked" in outcome.error) == (Ending.FAILED, True)
+
+
 async def test_a_greeting_that_says_no_is_nothing_sent() -> None:
     odd = Odd("421 4.3.2 Too busy")
     assert (await smtp_over(odd.port).send(LETTER, key=KEY)).ending is Ending.NOT_SENT
@@ -154,6 +231,37 @@ async def test_a_line_cut_before_the_letter_is_nothing_sent() -> None:
     outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
     odd.thread.join(5)
     assert (outcome.ending, odd.heard.endswith(b"DATA\r\n")) == (Ending.NOT_SENT, True)
+
+
+async def test_a_server_that_takes_tls_back_gets_no_password() -> None:
+    """S4: it offers STARTTLS, and can't when it is asked; nothing goes on in the clear."""
+    odd = Odd("220 hello", "250-hello\r\n250-STARTTLS\r\n250 AUTH PLAIN", "454 4.7.0 TLS not available", hangs_up=True)
+    outcome = await secure(odd.port).send(LETTER, key=KEY)
+    odd.thread.join(5)
+    assert (outcome.ending, b"AUTH" in odd.heard) == (Ending.NOT_SENT, False)
+    assert "TLS not available" in outcome.error
+
+
+HELLO = ("220 hello", "250 hello", "250 sender", "250 recipient")
+
+
+@pytest.mark.parametrize(("reply", "ending"), [("554 No", Ending.FAILED), ("451 Later", Ending.NOT_SENT)])
+async def test_a_letter_that_is_not_let_in_is_certain(reply: str, ending: Ending) -> None:
+    """E4"""
+    assert (await smtp_over(Odd(*HELLO, reply).port).send(LETTER, key=KEY)).ending is ending
+
+
+async def test_a_server_that_hangs_up_once_it_has_the_letter_has_it() -> None:
+    """E2: it needn't say goodbye."""
+    odd = Odd(*HELLO, "354 go ahead", "250 taken", hangs_up=True)
+    assert (await smtp_over(odd.port).send(LETTER, key=KEY)).ending is Ending.DONE
+
+
+async def test_words_after_the_letter_that_are_no_answer_leave_it_unknown() -> None:
+    """E2: it isn't sent again."""
+    odd = Odd(*HELLO, "354 go ahead", "Proxy error", hangs_up=True)
+    outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
+    assert outcome.ending is Ending.UNKNOWN
 
 
 async def test_a_server_that_falls_silent_is_left_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,8 +294,9 @@ async def test_what_is_no_address_is_not_written_to(mail: MailServer, address: s
     assert (outcome.ending, mail.post.letters) == (Ending.FAILED, [])
 
 
-async def test_an_international_domain_goes_out_in_ascii(mail: MailServer) -> None:
-    await send(mail, Email(to="anna@bücher.example", subject="Hi", body="x"))
+@pytest.mark.parametrize("address", ["anna@bücher.example", " anna@BÜCHER.example "])
+async def test_an_international_domain_goes_out_in_ascii(mail: MailServer, address: str) -> None:
+    await send(mail, Email(to=address, subject="Hi", body="x"))
     assert mail.post.letters[0].recipients == ["anna@xn--bcher-kva.example"]
 
 

@@ -43,6 +43,14 @@ async def test_a_messaging_service_sends_in_place_of_a_number(twilio_api: Twilio
     assert outcome.result["status"] == "accepted"
 
 
+@pytest.mark.parametrize("name", ["MG Motors", "MGA"])
+async def test_a_business_whose_name_begins_with_mg_is_no_messaging_service(
+    twilio_api: TwilioServer, name: str
+) -> None:
+    await send(twilio_api, sender=name)
+    assert twilio_api.script.calls[0].form["From"] == name
+
+
 async def test_the_token_stays_out_of_everything_that_is_kept(twilio_api: TwilioServer) -> None:
     outcome = await send(twilio_api)
     basic = twilio_api.script.calls[0].headers["authorization"].removeprefix("Basic ")
@@ -54,6 +62,12 @@ async def test_a_refused_sign_in_asks_for_a_new_one(twilio_api: TwilioServer) ->
     outcome = await send(twilio_api, token="wrong-canary")
     assert (outcome.ending, outcome.result) == (Ending.FAILED, {"needs_reauth": True})
     assert "wrong-canary" not in repr(outcome)
+
+
+async def test_an_account_that_is_closed_is_a_refused_sign_in(twilio_api: TwilioServer) -> None:
+    """F17: Twilio names the reason in its code, whatever the status."""
+    twilio_api.script.answer = refusal(403, 20003, "Permission Denied")
+    assert (await send(twilio_api)).result == {"needs_reauth": True}
 
 
 async def test_a_number_that_twilio_does_not_know_is_refused_in_plain_words(twilio_api: TwilioServer) -> None:
@@ -99,9 +113,13 @@ async def test_each_status_means_what_the_table_says(
     assert len(twilio_api.script.calls) == 1
 
 
-async def test_it_tries_again_when_twilio_says(twilio_api: TwilioServer) -> None:
-    twilio_api.script.answer = (429, refusal(429, 20429, "Too Many Requests")[1], {"Retry-After": "7"})
-    assert (await send(twilio_api)).retry_after_seconds == 7
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("7", 7), ("Wed, 21 Oct 2026 07:28:00 GMT", None), ("9" * 40, None), ("-1", None)]
+)
+async def test_it_tries_again_when_twilio_says(twilio_api: TwilioServer, header: str, seconds: float | None) -> None:
+    """Seconds, if they make sense; else by our own pauses."""
+    twilio_api.script.answer = (429, refusal(429, 20429, "Too Many Requests")[1], {"Retry-After": header})
+    assert (await send(twilio_api)).retry_after_seconds == seconds
 
 
 async def test_a_line_cut_after_the_request_leaves_it_unknown(twilio_api: TwilioServer) -> None:
@@ -129,8 +147,24 @@ async def test_a_success_that_is_no_json_is_done_without_a_sid(twilio_api: Twili
     assert len(outcome.excerpt) <= 8_000
 
 
-async def test_a_message_that_twilio_gave_up_at_once_is_failed(twilio_api: TwilioServer) -> None:
-    document = {"sid": MESSAGE_SID, "status": "failed", "error_code": 30007, "error_message": "Carrier violation"}
+@pytest.mark.parametrize(("status", "ending"), [(201, Ending.DONE), (400, Ending.FAILED), (500, Ending.UNKNOWN)])
+async def test_an_answer_that_cannot_be_read_counts_by_its_status(
+    twilio_api: TwilioServer, status: int, ending: Ending
+) -> None:
+    """E4"""
+    twilio_api.script.answer = (status, "\x1f\x8b", {"Content-Encoding": "gzip"})
+    outcome = await send(twilio_api)
+    assert (outcome.ending, outcome.http_status) == (ending, status)
+
+
+async def test_staff_sees_what_came_back(twilio_api: TwilioServer) -> None:
+    twilio_api.script.answer = refusal(400, 21999, "The moon is in the way.")
+    assert "The moon is in the way." in (await send(twilio_api)).excerpt
+
+
+@pytest.mark.parametrize("given_up", ["failed", "undelivered", "canceled"])
+async def test_a_message_that_twilio_gave_up_at_once_is_failed(twilio_api: TwilioServer, given_up: str) -> None:
+    document = {"sid": MESSAGE_SID, "status": given_up, "error_code": 30007, "error_message": "Carrier violation"}
     twilio_api.script.answer = (201, document, {})
     outcome = await send(twilio_api)
     assert (outcome.ending, outcome.error) == (

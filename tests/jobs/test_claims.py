@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -102,6 +103,42 @@ def test_a_job_that_is_put_off_lets_one_of_the_same_ordinal_pass(tenant, queue_l
     assert [job.id for job in take(queue_lane, 10)] == [due]
 
 
+def test_an_older_job_that_comes_later_waits_for_the_running_one_and_holds_up_nobody_else(tenant, queue_lane):
+    """As one does that staff runs again."""
+    subject = uuid4()
+    add(tenant, queue_lane, subject=subject, ordinal=2)
+    take(queue_lane)
+    add(tenant, queue_lane, subject=subject, ordinal=1)
+    other = add(tenant, queue_lane)
+    assert [job.id for job in take(queue_lane, 10)] == [other]
+
+
+def test_the_lanes_of_one_subject_run_side_by_side(tenant, queue_lane, interrupt_lane):
+    subject = uuid4()
+    add(tenant, queue_lane, subject=subject)
+    add(tenant, interrupt_lane, subject=subject, ordinal=2)
+    taken = claims.claim([queue_lane, interrupt_lane], limit=10)
+    assert {job.lane for job in taken} == {queue_lane.name, interrupt_lane.name}
+
+
+def test_a_claim_waits_for_no_job_that_is_being_written(tenant, queue_lane):
+    locked, free = add(tenant, queue_lane), add(tenant, queue_lane)
+    with tenant.tx(), transaction.atomic(using="ops"):
+        assert Job.objects.select_for_update().get(pk=locked)
+        with connections["ops"].cursor() as cursor:
+            cursor.execute("set local lock_timeout = '1s'")
+        assert [job.id for job in take(queue_lane, 10)] == [free]
+
+
+def test_a_worker_may_be_silent_for_as_long_as_its_lane_says(tenant, queue_lane, settings):
+    settings.LEASE_SECONDS = None
+    add(tenant, queue_lane)
+    [job] = take(replace(queue_lane, lease=timedelta(hours=1)))
+    with tenant.tx():
+        row = Job.objects.get(pk=job.id)
+    assert timedelta(minutes=59) < row.lease_until - row.started_at <= timedelta(hours=1)
+
+
 def test_the_database_refuses_two_running_jobs_of_one_subject(tenant, queue_lane):
     subject = uuid4()
     for ordinal in (1, 2):
@@ -137,6 +174,15 @@ def test_a_flood_is_forgotten_when_it_ends(tenant, queue_lane):
     assert (job.fair_at - job.created_at).total_seconds() < 0.1
 
 
+def test_a_flood_in_one_lane_delays_no_other_lane(tenant, queue_lane, interrupt_lane):
+    for _ in range(20):
+        add(tenant, queue_lane)
+    job_id = add(tenant, interrupt_lane)
+    with tenant.tx():
+        job = Job.objects.get(pk=job_id)
+    assert (job.fair_at - job.created_at).total_seconds() < 0.1
+
+
 def test_a_heartbeat_keeps_the_lease(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
@@ -154,6 +200,18 @@ def test_a_heartbeat_tells_of_a_job_that_was_superseded(tenant, interrupt_lane):
     assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == {job.id}
 
 
+def test_a_zombies_heartbeat_is_told_and_keeps_nobodys_lease(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [zombie] = take(queue_lane)
+    expire(zombie)
+    sweep()
+    [job] = take(queue_lane)
+    expire(job)
+    assert claims.heartbeat([Held(job=zombie, lease_seconds=30)]) == {job.id}
+    sweep()
+    assert state_of(tenant, job.id) == State.QUEUED
+
+
 def test_an_expired_lease_queues_the_job_again(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
@@ -163,14 +221,15 @@ def test_an_expired_lease_queues_the_job_again(tenant, queue_lane):
     assert (again.id, again.token, again.attempt) == (job.id, job.token + 1, 2)
 
 
-def test_a_zombie_writes_nothing(tenant, queue_lane):
+@pytest.mark.parametrize("finish", [None, State.DONE])
+def test_a_zombie_writes_nothing(finish, tenant, queue_lane):
     """Point 4: zero rows means that the job is another worker's."""
     add(tenant, queue_lane)
     [zombie] = take(queue_lane)
     expire(zombie)
     sweep()
     take(queue_lane)
-    with pytest.raises(Zombie), job_tx(zombie):
+    with pytest.raises(Zombie), job_tx(zombie, finish=finish):
         tenant.project.name = "written by a zombie"
         tenant.project.save()
     with tenant.tx():
@@ -224,12 +283,36 @@ def test_a_job_that_can_not_be_failed_keeps_no_other_from_its_end(tenant, queue_
 
 def test_a_heartbeat_waits_for_no_job_that_is_being_written(tenant, queue_lane):
     """It holds others meanwhile; the job is still ours."""
-    add(tenant, queue_lane)
-    [job] = take(queue_lane)
-    with job_tx(job), transaction.atomic(using="ops"):
+    for _ in range(2):
+        add(tenant, queue_lane)
+    jobs = take(queue_lane, 2)
+    with job_tx(jobs[0]), transaction.atomic(using="ops"):
         with connections["ops"].cursor() as cursor:
             cursor.execute("set local lock_timeout = '1s'")
-        assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
+        assert claims.heartbeat([Held(job=job, lease_seconds=30) for job in jobs]) == set()
+
+
+def test_what_a_worker_writes_is_its_own_to_the_end(tenant, queue_lane):
+    """Nobody supersedes or claims the job between the proof and the commit (design section 3, point 4)."""
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    with job_tx(job), transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
+        cursor.execute("select 1 from jobs_job where id = %s for no key update skip locked", [job.id])
+        assert cursor.fetchall() == []
+
+
+def test_a_lane_of_another_version_keeps_no_sweep_from_its_work(tenant, queue_lane, interrupt_lane):
+    for lane in (queue_lane, interrupt_lane):
+        add(tenant, lane)
+        [job] = take(lane)
+        expire(job)
+    add(tenant, interrupt_lane)
+    del lanes._lanes[interrupt_lane.name]
+    try:
+        assert interrupt_lane.name not in sweep()
+    finally:
+        lanes.register(interrupt_lane)
+    assert len(take(queue_lane)) == 1
 
 
 def test_a_failed_job_runs_again(tenant, queue_lane):
@@ -260,3 +343,23 @@ def test_a_stale_token_gives_nothing_back(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     assert not claims.give_back(replace(job, token=job.token - 1), error="", delay_seconds=0)
+
+
+def test_what_is_done_is_neither_given_back_nor_cancelled(tenant, queue_lane):
+    """A worker stops, or beats, between the last commit of a job and the end of its task."""
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    with job_tx(job, finish=State.DONE):
+        pass
+    assert not claims.give_back(job, error="", delay_seconds=0, forgive=True)
+    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
+    assert state_of(tenant, job.id) == State.DONE
+
+
+def test_a_job_that_failed_once_is_tried_again_after_a_while_and_says_why(tenant, queue_lane):
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    assert claims.give_back(job, error="the model was away", delay_seconds=60)
+    assert take(queue_lane) == []
+    with tenant.tx():
+        assert Job.objects.get(pk=job.id).error == "the model was away"

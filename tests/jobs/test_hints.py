@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 import redis
@@ -11,10 +12,11 @@ from django.conf import settings
 from kombu import Queue
 
 from jobs import worker
-from jobs.models import Job
+from jobs.fence import job_tx
+from jobs.models import Job, State
 from jobs.strategy import hint_strategy
 from jobs.sweep import sweep
-from tests.jobs.conftest import add
+from tests.jobs.conftest import add, take
 
 
 def queued_hints() -> int:
@@ -29,6 +31,18 @@ def test_a_hint_goes_out_only_when_the_transaction_commits(tenant, queue_lane):
         raise ZeroDivisionError
     assert queued_hints() == before
     add(tenant, queue_lane)
+    assert queued_hints() == before + 1
+
+
+def test_the_end_of_a_job_hints_at_the_next_of_its_subject(tenant, queue_lane):
+    """Else the next turn would wait for the sweep."""
+    subject = uuid4()
+    for ordinal in (1, 2):
+        add(tenant, queue_lane, subject=subject, ordinal=ordinal)
+    [job] = take(queue_lane)
+    before = queued_hints()
+    with job_tx(job, finish=State.DONE):
+        pass
     assert queued_hints() == before + 1
 
 

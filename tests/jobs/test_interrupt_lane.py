@@ -10,7 +10,9 @@ import redis
 from django.conf import settings
 
 from jobs import hints
+from jobs.enqueue import supersede
 from jobs.fence import Zombie, job_tx
+from jobs.lanes import Mode
 from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.jobs.conftest import add, take
@@ -76,6 +78,49 @@ def test_after_three_interruptions_the_running_job_may_finish(tenant, interrupt_
     with job_tx(running, finish=State.DONE):
         pass
     assert [job.ordinal for job in take(interrupt_lane)] == [5]
+
+
+def test_a_job_that_waits_is_superseded_whatever_patience_it_has_inherited(tenant, interrupt_lane):
+    subject = uuid4()
+    for ordinal in (1, 2, 3):
+        add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
+        take(interrupt_lane)
+    for ordinal in (4, 5):
+        add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
+    assert states(tenant) == [State.SUPERSEDED] * 4 + [State.QUEUED]
+
+
+def test_what_never_ran_was_not_interrupted(tenant, interrupt_lane):
+    """Patience is for what a newer job keeps breaking off (M8)."""
+    subject = uuid4()
+    for ordinal in range(1, 6):
+        add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
+    take(interrupt_lane)
+    add(tenant, interrupt_lane, subject=subject, ordinal=6)
+    assert [job.ordinal for job in take(interrupt_lane)] == [6]
+
+
+def test_only_older_jobs_of_the_same_lane_are_superseded(tenant, interrupt_lane, queue_lane):
+    subject = uuid4()
+    for lane in (queue_lane, interrupt_lane):
+        for ordinal in (1, 3):
+            add(tenant, lane, subject=subject, ordinal=ordinal, mode=Mode.QUEUE)
+    with tenant.tx():
+        ended = supersede(lane=interrupt_lane.name, subject_id=subject, before=2, reason="closed")
+        assert ended.ordinals == (1,)
+        left = Job.objects.filter(state=State.QUEUED).order_by("lane", "ordinal").values_list("lane", "ordinal")
+        assert list(left) == [(interrupt_lane.name, 3), (queue_lane.name, 1), (queue_lane.name, 3)]
+
+
+def test_where_nothing_may_go_on_the_patient_one_is_ended_too(tenant, interrupt_lane):
+    subject = uuid4()
+    for ordinal in (1, 2, 3, 4):
+        add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
+        [running] = take(interrupt_lane)
+    with tenant.tx():
+        spared = supersede(lane=interrupt_lane.name, subject_id=subject, before=9, reason="closed")
+        ended = supersede(lane=interrupt_lane.name, subject_id=subject, before=9, reason="closed", spares_patient=False)
+    assert (spared.ordinals, ended.ordinals) == ((), (running.ordinal,))
 
 
 def test_an_interrupting_job_inherits_its_place_in_the_queue(tenant, interrupt_lane):

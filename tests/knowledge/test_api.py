@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from projects.models import Article
+from tests.between import meanwhile
 from tests.conftest import Tenant
 
 BASE = "/api/v1/knowledge"
@@ -38,6 +39,20 @@ def test_an_article_is_written_read_changed_and_deleted(api: Client, dog: dict[s
     assert api.get(f"{BASE}{path}").status_code == 404
 
 
+def test_an_article_that_somebody_deletes_meanwhile_is_not_found(
+    api: Client, dog: dict[str, Any], empty: Tenant
+) -> None:
+    """W07: a save says so, and writes nothing."""
+
+    def delete() -> None:
+        with empty.tx():
+            Article.objects.all().delete()
+
+    with meanwhile('FROM "projects_article"', delete):
+        response = send(api, "put", f"/{dog['slug']}", {**DOG, "body": "New."})
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
+
+
 def test_a_list_is_narrowed_and_a_question_finds_its_passage(api: Client, dog: dict[str, Any]) -> None:
     """F10."""
     send(api, "post", "", {"title": "A draft about dogs", "body": "Dogs."})
@@ -47,7 +62,8 @@ def test_a_list_is_narrowed_and_a_question_finds_its_passage(api: Client, dog: d
 
     assert slugs("") == ["a-draft-about-dogs", dog["slug"]]
     assert slugs("?published=true") == slugs("?q=dogs&published=true") == [dog["slug"]]
-    assert slugs("?published=false") == ["a-draft-about-dogs"]
+    assert slugs("?published=false") == slugs("?q=dogs&published=false") == ["a-draft-about-dogs"]
+    assert dog["slug"] in slugs("?q=dogs%00")
     [found] = api.get(f"{BASE}?q=are dogs welcome&published=true").json()["results"]
     assert found["passage"] == DOG["body"]
     assert "body" not in api.get(BASE).json()["results"][0]

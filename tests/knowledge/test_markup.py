@@ -18,6 +18,10 @@ with `a lead`. See [the map](https://maps.example/x).
 """
 
 
+def test_headings_stand_beneath_the_title() -> None:
+    assert [block.level for block in read_markup("# A\n## B\n### C\n#### D")] == [2, 3, 4, 4]
+
+
 def test_markup_is_read_into_blocks() -> None:
     blocks = read_markup(TEXT)
     assert [(block.kind, len(block.lines)) for block in blocks] == [

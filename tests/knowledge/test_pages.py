@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from projects.knowledge.pages import listing
 from projects.models import Article
 from tests.conftest import Tenant
 from tests.knowledge.conftest import Write, plant
@@ -37,6 +39,20 @@ def test_an_article_is_written_on_its_page(owner: Client, here: str, empty: Tena
     assert response.headers["Location"] == f"{here}/a/dogs"
     assert "Dogs are welcome." in text_of(owner.get(f"{here}/a/dogs"))
     assert "Dogs" in text_of(owner.get(here))
+
+
+def test_articles_of_one_title_are_all_on_some_page(
+    owner: Client, here: str, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "PAGE", 1)
+    slugs = [write("Dogs").slug for _ in range(3)]
+    address, seen = here, []
+    for _ in slugs:
+        text = text_of(owner.get(address))
+        seen += [slug for slug in slugs if f'{here}/a/{slug}"' in text]
+        after = re.search(r"[?&;]after=([0-9a-f-]+)", text)
+        address = f"{here}?after={after[1]}" if after else here
+    assert sorted(seen) == sorted(slugs)
 
 
 def test_a_preview_saves_nothing(owner: Client, here: str, empty: Tenant) -> None:

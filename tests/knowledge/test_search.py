@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 
 from projects.knowledge.indexing import language_of
 from projects.knowledge.passages import excerpt_of, passage_of
-from projects.knowledge.search import search_articles
+from projects.knowledge.search import Found, search_articles
 from projects.knowledge.services import Writer, change_article, delete_article, unpublish_article
 from projects.knowledge.text import ArticleText
 from projects.models import Article, ArticleWord
@@ -117,3 +119,24 @@ def test_a_passage_is_the_part_that_answers(empty: Tenant, write: Write) -> None
     passage = passage_of(found, longest=400)
     assert "Dogs have to be on a lead." in passage
     assert len(passage) <= 400
+
+
+def found(body: str, *words: str) -> Found:
+    return Found(uuid4(), "dogs", "Dogs", "", body, is_published=True, score=1.0, words=words)
+
+
+def test_of_a_long_article_the_parts_that_answer_are_read_in_their_order() -> None:
+    """F10"""
+    parts = ["A dog may come along.", "We serve pizza. " * 8, "Parking is free. " * 8, "Keep the dog on a lead."]
+    text = passage_of(found("\n\n".join(parts), "dog"), longest=80)
+    assert text == "A dog may come along.\nKeep the dog on a lead."
+    assert passage_of(found("Short.\n\nBoth are read.", "dog"), longest=80) == "Short.\n\nBoth are read."
+
+
+def test_an_excerpt_is_one_part_of_the_article_with_its_words_marked() -> None:
+    """F10"""
+    text = f"{'Pizza is served. ' * 9}A dog may come along. {'Parking is free. ' * 9}And a dog again. {'Bye. ' * 40}"
+    pieces = excerpt_of(found(text, "dog"))
+    shown = "".join(piece.text for piece in pieces if piece.text != "…")
+    assert shown in " ".join(text.split())
+    assert [piece.text for piece in pieces if piece.is_marked] == ["dog"]

@@ -20,10 +20,11 @@ from tests.knowledge.conftest import Write
 
 
 def test_an_address_is_made_of_the_title_and_is_nobody_elses(write: Write) -> None:
-    titles = ["Öffnungszeiten & Preise!", "Öffnungszeiten  Preise", "犬", "x" * 200]
+    titles = ["Öffnungszeiten & Preise!", "Öffnungszeiten  Preise", "Öffnungszeiten: Preise", "犬", "x" * 200]
     assert [write(title).slug for title in titles] == [
         "offnungszeiten-preise",
         "offnungszeiten-preise-2",
+        "offnungszeiten-preise-3",
         "article",
         "x" * 100,
     ]
@@ -35,6 +36,20 @@ def test_an_address_stays_when_the_title_changes(empty: Tenant, write: Write) ->
     with empty.tx():
         change_article(article, ArticleText("Cats and dogs", "", "Words."), by=Writer(empty.owner))
         assert Article.objects.get().slug == "dogs"
+
+
+def test_lines_are_kept_as_one_reads_them(write: Write) -> None:
+    """W07: a browser ends them in two characters."""
+    assert write("Dogs", "- one  \r\n- two\t\r\rEnd\n").body == "- one\n- two\n\nEnd"
+
+
+def test_a_text_too_short_to_tell_is_in_the_language_of_the_others(write: Write) -> None:
+    """F10: else its words would be found as they stand only."""
+    write(
+        "Öffnungszeiten",
+        "Wir haben jeden Tag von neun bis acht Uhr für Sie geöffnet, und auch am Sonntag nach der Messe.",
+    )
+    assert write("Parkplätze", "Parkplätze").language == "german"
 
 
 def test_of_two_editors_the_second_is_told(empty: Tenant, write: Write) -> None:

@@ -111,9 +111,9 @@ def message(content: Any, *, finish: str | None = "stop", **fields: Any) -> dict
     }
 
 
-def chunk(text: str | None = None, *, finish: str | None = None, **delta: Any) -> str:
+def chunk(text: str | None = None, *, finish: Any = None, **delta: Any) -> str:
     """One event of a stream."""
-    part = {"choices": [{"index": 0, "delta": {"content": text, **delta}, "finish_reason": finish}]}
+    part = {"choices": [{"index": 0, "delta": {"content": text} | delta, "finish_reason": finish}]}
     return f"data: {json.dumps(part)}\n\n"
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from llm.client import Client
 from llm.loop import ModelLoop
-from llm.types import CallRecord, ChatRequest, Deadlines
-from tests.llm.fault_server import Behaviour, Exchange, FaultServer, chunk, chunked, error, hang, streams, until
+from llm.types import CallRecord, ChatRequest, Deadlines, Usage
+from tests.llm.fault_server import USAGE, Behaviour, Exchange, FaultServer, chunk, chunked, error, hang, streams, until
 
 Ask = Callable[..., ChatRequest]
 
@@ -47,6 +47,18 @@ async def test_cancelling_closes_the_connection(
     await asyncio.wait_for(server.departures["case"].wait(), 2)
     assert [record.error_code for record in records] == ["cancelled"]
     assert records[0].output == "".join(heard)
+
+
+async def test_what_a_cancelled_call_had_cost_by_then_is_recorded(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    heard: list[str] = []
+    request = ask(server.script("case", streams(USAGE, chunk("Hel"), then=hang)), deadlines=Deadlines(60, 60))
+    task = asyncio.create_task(client.stream(request, on_text=heard.append, record=records.append))
+    await until(lambda: heard)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert records[0].usage == Usage(10, 0, 4)
 
 
 async def test_cancelling_from_another_thread_closes_the_connection(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Callable
 
@@ -13,9 +14,11 @@ from llm.types import CallRecord, ChatRequest, Deadlines
 from tests.llm.fault_server import (
     DONE,
     Behaviour,
+    Exchange,
     FaultServer,
     answers,
     chunk,
+    chunked,
     error,
     hang,
     hang_up,
@@ -38,6 +41,21 @@ BEFORE_TEXT: dict[str, tuple[Behaviour, type[errors.LlmError], int]] = {
         errors.RateLimitedLong,
         1,
     ),
+    "429 dated in the past": (
+        error(429, "later", headers={"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}),
+        errors.RateLimited,
+        3,
+    ),
+    "429 dated in no zone": (
+        error(429, "later", headers={"Retry-After": "Fri, 31 Dec 2100 23:59:59 -0000"}),
+        errors.RateLimited,
+        3,
+    ),
+    "429 some time": (error(429, "later", headers={"Retry-After": "soon"}), errors.RateLimited, 3),
+    "429 milliseconds": (error(429, "slow down", headers={"Retry-After-Ms": "20"}), errors.RateLimited, 3),
+    "429 many milliseconds": (error(429, "later", headers={"Retry-After-Ms": "120000"}), errors.RateLimitedLong, 1),
+    "408": (error(408, "timed out"), errors.Unavailable, 3),
+    "409": (error(409, "conflict"), errors.Unavailable, 3),
     "429 quota": (error(429, "You exceeded your quota", code="insufficient_quota"), errors.RateLimitedLong, 1),
     "500": (error(500, "oops"), errors.Unavailable, 3),
     "503": (error(503, "overloaded"), errors.Unavailable, 3),
@@ -64,8 +82,11 @@ BEFORE_TEXT: dict[str, tuple[Behaviour, type[errors.LlmError], int]] = {
     "error in 200": (answers(200, {"error": {"message": "upstream"}}), errors.BadAnswer, 3),
     "error in the stream": (streams('data: {"error": {"message": "upstream"}}\n\n', DONE), errors.BadAnswer, 3),
     "no choices": (answers(200, {"choices": []}), errors.BadAnswer, 3),
+    "choices that are no list": (answers(200, {"choices": {"0": {}}}), errors.BadAnswer, 3),
+    "a choice that is none": (answers(200, {"choices": [None]}), errors.BadAnswer, 3),
     "list for an answer": (answers(200, [1, 2]), errors.BadAnswer, 3),
-    "content as list": (answers(200, message([{"type": "text", "text": "Hi"}])), errors.BadAnswer, 3),
+    "content as list of texts": (answers(200, message(["Hi"])), errors.BadAnswer, 3),
+    "content as number": (answers(200, message(7)), errors.BadAnswer, 3),
     "broken JSON": (answers(200, '{"choices": [{'), errors.BadAnswer, 3),
     "broken event": (streams("data: {oops}\n\n", DONE), errors.BadAnswer, 3),
     "deeply nested JSON": (answers(200, "[" * 100_000), errors.BadAnswer, 3),
@@ -80,6 +101,7 @@ CUTS: dict[str, Behaviour] = {
     "error in the stream": streams(chunk("Hel"), 'data: {"error": {"message": "overloaded", "code": 502}}\n\n'),
     "broken event": streams(chunk("Hel"), "data: {oops}\n\n", DONE),
     "unknown finish reason": streams(chunk("Hel"), chunk(finish="error"), DONE),
+    "finish reason that is no text": streams(chunk("Hel"), chunk(finish=["stop"]), DONE),
 }
 
 
@@ -113,6 +135,27 @@ async def test_stream_cut_after_text_is_not_retried_and_keeps_the_text(
     assert [(record.error_code, record.output) for record in records] == [("stream_cut", "Hel")]
 
 
+REASONS: dict[str, tuple[Behaviour, str]] = {
+    "401": (error(401, "Incorrect API key"), "answered 401: .?Incorrect API key"),
+    "error in 200": (answers(200, {"error": {"message": "upstream"}}), "error with status 200: upstream"),
+    "error that is a text": (answers(200, {"error": "no credit"}), "error with status 200: no credit"),
+    "error in the stream": (CUTS["error in the stream"], "error with status 200: overloaded"),
+    "refusal in pieces": (
+        streams(chunk(refusal="I can't "), chunk(refusal="help."), chunk(finish="stop"), DONE),
+        "refused to answer: I can't help.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+async def test_what_the_endpoint_says_of_it_is_told(
+    name: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    behaviour, sentence = REASONS[name]
+    with pytest.raises(errors.LlmError, match=sentence):
+        await client.stream(ask(server.script("case", behaviour)), on_text=ignore, record=records.append)
+
+
 async def test_stall_in_the_middle_ends_at_the_total_deadline(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
@@ -121,6 +164,55 @@ async def test_stall_in_the_middle_ends_at_the_total_deadline(
         await client.stream(ask(url, deadlines=QUICK), on_text=ignore, record=records.append)
     assert caught.value.partial == "Hel"
     assert (records[0].error_code, records[0].output) == ("deadline_total", "Hel")
+
+
+async def test_a_tool_call_that_has_begun_has_the_whole_time(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    begun = chunk(tool_calls=[{"index": 0, "id": "a", "function": {"name": "book", "arguments": "{"}}])
+    url = server.script("case", streams(begun, then=hang))
+    with pytest.raises(errors.TotalDeadline):
+        await client.stream(ask(url, deadlines=QUICK), on_text=ignore, record=records.append)
+
+
+async def test_a_model_that_does_not_begin_is_given_up_long_before_the_end(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    deadlines = Deadlines(first_token_s=0.3, total_s=60)
+    async with asyncio.timeout(5):
+        with pytest.raises(errors.FirstTokenDeadline):
+            await client.stream(
+                ask(server.script("case", hang), deadlines=deadlines), on_text=ignore, record=records.append
+            )
+
+
+def takes_its_time(*events: str) -> Behaviour:
+    async def behave(exchange: Exchange) -> None:
+        await asyncio.sleep(0.4)
+        for event in events:
+            await exchange.send(chunked(event))
+        await exchange.send("0\r\n\r\n")
+
+    return behave
+
+
+async def test_a_model_that_has_begun_has_the_whole_time(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    then = takes_its_time(chunk("lo"), chunk(finish="stop"), DONE)
+    request = ask(server.script("case", streams(chunk("Hel"), then=then)), deadlines=Deadlines(0.2, 20))
+    assert (await client.stream(request, on_text=ignore, record=records.append)).text == "Hello"
+
+
+async def test_a_background_call_need_not_begin_early(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    async def late(exchange: Exchange) -> None:
+        await asyncio.sleep(0.2)
+        await answers(200, message("Hello"))(exchange)
+
+    request = ask(server.script("case", late), deadlines=Deadlines(first_token_s=0.05, total_s=20))
+    assert (await client.complete(request, record=records.append)).text == "Hello"
 
 
 async def test_background_call_has_one_deadline_for_all(

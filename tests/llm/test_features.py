@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -11,7 +12,7 @@ from llm import errors
 from llm.client import Client
 from llm.features import Complaint, Features
 from llm.types import CallRecord, ChatRequest
-from tests.llm.fault_server import DONE, FaultServer, answers, chunk, error, message, streams
+from tests.llm.fault_server import DONE, Exchange, FaultServer, answers, chunk, error, message, streams
 
 Ask = Callable[..., ChatRequest]
 TOOL = {"type": "function", "function": {"name": "book", "parameters": {"type": "object"}}}
@@ -97,6 +98,60 @@ async def test_a_refusal_that_names_no_parameter_is_final(
 
 
 @pytest.mark.parametrize(
+    ("status", "text", "given_up"),
+    [
+        (400, "This response_format type is unavailable now", "json_schema"),
+        (422, "response_format: response_format.type `json_schema` is unavailable now", "json_schema"),
+        (
+            400,
+            "response_format value as json_schema is enabled only for api versions 2024-08-01-preview",
+            "json_schema",
+        ),
+        (400, "JSON mode is not enabled for models/gemma-3-27b-it", "json_schema"),
+        (400, "Function calling is not enabled for models/gemma-3-27b-it", "tools"),
+        (400, "Tool calling is not supported for this model.", "tools"),
+        (404, "No endpoints found that support tool use.", "tools"),
+        (501, "Tool use is not implemented.", "tools"),
+        (
+            400,
+            '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+            "tools",
+        ),
+    ],
+)
+def test_the_words_in_which_servers_refuse_are_understood(status: int, text: str, given_up: str) -> None:
+    features = Features()
+    assert features.learn(Complaint(status, text), body={"tools": [], "response_format": {}})
+    assert [name for name in ("json_schema", "tools") if not getattr(features, name)] == [given_up]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"param": "stream_options"}, {"message": "stream_options", "code": "unknown_parameter"}]
+)
+async def test_a_refusal_in_fields_is_understood_whatever_its_words(
+    fields: dict[str, str], server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(400, **{"message": "Not with this model.", **fields}), STREAM)
+    assert (await client.stream(ask(url), on_text=str, record=records.append)).text == "Hello"
+
+
+async def test_calls_side_by_side_are_refused_the_same_parameter_and_both_go_on(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    both_asked = asyncio.Barrier(2)
+
+    async def refuses_both(exchange: Exchange) -> None:
+        await both_asked.wait()
+        await error(400, "Unrecognized request argument supplied: max_completion_tokens")(exchange)
+
+    url = server.script("case", refuses_both, refuses_both, answers(200, message("Hello")))
+    request = ask(url, max_output_tokens=50)
+    done = await asyncio.gather(*(client.complete(request, record=records.append) for _ in range(2)))
+    assert [one.text for one in done] == ["Hello", "Hello"]
+    assert [exchange.body.get("max_tokens") for exchange in server.requests["case"][2:]] == [50, 50]
+
+
+@pytest.mark.parametrize(
     "complaint",
     [
         Complaint(
@@ -107,6 +162,7 @@ async def test_a_refusal_that_names_no_parameter_is_final(
         Complaint(500, "unknown parameter tools"),
         Complaint(404, "The model `gpt-tools` does not exist"),
         Complaint(400, "Unknown tool 'book'"),
+        Complaint(404, "Unknown model toolset-7b"),
     ],
 )
 def test_a_complaint_about_a_value_gives_nothing_up(complaint: Complaint) -> None:

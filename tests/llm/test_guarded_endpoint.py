@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from llm import errors
 from llm.client import Client
-from llm.types import CallRecord, ChatRequest
+from llm.types import CallRecord, ChatRequest, Deadlines
 from outbound.guard import Guard
 from tests.llm.fault_server import DONE, FaultServer, answers, chunk, error, hang, message, streams, until
 
@@ -67,13 +67,14 @@ async def test_a_project_sees_nothing_of_the_operators_environment(
     assert headers["authorization"] == "Bearer none"
 
 
+@pytest.mark.parametrize("is_trusted", [False, True])
 async def test_a_redirect_is_not_followed(
-    server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
+    is_trusted: bool, server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
     inside = server.script("inside", HELLO)
     url = server.script("case", answers(307, "", headers={"Location": f"{inside}/chat/completions"}))
     with pytest.raises(errors.Rejected):
-        await allowed.complete(ask(url, trusted=False), record=records.append)
+        await allowed.complete(ask(url, trusted=is_trusted), record=records.append)
     assert not server.requests["inside"]
 
 
@@ -90,9 +91,11 @@ async def test_cookies_of_an_endpoint_are_not_kept(
 async def test_a_compressed_answer_is_not_unpacked(
     server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
+    """Nor does its connection stay open: the endpoint could have every one that this machine has."""
     url = server.script("case", answers(200, "x", headers={"Content-Encoding": "gzip"}))
     with pytest.raises(errors.BadAnswer):
         await allowed.complete(ask(url, trusted=False), record=records.append)
+    await asyncio.wait_for(server.departures["case"].wait(), 5)
 
 
 @pytest.fixture
@@ -107,6 +110,19 @@ async def test_an_endless_error_page_is_not_read_to_its_end(
     url = server.script("case", error(403, "x" * 100_000))
     with pytest.raises(errors.BadAnswer):
         await allowed.complete(ask(url, trusted=False), record=records.append)
+
+
+async def test_a_tenant_with_a_silent_endpoint_holds_up_nobody_elses_calls(
+    server: FaultServer, allowed: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    silent = ask(server.script("silent", hang), trusted=False, deadlines=Deadlines(60, 60))
+    waiting = [asyncio.create_task(allowed.complete(silent, record=records.append)) for _ in range(40)]
+    await until(lambda: len(server.requests["silent"]) == len(waiting))
+    done = await allowed.stream(ask(server.script("case", HELLO), trusted=False), on_text=str, record=records.append)
+    assert done.text == "Hello"
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
 
 
 async def test_cancelling_closes_a_guarded_connection(

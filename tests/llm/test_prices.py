@@ -14,6 +14,10 @@ def test_cached_tokens_have_their_own_price() -> None:
     assert cost_usd("m", Usage(1_000_000, 400_000, 100_000), PRICES) == Decimal("2.6")
 
 
+def test_more_cached_tokens_than_there_were_are_no_discount() -> None:
+    assert cost_usd("m", Usage(0, 1_000_000, 0), PRICES) == Decimal("0.25")
+
+
 def test_the_price_of_an_unknown_model_is_unknown() -> None:
     assert cost_usd("other", Usage(1, 0, 1), PRICES) is None
 

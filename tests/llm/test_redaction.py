@@ -14,7 +14,7 @@ from llm.client import Client
 from llm.redact import Redactor
 from llm.types import CallRecord, ChatRequest, Endpoint, ModelSpec
 from tests.llm.conftest import KEY
-from tests.llm.fault_server import Behaviour, FaultServer, answers, error, message
+from tests.llm.fault_server import Behaviour, FaultServer, answers, chunk, error, message, streams
 
 Ask = Callable[..., ChatRequest]
 FORMS = (KEY, quote(KEY, safe=""), base64.b64encode(KEY.encode()).decode())
@@ -23,8 +23,9 @@ ECHOES: dict[str, Behaviour] = {
     "500": error(500, f"request failed: Authorization: Bearer {KEY}"),
     "400 as text": answers(400, " ".join(FORMS), kind="text/plain"),
     "error in 200": answers(200, {"error": {"message": KEY}}),
+    "no JSON": answers(200, f"not for {KEY}"),
     "refusal": answers(200, message(None, refusal=KEY)),
-    "key at the cut": error(401, "x" * 480 + KEY),
+    "key at the cut": error(401, "x" * 450 + KEY),
 }
 
 
@@ -56,6 +57,25 @@ async def test_a_key_that_the_model_says_is_not_recorded(
     await client.complete(ask(url, messages=messages), record=records.append)
     assert KEY not in repr(records)
     assert records[0].output == "The key is [redacted]."
+
+
+async def test_a_key_that_was_said_before_a_cut_is_not_in_what_was_said(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", streams(chunk(f"The key is {KEY}.")))
+    with pytest.raises(errors.StreamCut) as caught:
+        await client.stream(ask(url), on_text=str, record=records.append)
+    assert caught.value.partial == "The key is [redacted]."
+
+
+async def test_a_key_with_blanks_around_it_is_sent_and_redacted_without_them(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", ECHOES["401"])
+    with pytest.raises(errors.Rejected, match="redacted") as caught:
+        await client.complete(ask(url, key=f" {KEY}\n"), record=records.append)
+    assert server.requests["case"][0].headers["authorization"] == f"Bearer {KEY}"
+    assert KEY not in str(caught.value)
 
 
 def test_a_key_is_not_in_the_repr_of_an_endpoint() -> None:

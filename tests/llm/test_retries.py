@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -12,7 +13,7 @@ from llm.breaker import FAILURES_TO_OPEN, OPEN_FOR_S, Breaker
 from llm.budget import FLOOR, RetryBudget
 from llm.client import Client
 from llm.types import CallRecord, ChatRequest, Deadlines, Usage
-from tests.llm.fault_server import FaultServer, answers, chunk, error, message, streams
+from tests.llm.fault_server import FaultServer, answers, chunk, error, hang, message, streams, until
 
 Ask = Callable[..., ChatRequest]
 HELLO = answers(200, message("Hello"))
@@ -80,6 +81,45 @@ async def test_retries_stop_when_the_budget_is_used_up(
     assert [record.attempts for record in records] == [3, 2, 1]
 
 
+async def test_an_endpoint_that_never_answers_in_time_is_left_alone(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    request = ask(server.script("case", hang), deadlines=Deadlines(0.05, 0.05))
+    for _ in range(FAILURES_TO_OPEN):
+        with pytest.raises(errors.TotalDeadline):
+            await client.complete(request, record=records.append)
+    with pytest.raises(errors.BreakerOpen):
+        await client.complete(request, record=records.append)
+
+
+async def test_a_busy_endpoint_has_more_retries(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    refused = error(429, "slow down", headers={"Retry-After": "0.01"})
+    url = server.script("case", *[HELLO] * 40, refused)
+    for _ in range(40):
+        await client.complete(ask(url), record=records.append)
+    for _ in range(2):
+        with pytest.raises(errors.RateLimited):
+            await client.complete(ask(url), record=records.append)
+    assert [record.attempts for record in records[40:]] == [3, 3]
+
+
+async def test_a_call_that_is_cancelled_while_it_tries_an_endpoint_again_keeps_it_closed_to_nobody(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = server.script("case", *[error(500, "oops")] * FAILURES_TO_OPEN, hang, HELLO)
+    for _ in range(3):
+        with pytest.raises((errors.Unavailable, errors.BreakerOpen)):
+            await client.complete(ask(url), record=records.append)
+    monkeypatch.setattr("llm.breaker.OPEN_FOR_S", 0.0)
+    probe = asyncio.create_task(client.complete(ask(url), record=records.append))
+    await until(lambda: len(server.requests["case"]) > FAILURES_TO_OPEN)
+    probe.cancel()
+    await asyncio.gather(probe, return_exceptions=True)
+    assert (await client.complete(ask(url), record=records.append)).text == "Hello"
+
+
 async def test_a_failing_endpoint_is_left_alone_and_another_is_not(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
@@ -133,10 +173,11 @@ def test_a_cancelled_probe_leaves_room_for_the_next() -> None:
 
 def test_a_success_forgets_the_failures_before_it() -> None:
     breaker = Breaker()
-    for _ in range(FAILURES_TO_OPEN * 3):
-        breaker.failed()
+    for _ in range(3):
+        for _ in range(FAILURES_TO_OPEN - 1):
+            breaker.failed()
+        assert breaker.refusal() is None
         breaker.succeeded()
-    assert breaker.refusal() is None
 
 
 def test_one_retry_is_allowed_for_ten_calls() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from llm.client import Client
+from llm.errors import BadAnswer, Rejected
+from llm.sse import DataLines
 from llm.types import CallRecord, ChatRequest, FinishReason, ToolCall, Usage
 from tests.llm.fault_server import (
     DONE,
@@ -71,19 +74,58 @@ async def test_success_is_recorded_once_with_everything(
     assert record.first_token_ms <= record.total_ms
 
 
-async def test_events_cut_anywhere_are_put_together(
+@pytest.mark.parametrize("size", [1, 2, 7, 64])
+def test_events_cut_anywhere_are_put_together(size: int) -> None:
+    """What a server sends in pieces may arrive in others: so the lines themselves are cut here."""
+    whole = b': comment\r\n\r\ndata: {"text": "H\xc3\xa9"}\r\n\r\nevent: x\ndata:{"text": "lo"}\n\ndata: [DONE]'
+    lines = DataLines()
+    found = [line for at in range(0, len(whole), size) for line in lines.feed(whole[at : at + size])]
+    assert [*found, *lines.close()] == [b'{"text": "H\xc3\xa9"}', b'{"text": "lo"}', b"[DONE]"]
+
+
+def test_a_line_without_an_end_is_no_event() -> None:
+    """An endpoint could fill the memory with one."""
+    lines = DataLines()
+    with pytest.raises(BadAnswer, match="more than 1 MiB"):
+        for _ in range(17):
+            lines.feed(b"x" * 64 * 1024)
+
+
+async def test_comments_empty_events_and_a_last_line_without_its_end_are_understood(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
-    whole = "".join([": comment\r\n\r\n", *HELLO]).replace("Hel", "Hé").replace("data: ", "data:", 2)
-
-    async def byte_by_byte(exchange: Exchange) -> None:
-        for byte in whole.encode():
-            await exchange.send(b"1\r\n" + bytes([byte]) + b"\r\n")
-        await exchange.send("0\r\n\r\n")
-
-    url = server.script("bytes", streams(then=byte_by_byte))
+    events = (": keep-alive\r\n\r\n", "data:\n\n", *HELLO[:3], chunk(finish="stop").rstrip())
+    url = server.script("odd", streams(*events))
     done = await client.stream(ask(url), on_text=lambda text: None, record=records.append)
-    assert done.text == "Hélo"
+    assert (done.text, done.finish, done.attempts) == ("Hello", FinishReason.STOP, 1)
+
+
+@pytest.mark.parametrize("method", ["stream", "complete"])
+async def test_an_answer_without_an_end_is_given_up(
+    method: str,
+    server: FaultServer,
+    client: Client,
+    ask: Ask,
+    records: list[CallRecord],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("llm.exchange.MOST_BYTES", 1000)
+    said = ": x\n" * 1000 if method == "stream" else message("x" * 2000)
+    url = server.script("long", streams(said) if isinstance(said, str) else answers(200, said))
+    with pytest.raises(BadAnswer, match="longer than"):
+        if method == "stream":
+            await client.stream(ask(url), on_text=str, record=records.append)
+        else:
+            await client.complete(ask(url), record=records.append)
+
+
+async def test_a_password_in_the_address_of_an_endpoint_is_refused_and_not_recorded(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("ok", streams(*HELLO)).replace("http://", "http://operator:s3cret@")
+    with pytest.raises(Rejected, match="holds a user name or password"):
+        await client.stream(ask(url), on_text=lambda text: None, record=records.append)
+    assert (records[0].host, server.connections) == (f"127.0.0.1:{server.port}", 0)
 
 
 async def test_tool_call_deltas_are_assembled(
@@ -121,6 +163,92 @@ async def test_fifty_parallel_tool_calls_are_told_apart(
     assert [call.arguments() for call in done.tool_calls] == [{"n": number} for number in range(50)]
 
 
+async def test_whole_calls_without_an_index_are_told_apart_by_their_ids_or_their_places(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    def call(number: int, **fields: str) -> dict[str, Any]:
+        return {**fields, "function": {"name": "book", "arguments": f'{{"n": {number}}}'}}
+
+    one_by_one = (chunk(tool_calls=[call(1, id="a")]), chunk(tool_calls=[call(2, id="b")]))
+    at_once = (chunk(tool_calls=[call(1), call(2)]),)
+    for events in (one_by_one, at_once):
+        url = server.script("whole", streams(*events, chunk(finish="stop"), DONE))
+        done = await client.stream(ask(url), on_text=str, record=records.append)
+        assert [one.arguments() for one in done.tool_calls] == [{"n": 1}, {"n": 2}]
+        # Some close a call with "stop"
+        assert done.finish is FinishReason.TOOL_CALLS
+
+
+async def test_a_nul_is_no_part_of_an_answer(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    """No database keeps it."""
+    url = server.script("nul", streams(chunk("Hel\0lo"), chunk(finish="stop"), DONE))
+    assert (await client.stream(ask(url), on_text=str, record=records.append)).text == "Hello"
+
+
+async def test_calls_that_all_have_the_index_0_are_told_apart(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    def part(arguments: str, **fields: str) -> str:
+        named = {"name": "book"} if fields else {}
+        return chunk(tool_calls=[{"index": 0, **fields, "function": {"arguments": arguments, **named}}])
+
+    events = (part('{"n": 1}', id="a"), part('{"n"', id="b"), part(": 2}"), chunk(finish="tool_calls"), DONE)
+    done = await client.stream(ask(server.script("zero", streams(*events))), on_text=str, record=records.append)
+    assert done.tool_calls == (ToolCall("a", "book", '{"n": 1}'), ToolCall("b", "book", '{"n": 2}'))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"arguments": '{"n"'}, {"id": "b", "function": {"arguments": ": 1}"}}],
+        [{"arguments": '{"n"'}, {"id": "a", "function": {"name": "book", "arguments": ": 1}"}}],
+        [{"arguments": {"n": 1}}, {"id": None, "function": None}],
+    ],
+    ids=["another id", "everything again", "an object"],
+)
+async def test_a_call_is_one_in_whatever_parts_it_comes(
+    parts: list[dict[str, Any]], server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    first = {"id": "a", "function": {"name": "book", **parts[0]}}
+    calls = [{"index": 0, **part} for part in (first, *parts[1:])]
+    events = (*(chunk(tool_calls=[call]) for call in calls), chunk(finish="tool_calls"), DONE)
+    done = await client.stream(ask(server.script("ids", streams(*events))), on_text=str, record=records.append)
+    assert done.tool_calls == (ToolCall("a", "book", '{"n": 1}'),)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("end_turn", FinishReason.STOP),
+        ("eos_token", FinishReason.STOP),
+        ("max_tokens", FinishReason.LENGTH),
+        ("model_length", FinishReason.LENGTH),
+        ("tool_use", FinishReason.TOOL_CALLS),
+        ("stop", FinishReason.STOP),
+    ],
+)
+async def test_other_servers_words_for_an_end_are_understood(
+    said: str, meant: FinishReason, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", streams(chunk("Hello"), chunk(finish=said), DONE))
+    done = await client.stream(ask(url), on_text=str, record=records.append)
+    assert (done.text, done.finish) == ("Hello", meant)
+
+
+async def test_a_content_in_parts_is_its_text_without_what_was_thought(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "They greet me."}]}
+    parts = ([thought], [{"type": "text", "text": "Hel"}, {"type": "text", "text": "lo"}])
+    events = (*(chunk(content=part) for part in parts), chunk(finish="stop"), DONE)
+    pieces: list[str] = []
+    url = server.script("parts", streams(*events))
+    done = await client.stream(ask(url), on_text=pieces.append, record=records.append)
+    assert (done.text, pieces) == ("Hello", ["Hello"])
+
+
 async def test_tool_arguments_that_were_cut_are_no_arguments(
     server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
 ) -> None:
@@ -128,6 +256,25 @@ async def test_tool_arguments_that_were_cut_are_no_arguments(
     url = server.script("cut", streams(chunk(tool_calls=cut), chunk(finish="tool_calls"), DONE))
     done = await client.stream(ask(url), on_text=lambda text: None, record=records.append)
     assert done.tool_calls[0].arguments() is None
+
+
+async def test_what_is_null_or_left_out_stands_for_nothing(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    call = [{"index": 0, "id": "a", "function": {"name": "end_call"}}]
+    nothing = 'data: {"choices": [{"delta": null, "finish_reason": null}], "usage": null}\n\n'
+    events = (USAGE, nothing, chunk(tool_calls=call), nothing, chunk(finish="tool_calls"), nothing, DONE)
+    done = await client.stream(ask(server.script("nulls", streams(*events))), on_text=str, record=records.append)
+    assert (done.tool_calls, done.finish) == ((ToolCall("a", "end_call", "{}"),), FinishReason.TOOL_CALLS)
+    assert done.usage == Usage(10, 0, 4)
+
+
+async def test_a_usage_that_makes_no_sense_is_none(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    usage = {"prompt_tokens": "10", "completion_tokens": -4, "prompt_tokens_details": 5}
+    url = server.script("usage", answers(200, message("Hello") | {"usage": usage}))
+    assert (await client.complete(ask(url), record=records.append)).usage == Usage()
 
 
 async def test_length_keeps_the_text_and_drops_the_tool_calls(
@@ -153,7 +300,8 @@ async def test_a_whole_answer_does_not_wait_for_its_usage_for_ever(
 ) -> None:
     monkeypatch.setattr("llm.call.USAGE_GRACE_S", 0.2)
     url = server.script("late", streams(chunk("Hello"), chunk(finish="stop"), then=hang))
-    done = await client.stream(ask(url), on_text=lambda text: None, record=records.append)
+    async with asyncio.timeout(4):
+        done = await client.stream(ask(url), on_text=lambda text: None, record=records.append)
     assert (done.text, done.usage) == ("Hello", Usage())
 
 
@@ -193,6 +341,16 @@ async def test_the_request_is_plain_chat_completions(
     }
     assert exchange.headers["authorization"] == f"Bearer {request.model.endpoint.api_key}"
     assert exchange.headers["accept-encoding"] == "identity"
+
+
+async def test_tools_that_may_not_be_called_are_named_and_not_offered(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    tool = {"type": "function", "function": {"name": "book", "parameters": {"type": "object"}}}
+    url = server.script("ok", streams(*HELLO))
+    await client.stream(ask(url, tools=(tool,), may_call=False), on_text=str, record=records.append)
+    body = server.requests["ok"][0].body
+    assert (body["tools"], body["tool_choice"]) == ([tool], "none")
 
 
 async def test_background_calls_do_not_stream(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from llm import errors
 from llm.client import Client
-from llm.structured import Misfit, parse, schema_of
+from llm.structured import Misfit, parse, parse_object, schema_of
 from llm.types import CallRecord, ChatRequest, Deadlines, Usage
 from tests.llm.fault_server import Behaviour, FaultServer, answers, hang, message
 
@@ -91,6 +91,28 @@ def test_what_does_not_fit_exactly_is_refused(name: str) -> None:
 @pytest.mark.parametrize("form", ["{}", "  {}\n", "```json\n{}\n```", "```\n{}\n```\n"])
 def test_bare_and_fenced_json_is_read(form: str) -> None:
     assert parse(form.replace("{}", json.dumps(GOOD)), output=Report).title == 7
+
+
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"\\ud800"', '{"\\udfff": 1}', '"\\u0000"'])
+def test_what_no_database_keeps_fits_no_tenants_schema(value: str) -> None:
+    with pytest.raises(Misfit, match=r"^- the answer: holds"):
+        parse_object(f'{{"a": {value}}}', schema={"type": "object"})
+
+
+def test_what_is_no_object_fits_no_tenants_schema() -> None:
+    with pytest.raises(Misfit, match="is no object"):
+        parse_object("[1]", schema={})
+
+
+async def test_a_tenants_schema_is_not_held_to_what_ours_are(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    """Providers refuse a strict one that leaves anything open."""
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    url = server.script("case", says({"n": 1}))
+    assert await client.object(ask(url), schema=schema, record=records.append) == {"n": 1}
+    sent = server.requests["case"][0].body["response_format"]["json_schema"]
+    assert (sent["strict"], sent["schema"]) == (False, schema)
 
 
 def test_a_misfit_says_where_and_not_what() -> None:
@@ -179,6 +201,16 @@ async def test_an_answer_cut_by_length_is_never_repaired(
         await client.structured(ask(url), output=Report, record=records.append)
     assert len(server.requests["case"]) == 1
     assert records[0].error_code == "length"
+
+
+async def test_an_answer_that_was_all_thought_is_cut_by_length(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    """It would cost as much again, and end the same."""
+    url = server.script("case", says("", finish="length"))
+    with pytest.raises(errors.LengthCut):
+        await client.structured(ask(url), output=Report, record=records.append)
+    assert len(server.requests["case"]) == 1
 
 
 async def test_a_refusal_is_no_misfit(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:

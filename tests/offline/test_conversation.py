@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conversations.effects.ending import CHECKED, FAULT
 from conversations.skills.context import Action, DirectivesView, Line
 from conversations.skills.thoughts import KeyDirectives
 from tests.offline.prompts import CLINIC, DEMO, detect, facts_in, reply_to, think
@@ -104,6 +105,20 @@ def test_result_is_told_and_the_booking_promised_on_yes() -> None:
     answer = reply_to("Yes please", history=[*lines, Line("agent", told)], actions=done, facts=facts)
     assert "7:30 PM" in answer
     assert detect(answer)["create_booking_tool"]["rule"] is None
+
+
+@pytest.mark.parametrize(
+    ("urgent", "said"),
+    [
+        (CHECKED.format(quote="I'll pass it on"), "a colleague is checking it."),
+        (FAULT.format(tool="notify_crew_tool"), "That did not work: a fault on our side kept it from being tried."),
+    ],
+)
+def test_what_is_meant_for_the_agent_is_not_read_out_to_the_customer(urgent: str, said: str) -> None:
+    """T24: neither a tool's name nor an instruction."""
+    answer = reply_to("", history=[Line("customer", "Pass it on"), Line("agent", "I'll pass it on.")], urgent=[urgent])
+    assert said in answer
+    assert not [word for word in ("notify_crew", "Say so", "Staff", "“") if word in answer]
 
 
 def test_a_pending_check_is_not_promised_again() -> None:

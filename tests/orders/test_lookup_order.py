@@ -7,6 +7,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 
 from conversations.models import TurnStatus
 from tests.calls.turns import Turns
@@ -43,6 +44,20 @@ def test_five_orders_are_the_default(anna: Turns, shop: WooCommerceServer) -> No
     assert (shop.script.requests[0].query["per_page"], told.count("Order 7")) == ("5", 5)
 
 
+def test_a_shop_that_answers_with_more_is_cut(anna: Turns, shop: WooCommerceServer) -> None:
+    """W04: a plugin may leave out how many were asked for."""
+    rows = [order(number) for number in range(700, 712)]
+    shop.script.answer = (200, json.dumps(rows).encode(), {})
+    assert look_up(anna, {"limit": 3}).count("Order 7") == 3
+
+
+def test_a_shop_whose_secret_no_key_opens_is_said_kindly(anna: Turns, shop: WooCommerceServer, settings: Any) -> None:
+    """W05"""
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert "A colleague can look into it for you." in look_up(anna)
+    assert shop.script.requests == []
+
+
 @pytest.mark.parametrize("arguments", [{"limit": 11}, {"limit": 0}, {"limit": "all"}, {"status": "lost"}])
 def test_arguments_that_do_not_fit_are_an_error_that_the_model_reads(
     anna: Turns, shop: WooCommerceServer, arguments: Any
@@ -70,6 +85,17 @@ def test_the_widget_gets_a_list_of_orders(anna: Turns, shop: WooCommerceServer) 
             }
         ],
     }
+
+
+def test_for_no_orders_the_widget_shows_no_list(anna: Turns, shop: WooCommerceServer) -> None:
+    """W04, W11"""
+    shop.script.orders = []
+    anna.calls_tool(TOOL)
+    anna.says("There are none.")
+    turn = anna.say("Where is my order?")
+    assert anna.result(turn) == "The shop has no order of this customer."
+    assert turn.reply is not None
+    assert turn.reply.blocks == []
 
 
 def test_an_order_of_another_customer_is_never_shown(anna: Turns, shop: WooCommerceServer) -> None:

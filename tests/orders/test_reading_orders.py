@@ -112,10 +112,38 @@ def test_what_an_order_lacks_is_left_out() -> None:
     assert orders_told([found], status=None).endswith("Order 9 is of an unknown status: 1 × Hat.")
 
 
+@pytest.mark.parametrize(("given", "status"), [("wc-on-hold", "on-hold"), ("Processing", "processing"), (None, "")])
+def test_a_status_is_the_shops_without_its_mark(given: Any, status: str) -> None:
+    """W04"""
+    assert read(status=given).status == status
+
+
+@pytest.mark.parametrize("quantity", [0, -1, 10**9, True, 2.5])
+def test_a_number_of_pieces_that_makes_no_sense_is_one(quantity: Any) -> None:
+    """W04"""
+    assert read(line_items=[{"name": "Hat", "quantity": quantity}]).items == [Item("Hat", 1)]
+
+
+def test_a_huge_order_is_cut() -> None:
+    """W04: it stands in a prompt and on a page."""
+    lines = [{"name": f"Hat {number}", "quantity": 1} for number in range(60)]
+    found = read(line_items=lines)
+    assert len(found.items) == 50
+    assert "45 more" in orders_told([found], status=None)
+
+
 def test_the_day_is_the_projects_own() -> None:
     """W04: half past eleven at night in UTC is the next day in Rome."""
     assert read().day == date(2026, 11, 21)
     assert read(date_created_gmt=None).day == date(2026, 11, 20)
+
+
+@pytest.mark.parametrize("created", ["0001-01-01T00:00:00", "0000-00-00T00:00:00", "yesterday", 7, ""])
+def test_a_day_that_is_none_makes_no_look_up_fail(created: Any) -> None:
+    """W04: whatever a plugin writes for an order that has no date."""
+    row = order(727, date_created_gmt=created, date_created=None)
+    [found] = read_orders([row], customer_id=ANNA, timezone="America/New_York")
+    assert found.day is None
 
 
 def test_names_come_on_one_line() -> None:

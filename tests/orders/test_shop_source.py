@@ -109,6 +109,7 @@ def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceSer
         (refusal(404, "rest_no_route", "No route"), "permalinks"),
         ((301, b"", {"Location": "https://www.shop.example/"}), "another address"),
         ((200, b"<html>", {}), "no JSON"),
+        ((200, b'{"code": "maintenance"}', {}), "no list of orders"),
     ],
 )
 def test_what_is_wrong_with_a_shop_is_said(

@@ -55,8 +55,9 @@ BAD_URLS = (
     "http://example.com/\n", "http://example.com\t/", "http://exam\u200bple.com/", "http://example.com/\x00",
     "http://{{host}}/", "http://%31%32%37.0.0.1/", "http://ex%61mple.com/", "http://[fe80::1%25eth0]/", "http://[::1/",
     "http://::1/", "http://[127.0.0.1]/", "http://[::1].example.com/", "http://256.1.1.1/", "http://1.2.3.4.5/",
-    "http://127.0.0.1.0x/", "http://09.1.1.1/", "http://0x7g.1/", "http://4294967296/", "http://1..2/", "http://example..com/",
+    "http://127.0.0.1.0x/", "http://09.1.1.1/", "http://0x7g.1/", "http://4294967296/", "http://1.2.3.256/",
+    "http://1.256.3.4/", "http://1..2/", "http://example..com/",
     "http://-example.com/", "http://.example.com/", "http://" + "a" * 64 + ".com/", "http://" + "a." * 127 + "com/",
     "http://example.com:99999/", "http://example.com:-1/", "http://example.com:8o/", "http://example.com:0/",
-    "http://xn--/", "http://" + "x" * 3000 + ".com/",
+    "http://xn--/", "http://" + "x" * 3000 + ".com/", "http://example.com/" + "x" * 3000, "http://example.com/a\\b",
 )  # fmt: skip

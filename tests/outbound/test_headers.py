@@ -10,7 +10,11 @@ from outbound.headers import check_headers
 
 
 @pytest.mark.parametrize(
-    "name", ["Host", "content-length", "Transfer-Encoding", "CONNECTION", "Accept-Encoding", "Expect"]
+    "name",
+    [
+        *("Host", "content-length", "Transfer-Encoding", "CONNECTION", "Accept-Encoding", "Expect", "TE", "Trailer"),
+        *("Upgrade", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection"),
+    ],
 )
 def test_header_that_frames_the_message_is_refused_by_name(name: str) -> None:
     with pytest.raises(InvalidRequest, match=name):

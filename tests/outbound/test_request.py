@@ -76,6 +76,38 @@ async def test_request_and_answer_go_through_whole(serve: Serve) -> None:
     assert seen[1] == b"hello"
 
 
+async def test_blanks_around_a_headers_value_are_left_out(serve: Serve) -> None:
+    seen: list[bytes] = []
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+        writer.close()
+
+    await GUARD.request("POST", await serve(handle), headers={"X-Key": " Bearer a b\t"})
+    assert b"\r\nX-Key: Bearer a b\r\n" in seen[0]
+
+
+async def test_a_tenants_own_agent_and_accents_are_sent_as_they_are(serve: Serve) -> None:
+    seen: list[bytes] = []
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+        writer.close()
+
+    await GUARD.request("POST", await serve(handle), headers={"user-agent": "Ours/1", "X-Note": "naïve"})
+    lines = seen[0].split(b"\r\n")
+    assert [line for line in lines if line.lower().startswith(b"user-agent")] == [b"user-agent: Ours/1"]
+    assert "X-Note: naïve".encode("latin-1") in lines
+
+
+async def test_an_answer_of_just_the_size_that_is_read_is_whole(serve: Serve) -> None:
+    url = await serve(says(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 1000))
+    answer = await GUARD.request("GET", url, max_bytes=1000)
+    assert (len(answer.body), answer.truncated) == (1000, False)
+
+
 async def test_the_checked_address_is_dialled_and_the_name_is_kept(serve: Serve) -> None:
     seen: list[bytes] = []
 
@@ -236,6 +268,7 @@ class TlsServer:
     port: int
     names: list[str]
     received: bytearray
+    answers: bool = True
 
 
 @pytest_asyncio.fixture
@@ -247,9 +280,10 @@ async def tls_server(certificate: Path) -> AsyncIterator[TlsServer]:
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         found.received.extend(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
-        await writer.drain()
-        await reader.read()
+        if found.answers:
+            writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+            await writer.drain()
+            await reader.read()
         writer.close()
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
@@ -268,6 +302,23 @@ async def test_untrusted_certificate_means_not_sent(tls_server: TlsServer) -> No
     assert (caught.value.reason, tls_server.names, tls_server.received) == ("connect", ["localhost"], b"")
 
 
+async def hangs_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read(1)
+
+
+async def speaks_no_tls(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read(1)
+    writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@pytest.mark.parametrize("handler", [hangs_up, speaks_no_tls])
+async def test_a_handshake_that_fails_means_not_sent(handler: Callable[..., Awaitable[None]], serve: Serve) -> None:
+    url = (await serve(handler)).replace("http://", "https://")
+    with pytest.raises(NotSent) as caught:
+        await GUARD.request("POST", url, body=b"secret")
+    assert caught.value.reason == "connect"
+
+
 @pytest.fixture
 def certificate_is_trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context = ssl.create_default_context(cafile=certificate)
@@ -282,3 +333,11 @@ async def test_certificate_is_checked_against_the_name_and_not_the_address(tls_s
         await guard.request("GET", f"https://other.example:{tls_server.port}/")
     assert tls_server.names == ["localhost", "other.example"]
     assert f"host: localhost:{tls_server.port}".encode() in tls_server.received.lower()
+
+
+@pytest.mark.usefixtures("certificate_is_trusted")
+async def test_what_left_over_tls_and_was_not_answered_is_unknown(tls_server: TlsServer) -> None:
+    tls_server.answers, sent = False, []
+    with pytest.raises(Unknown) as caught:
+        await GUARD.request("GET", f"https://localhost:{tls_server.port}/", on_sent=lambda: sent.append(True))
+    assert (caught.value.reason, sent) == ("connection", [True])

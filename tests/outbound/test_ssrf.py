@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from outbound.errors import BlockedAddress, NotSent
-from outbound.guard import Guard, Resolver
+from outbound.guard import Guard, Resolver, system_resolver
 from tests.outbound.addresses import BAD_URLS, DENIED, ODD_HOSTS, PUBLIC, in_url, other_form
 from tests.outbound.conftest import Trap
 
@@ -109,12 +113,20 @@ def test_port_of_another_service_is_refused(port: int) -> None:
     assert caught.value.reason == "bad_port"
 
 
+def test_a_server_of_another_protocol_has_its_own_ports_and_no_others() -> None:
+    guard, mail = Guard(), frozenset({25, 587})
+    guard.check_server("mail.example", 587, ports=mail)
+    with pytest.raises(BlockedAddress, match="Port 22 may not be called"):
+        guard.check_server("mail.example", 22, ports=mail)
+
+
 @pytest.mark.parametrize(
     ("url", "canonical"),
     [
         ("https://hooks.example/a?b=c#d", "https://hooks.example/a?b=c"),
         ("HTTP://Hooks.Example:80", "http://hooks.example/"),
         ("https://hooks.example:8443/x", "https://hooks.example:8443/x"),
+        ("http://hooks.example:443/x", "http://hooks.example:443/x"),
         ("https://93.184.216.34/", "https://93.184.216.34/"),
         ("http://0x5DB8D822/", "http://93.184.216.34/"),
         ("http://[2606:4700:0:0::1111]:8080/", "http://[2606:4700::1111]:8080/"),
@@ -136,3 +148,26 @@ async def test_name_that_does_not_exist_is_not_found() -> None:
     with pytest.raises(NotSent) as caught:
         await Guard().request("GET", "http://no-such-host.invalid/")
     assert caught.value.reason == "dns"
+
+
+async def test_names_that_nobody_answers_for_hold_up_no_other_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operator's model is looked up by the loop itself; a tenant's name server may take as long as it likes."""
+    answered, look_up = threading.Event(), socket.getaddrinfo
+
+    def slowly(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if host == "slow.example":
+            answered.wait(30)
+        return look_up("127.0.0.1", *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slowly)
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(max_workers=2))
+    waiting = [asyncio.create_task(system_resolver("slow.example", 443)) for _ in range(8)]
+    await asyncio.sleep(0)
+    try:
+        async with asyncio.timeout(10):
+            assert await loop.getaddrinfo("model.example", 443)
+            assert await system_resolver("hooks.example", 443) == ["127.0.0.1"]
+    finally:
+        answered.set()
+        await asyncio.gather(*waiting)

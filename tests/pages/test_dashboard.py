@@ -13,8 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations import recent_figures
-from projects.models import ApiKey, Role, User
-from projects.services import create_key
+from projects.agent_versions import Edit, change_agent
+from projects.models import Role, User
+from projects.models.widget import Widget
+from projects.starters import Locale, start_business, starters
+from projects.tenancy import tenant_tx
 from tests.conftest import Tenant, member_of
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from tools.models import EffectState, PromiseState
@@ -46,8 +49,9 @@ def test_what_is_done_is_ticked(owner: Client, tenant: Tenant) -> None:
     steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
     assert steps == {
         "Talk to the agent": True,
+        "Say who you are": True,
         "Set working hours": True,
-        "Make an API key": True,
+        "Put the chat on your site": False,
         "Invite someone": False,
     }
 
@@ -62,19 +66,26 @@ def test_hidden_steps_stay_hidden_for_everyone(owner: Client, tenant: Tenant) ->
 def test_steps_that_are_all_done_do_not_come_back(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
     member_of(tenant, Role.VIEWER)
+    with tenant.tx():
+        widget = Widget.objects.create(project=tenant.project, origins=["https://nello.example"])
     owner.get(url_of(tenant))
     with tenant.tx():
-        ApiKey.objects.all().delete()
+        widget.delete()
     assert owner.get(url_of(tenant)).context["steps"] == []
 
 
-def test_a_revoked_key_is_no_key(owner: Client, tenant: Tenant) -> None:
-    with tenant.tx():
-        ApiKey.objects.all().delete()
-        key = create_key(tenant.project, name="x", scopes=[]).key
-        ApiKey.objects.filter(pk=key.pk).update(revoked_at=key.created_at)
-    steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
-    assert not steps["Make an API key"]
+def test_a_templates_made_up_address_is_no_description(tenant: Tenant) -> None:
+    """It is undone until the text is the owner's own, and the page of the settings says why."""
+    locale = Locale(timezone="Europe/Rome", region="IT")
+    project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
+    client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
+    described = [step for step in client.get(here).context["steps"] if step.title == "Say who you are"]
+    assert [step.is_done for step in described] == [False]
+    settings = client.get(reverse("agent", args=[project.slug]))
+    assert "What stands here is an example" in settings.content.decode()
+    with tenant_tx(project.organization_id):
+        change_agent(project, Edit({"business_context": "Via Roma 1."}, 1, tenant.owner))
+    assert [step.is_done for step in client.get(here).context["steps"] if step.title == "Say who you are"] == [True]
 
 
 @pytest.mark.parametrize("who", ["operator", "viewer"])
@@ -99,7 +110,7 @@ def test_flagged_conversations_and_failed_jobs_need_you(
     text = response.content.decode()
     assert "Jonas Weber: asked for a person" in text
     assert reverse("conversation", args=[tenant.project.slug, row.pk]) in text
-    assert "2 jobs failed" in text
+    assert "2 things failed" in text
     assert response.context["matters_count"] == 3
 
 

@@ -9,6 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from conversations.pages.failed_jobs import LANES
+from jobs.lanes import lanes
 from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.pages.conftest import browser, talk
@@ -21,7 +23,7 @@ def url_of(tenant: Tenant) -> str:
 
 
 def test_nothing_failed_is_said_as_such(owner: Client, tenant: Tenant) -> None:
-    assert "No job has failed" in owner.get(url_of(tenant)).content.decode()
+    assert "Nothing has failed" in owner.get(url_of(tenant)).content.decode()
 
 
 def test_a_row_says_why_what_it_means_and_where(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:
@@ -31,6 +33,10 @@ def test_a_row_says_why_what_it_means_and_where(owner: Client, tenant: Tenant, f
     for words in ("The model took too long.", "The next reply goes by older directives.", "5 attempts", "Giulia Ferri"):
         assert words in text
     assert reverse("conversation", args=[tenant.project.slug, conversation.pk]) in text
+
+
+def test_whatever_may_fail_has_words_that_staff_understands() -> None:
+    assert [lane.name for lane in lanes() if lane.name not in LANES] == []
 
 
 def test_a_fault_in_the_code_is_not_blamed_on_the_settings(owner: Client, tenant: Tenant, failed_job: MakeJob) -> None:

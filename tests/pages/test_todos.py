@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.models import Channel, PersonaField
+from conversations.models import Channel, Persona, PersonaField
 from conversations.pages.todos.hidden import revealed
 from conversations.services import start_conversation
 from projects.attributes import set_attribute
@@ -424,6 +424,8 @@ def test_the_first_is_offered_it_again_once_nobody_has_to_be_the_second(
         types.save_type(tenant.project, {"second_approver": SecondApprover.NEVER}, type_id=kind.pk)
     text = page(owner, tenant, todo)
     assert ('value="approve"' in text, "Nothing happens before a second person does." in text) == (True, False)
+    assert "One person is enough now." in text
+    assert [words for words in ("Waits for a second person", "One more person has to.") if words in text] == []
     owner.post(url_of(tenant, todo), {"do": "approve", **seen(tenant, todo)})
     assert state(tenant, todo) == TodoStatus.APPROVED
 
@@ -516,6 +518,22 @@ def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client,
     assert "The agent wanted to write to" not in page(owner, tenant, todo)
 
 
+def test_of_two_runs_the_last_says_whom_the_agent_wanted_to_write_to(owner: Client, tenant: Tenant, make: Make) -> None:
+    """D23: what the first wanted was looked at when it came back then."""
+    with tenant.tx():
+        fields = {"name": "Letter", "description": "x", "tools": ["send_email"], "recipients": ["crew@nello.example"]}
+        kind = types.save_type(tenant.project, fields)
+    todo = make(type=kind, tool="", arguments=None)
+    for address in ("chef@nello.example", "bar@nello.example"):
+        step = run(tenant, todo, "Error: nobody has approved it.", is_error=True)
+        with tenant.tx():
+            wanted = {"name": "send_email", "arguments": {**LETTER, "to": address}}
+            TodoCall.objects.filter(step=step).update(**wanted)
+            services.put_back(Todo.objects.get(pk=todo.pk), reason=f"{address} isn't approved.", actor=Actor("Ada"))
+    text = page(owner, tenant, todo)
+    assert ['value="chef@nello.example"' in text, 'value="bar@nello.example"' in text] == [False, True]
+
+
 def test_a_todo_without_addresses_leads_to_where_they_are_named(owner: Client, tenant: Tenant, make: Make) -> None:
     """L11: and not to a button that does nothing."""
     with tenant.tx():
@@ -549,8 +567,14 @@ def test_the_administration_cancels_what_is_not_over(owner: Client, tenant: Tena
     put(tenant, over, TodoStatus.COMPLETED)
     form = {"action": "cancel", "_selected_action": [str(open_one.pk), str(over.pk)]}
     text = owner.post(reverse("admin:todos_todo_changelist"), form, follow=True).content.decode()
-    assert "1 of 2 todos cancelled." in text
+    assert ("1 of 2 todos cancelled." in text, "1 not: This todo is completed" in text) == (True, True)
     assert [state(tenant, one) for one in (open_one, over)] == ["cancelled", "completed"]
+    with tenant.tx():
+        event = open_one.history.get(what="cancelled")
+        assert (event.actor, Todo.objects.get(pk=open_one.pk).reason) == (
+            tenant.owner.name,
+            "Cancelled in the administration.",
+        )
 
 
 # The run
@@ -715,6 +739,21 @@ def test_several_are_approved_each_as_it_was_shown(owner: Client, tenant: Tenant
     assert "1 not approved: This todo changed" in text
 
 
+def test_whom_a_letter_reaches_is_asked_of_its_own_customer(owner: Client, tenant: Tenant, make: Make) -> None:
+    """L10: what is known of one in the list is nothing of the next."""
+    with tenant.tx():
+        others = [
+            start_conversation(tenant.project, channel=Channel.CHAT, external_id=f"eve {n}", known={}, metadata={})
+            for n in range(2)
+        ]
+    nobody, marta, nobody_else = [make(persona_id=one) for one in (others[0].persona_id, None, others[1].persona_id)]
+    with tenant.tx():
+        Todo.objects.filter(pk=marta.pk).update(persona_id=Persona.objects.get(external_id="marta").pk)
+    text = page(owner, tenant, query="?view=list")
+    offered = [choice(tenant, todo) in text for todo in (nobody, marta, nobody_else)]
+    assert offered == [False, True, False]
+
+
 def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_after(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
@@ -730,9 +769,7 @@ def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_aft
     response = owner.post(url_of(tenant), {"choice": [choice(tenant, todo) for todo in todos]}, follow=True)
     text = response.content.decode()
     assert "2 todos approved." in text
-    assert (
-        "2 approved of which only the rest is done. Its e-mail would reach nobody. The customer has no e-mail" in text
-    )
+    assert "2 were approved whose e-mails reach nobody; the rest of each is done. The customer has no e-mail" in text
 
 
 def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -771,7 +808,7 @@ def test_a_person_makes_a_todo_with_a_tool_and_its_arguments(owner: Client, tena
         ({"description": ""}, "Say what is to be done."),
         ({"description": "x" * 8_001}, "It has 8,001 characters; the limit is 8,000."),
         ({"description": "x", "recipients": "nobody"}, "is no e-mail address"),
-        ({"description": "x", "tool": "no_such_tool"}, "no longer exists"),
+        ({"description": "x", "tool": "no_such_tool"}, "There is no tool"),
         ({"description": "x", "tool": MAIL}, "arguments"),
     ],
 )
@@ -796,6 +833,31 @@ def test_two_who_edit_the_same_todo_see_what_differs(owner: Client, tenant: Tena
     assert "Somebody changed it while you were writing." in text
     assert "Send Marta flowers" in text
     assert '<input type="hidden" name="version" value="2">' in text
+
+
+def test_what_was_arranged_and_begun_says_why_it_stays_as_it_is(owner: Client, tenant: Tenant, make: Make) -> None:
+    """E1, T1: its words can still be changed, though the form has nothing of its arguments."""
+    effect = add_effect(
+        tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email", arguments=LETTER
+    )
+    address = url_of(tenant, todo := make(effect=effect), "edit_todo")
+    panel = page(owner, tenant, todo)
+    assert ["Did this happen?" in panel, 'value="approve"' in panel, "send again" in panel] == [True, False, False]
+    text = owner.get(address).content.decode()
+    assert "It isn&#x27;t known whether send_email_to_caller happened with these arguments" in text
+    assert (LETTER["subject"] in text, 'name="arguments.' in text) == (True, False)
+    form = {"description": "Send Marta the menu", "tool": MAIL, "version": 1}
+    assert owner.post(address, form).status_code == 302
+    with tenant.tx():
+        todo.refresh_from_db()
+    assert (todo.description, todo.arguments) == ("Send Marta the menu", LETTER)
+
+
+def test_what_happened_after_all_is_not_said_to_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
+    """T9: somebody has said so while it waited for a second yes."""
+    todo = make(effect=add_effect(tenant, talk(tenant, "Hi"), tool=MAIL, kind="email", arguments=LETTER))
+    text = page(owner, tenant, todo)
+    assert ["It is done already." in text, "This will be sent" in text] == [True, False]
 
 
 # Standing rules

@@ -9,6 +9,7 @@ from django.db import IntegrityError
 from django.test import Client
 from django.utils import timezone
 
+from projects import invitations
 from projects.invitations import open_invitations
 from projects.logs import RedactingFormatter, redact
 from projects.models import Invitation, Member, Role, User
@@ -172,10 +173,29 @@ def test_after_seven_days_a_link_stops_and_can_be_sent_again(owner: Client, tena
     assert opens(link_in(invite(owner, tenant, LENA)))
 
 
-def test_who_left_lets_nobody_in(tenant: Tenant, admin: User, owner: Client) -> None:
+def test_an_admin_neither_sends_nor_takes_back_an_owners_invitation(owner: Client, tenant: Tenant, admin: User) -> None:
+    path = link_in(invite(owner, tenant, LENA, Role.OWNER))
+    for name in ("invitation_send", "invitation_revoke"):
+        browser(admin).post(page_of(tenant, name, only(tenant).pk))
+    assert opens(path)
+
+
+def test_a_link_that_was_made_anew_proves_no_address_until_it_is_sent(tenant: Tenant) -> None:
+    with tenant.tx():
+        by = Member.objects.get(user=tenant.owner)
+        sent = invitations.invite(LENA, role=Role.VIEWER, by=by)
+        invitations.note_emailed(sent)
+        again = invitations.renew(sent.invitation, by=by)
+    offer = invitations.read_offer(again.token)
+    assert offer is not None
+    assert not offer.was_emailed
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])
+def test_who_may_invite_no_more_lets_nobody_in(role: Role, tenant: Tenant, admin: User, owner: Client) -> None:
     path = link_in(invite(browser(admin), tenant, LENA))
     with tenant.tx():
-        Member.objects.filter(user=admin).update(role=Role.VIEWER)
+        Member.objects.filter(user=admin).update(role=role)
     assert not opens(path)
     assert "Doesn’t hold" in owner.get(page_of(tenant, "members")).content.decode()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from django.db import connections
 from django.test import Client
 
 from projects.audit import Actor
+from projects.lookups import find_project
 from projects.members import MemberRefused, set_role
 from projects.models import Member, Role, User
 from tests.conftest import Tenant, member_of
@@ -132,3 +134,16 @@ def test_a_change_needs_the_token_of_the_page(tenant: Tenant, viewer: User) -> N
     client.force_login(tenant.owner)
     url = page_of(tenant, "member_role", membership(tenant, viewer).pk)
     assert client.post(url, {"role": Role.OWNER}).status_code == 403
+
+
+def test_who_is_removed_on_their_way_to_a_page_finds_nothing(
+    tenant: Tenant, viewer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_and_lose(**asked: Any) -> Any:
+        place = find_project(**asked)
+        with tenant.tx():
+            Member.objects.filter(user=viewer).delete()
+        return place
+
+    monkeypatch.setattr("projects.permissions.find_project", find_and_lose)
+    assert browser(viewer).get(page_of(tenant, "members")).status_code == 404

@@ -14,16 +14,19 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Persona
 from conversations.portal.awaiting import Beginning, beginning_of
 from conversations.portal.visit import open_visit
-from conversations.services import post_message
+from conversations.services import give_fields, post_message
 from tests.calls.test_appointments import soon
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.portal.test_portal import token_of
-from tools.models import Verification
+from tools.book.services import Guest, book
+from tools.book.wishes import Wish
+from tools.models import Booking, Verification
 from tools.portal_links import PortalPlace
 from tools.verification.services import note_verified
 
@@ -152,6 +155,33 @@ def test_a_booking_stands_there_in_the_page_s_language(page: Page) -> None:
         assert "a table for" in said["en"]
         assert "a table for" not in said["it"]
         assert "alle" in said["it"]
+
+
+@pytest.mark.parametrize(
+    ("guest", "level", "is_seen"),
+    [
+        (Guest(name="Ada Lovelace", phone="347 555 0142"), "code", True),
+        (Guest(name="Ada Lovelace", phone="347 555 0142"), "none", False),
+        (Guest(name="Charles Babbage", phone="347 555 0142"), "code", False),
+        (Guest(name="Ada Lovelace", phone="347 555 0199"), "code", False),
+    ],
+    ids=["theirs", "nobody has to prove it", "another name", "another number"],
+)
+def test_what_staff_wrote_down_stands_there_for_who_has_proved_it(
+    guest: Guest, level: str, is_seen: bool, page: Page
+) -> None:
+    """D14, D25: under their name and the number on file, as the agent finds it."""
+    page.turns.configure(caller_verification=level, hours={}, holidays=[])
+    now = timezone.now()
+    with page.turns.tenant.tx():
+        project = page.turns.tenant.project
+        project.refresh_from_db()
+        give_fields(Persona.objects.get(pk=page.persona_id), {"name": "Ada Lovelace"})
+        starts_at = now + timedelta(days=3)
+        Booking.objects.all().delete()
+        book(project, Wish(2), starts_at=starts_at, guest=guest, now=now)
+    page.prove("code")
+    assert ("/b/" in page.look()) is is_seen
 
 
 def _book_of(page: Page, headers: dict[str, str]) -> str:

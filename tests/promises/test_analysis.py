@@ -19,6 +19,7 @@ from tools.catalogue import merge_tools
 from tools.definition import ToolDefinition
 from tools.judge import FIRES, REASONS, Judgement, judge
 from tools.skills.detect import AS_ABOVE, ConditionReading, Detection, Rule, ToolReading, tool_lines
+from tools.skills.exchange import Exchange, TranscriptLine
 from tools.state import BusinessState
 
 NAMES = [
@@ -235,8 +236,34 @@ def reading(name: str, *, quote: str = PROMISE, rule: Rule | None = None) -> Too
     return ToolReading(quote=quote, tool=name, conditions=met, rule=rule)
 
 
-def judged(*readings: ToolReading, answer: str = PROMISE) -> list[Judgement]:
-    return judge([Detection(verdicts=list(readings))], tools=list(TOOLS.values()), answer=answer)
+def said(*answers: str) -> Exchange:
+    """The agent's messages; the last one is what is judged."""
+    return Exchange(answer=answers[-1], lines=[TranscriptLine("agent", answer) for answer in answers])
+
+
+def judged(*readings: ToolReading, exchange: Exchange | None = None) -> list[Judgement]:
+    return judge([Detection(verdicts=list(readings))], tools=list(TOOLS.values()), exchange=exchange or said(PROMISE))
+
+
+@pytest.mark.parametrize(
+    ("answer", "fires"),
+    [
+        ("Is there anything else?", False),
+        (f"Yes: {PROMISE.upper()}", True),
+        ("A text with the details follows.", False),
+    ],
+)
+def test_only_the_latest_answer_promises(answer: str, fires: bool) -> None:
+    """N33: a model that quotes an earlier message makes nothing happen a second time."""
+    [one] = judged(reading(SMS), exchange=said(PROMISE, answer))
+    assert (one.fired, one.rule) == (fires, "" if fires else "in_progress")
+
+
+def test_words_that_stand_nowhere_as_they_are_still_count() -> None:
+    """N11: a quote that a model shortened is no earlier message's."""
+    assert [one.fired for one in judged(reading(SMS, quote="text … details"), exchange=said("Hello.", PROMISE))] == [
+        True
+    ]
 
 
 @pytest.mark.parametrize("rules", [(None, Rule.OFFER), (Rule.OFFER, None), (None, None)])
@@ -249,7 +276,7 @@ def test_verdicts_stand_in_the_order_of_the_words() -> None:
     """N11: so what was promised first is planned first."""
     text, goodbye = "I'll text you now", "Goodbye!"
     readings = [reading("end_conversation_tool", quote=goodbye), reading(SMS, quote=text)]
-    found = judged(*readings, answer=f"{text}. {goodbye}")
+    found = judged(*readings, exchange=said(f"{text}. {goodbye}"))
     assert [one.tool.name for one in found] == [SMS, "end_conversation_tool"]
 
 
@@ -262,7 +289,9 @@ def test_what_was_only_offered_competes_with_no_promise() -> None:
 def test_what_is_left_to_be_ranked_is_read_back_as_it_was() -> None:
     """N10, N43: by whichever worker goes on with it."""
     tools = [replace(TOOLS[name], version=7) for name in (SMS, LINK)]
-    left = identify_conflicts(judge([Detection(verdicts=list(map(reading, (SMS, LINK))))], tools=tools, answer=PROMISE))
+    left = identify_conflicts(
+        judge([Detection(verdicts=list(map(reading, (SMS, LINK))))], tools=tools, exchange=said(PROMISE))
+    )
     assert contested_of(candidates(left.contested), compiled_object(tools)) == left.contested
 
 

@@ -62,6 +62,20 @@ def test_a_broken_promise_drafts_a_correction_and_the_next_step(desk: Desk) -> N
     assert all(part in todo.description for part in parts)
 
 
+def test_what_may_have_happened_is_not_told_as_undone(desk: Desk) -> None:
+    """D16, E5: the answer was lost, so somebody has to find out first; no model is asked for an apology."""
+    desk.reads(SMS)
+    desk.analyse(PROMISE, hears="Please do")
+    with desk.tenant.tx():
+        Effect.objects.update(state=EffectState.UNKNOWN, error="The answer was lost.")
+    late(desk)
+    break_overdue_promises()
+    [todo] = make_goods(desk)
+    assert "it is not known whether that happened" in todo.description
+    assert "did not happen." not in todo.description
+    assert not desk.model.requests("make_good")
+
+
 def test_the_model_reads_the_promise_the_reason_and_what_was_said(desk: Desk) -> None:
     """D16"""
     broke(desk)

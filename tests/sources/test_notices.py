@@ -130,6 +130,15 @@ def test_a_long_or_odd_description_is_one_short_line(desk: Desk, mailbox: Mailbo
     assert line.startswith("- Pay - Subject: x very")
 
 
+def test_of_many_five_are_named_and_the_rest_are_counted(desk: Desk, mailbox: Mailbox) -> None:
+    for number in range(7):
+        ask(desk, f"Pay guest {number} back")
+    desk.run(LANE)
+    lines = [line for line in mailbox.last_text().splitlines() if line.startswith("- ")]
+    assert (len(lines), lines[-1]) == (6, "- and 2 more")
+    assert str(mailbox.messages[-1]["Subject"]).startswith("7 todos wait for your yes")
+
+
 def test_people_of_another_tenant_hear_nothing(desk: Desk, stranger: Tenant, mailbox: Mailbox) -> None:
     member_of(stranger, Role.OPERATOR)
     ask(desk)

@@ -187,6 +187,17 @@ def test_a_second_promise_of_what_waits_for_approval_is_held(desk: Desk) -> None
     assert [promise.state for promise in desk.promises()] == [PromiseState.KEPT, PromiseState.KEPT]
 
 
+def test_a_second_promise_of_what_was_approved_is_not_said_to_wait(desk: Desk) -> None:
+    """D16, E6: it has its yes, and no worker has come by yet."""
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
+    approve(desk, arranged(desk))
+    promised_again(desk)
+    first, second = desk.effects()
+    assert (first.state, second.state, second.repeats) == (EffectState.PLANNED, EffectState.HELD, first.pk)
+    assert second.told.startswith("The same is allowed and being done now")
+
+
 def test_two_promises_of_one_thing_end_with_its_refusal(desk: Desk) -> None:
     """E6, D16"""
     with desk.tenant.tx():

@@ -205,6 +205,12 @@ def test_approving_by_get_is_405(desk: Desk, api: Client) -> None:
     assert desk.jobs() == []
 
 
+def test_a_todo_named_as_anywhere_else_is_told_the_name_that_it_has_among_several(desk: Desk, api: Client) -> None:
+    seen = {"id": made(api)["id"], "version": 1, "content_hash": "0" * 64}
+    error = error_of(send(api, "POST", f"{TODOS}/approve", {"todos": [seen]}), status=400)
+    assert (error["field"], error["message"]) == ("todos.0.id", "todos.0.id cannot be set. Did you mean 'todo'?")
+
+
 def test_approving_twice_is_200_and_says_by_whom(desk: Desk, api: Client, owner: Member) -> None:
     """Row 23, T3."""
     todo = made(api)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -22,9 +24,10 @@ from projects.models.key import Scope
 from projects.services import create_key
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk, refund_tool
-from todos import services, types
+from todos import content, reaching, services, types
 from todos.approvals import Void
-from todos.content import content_of
+from todos.authority import needs_second
+from todos.content import content_of, hash_of
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo, TodoType
 from todos.reaching import SENTENCES, Lack
@@ -242,6 +245,47 @@ def test_what_cannot_be_compared_with_the_limit_needs_two(desk: Desk, owner: Mem
     """No model's later choice slips under it."""
     kind = desk.type(second_approver="above", limit_argument="amount", limit_value=50)
     assert not desk.approve(desk.refund(type=kind, tool="", arguments=None), owner).is_complete
+
+
+# What stands where the amount is looked for, and whether two people have to say yes above 50.
+AMOUNTS: list[tuple[dict[str, Any], bool]] = [
+    ({"body": {"amount": 50}}, False),
+    ({"body": {"amount": "50"}}, False),
+    ({"body": {"amount": " 50.00 "}}, False),
+    ({"body": {"amount": "50.01"}}, True),
+    ({"body": {"amount": "5e1000000"}}, True),
+    ({"body": {"amount": -820}}, True),
+    ({"body": {"amount": "-Infinity"}}, True),
+    ({"body": {"amount": "NaN"}}, True),
+    ({"body": {"amount": "50,00"}}, True),
+    ({"body": {"amount": "€ 5"}}, True),
+    ({"body": {"amount": True}}, True),
+    ({"body": {"amount": [5]}}, True),
+    ({"body": {"amount": None}}, True),
+    ({"body": {}}, True),
+    ({"query": {"amount": 5}, "body": {"amount": 820}}, True),
+    ({"amount": 5, "body": {"amount": 820}}, True),
+    ({"amount": 820, "body": {"amount": 5}}, True),
+    ({"amount": 5}, False),
+    ({"query": {"amount": 5}, "body": {"amount": 50}}, False),
+]
+
+
+def test_an_odd_amount_is_none_below_the_limit(desk: Desk) -> None:
+    """T10: whatever a model or a program writes where the amount stands, one yes is for what is small beyond doubt."""
+    found = [(arguments, _needs_second(desk, "amount", arguments)) for arguments, _ in AMOUNTS]
+    assert found == AMOUNTS
+
+
+def test_an_amount_at_a_place_of_its_own_is_the_one_that_counts(desk: Desk) -> None:
+    places = [{"query": {"amount": 820}, "body": {"amount": 5}}, {"query": {"amount": 5}, "body": {"amount": 820}}]
+    assert [_needs_second(desk, "body.amount", place) for place in places] == [False, True]
+
+
+def _needs_second(desk: Desk, argument: str, arguments: dict[str, Any]) -> bool:
+    with desk.tenant.tx():
+        kind = TodoType(second_approver="above", limit_argument=argument, limit_value=Decimal(50))
+        return needs_second(Todo(type=kind, arguments=arguments))
 
 
 def test_what_changed_between_two_yeses_begins_anew(desk: Desk, owner: Member, clerk: Member) -> None:
@@ -484,11 +528,54 @@ def test_a_letter_that_reaches_nobody_hinders_nothing_else_and_is_said(desk: Des
     assert (answer["refused"], answer["unsent"]) == (None, shown["unsent"])
 
 
-def test_a_frozen_letter_goes_to_an_address(desk: Desk) -> None:
-    """L11, D23: what is no address is refused where it is written down."""
+def test_a_letter_to_the_customer_alone_hinders_no_letter_to_the_crew(
+    desk: Desk, owner: Member, tenant: Tenant
+) -> None:
+    """L10, L11: one writes to nobody, the other to whom the todo names."""
+    with tenant.tx():
+        eve = start_conversation(tenant.project, channel=Channel.API, external_id="eve", known={}, metadata={})
+    kind = desk.type(name="Letter", tools=["send_email_to_caller", "send_email"])
+    letter = {"type": kind, "tool": "", "arguments": None, "persona_id": eve.persona_id}
+    with pytest.raises(Conflict, match="The customer has no e-mail address"):
+        desk.approve(desk.refund(**letter), owner)
+    assert desk.approve(desk.refund(**letter, recipients=["crew@nello.example"]), owner)
+
+
+def test_of_several_each_ones_tools_and_customer_are_read_once(
+    desk: Desk, owner: Member, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T12: whether it can run, what its yes is for, and what of it reaches nobody, are said of one reading."""
+    kind, persona = desk.type(name="Letter", tools=["send_sms_tool", REFUND]), conversation.persona_id
+    chosen = [seen(desk, desk.refund(type=kind, tool="", arguments=None, persona_id=persona)) for _ in range(3)]
+    read = list[str]()
+    for module, name in [(content, "compile_tools"), (content, "contact_of"), (reaching, "contact_of")]:
+        monkeypatch.setattr(module, name, reading(read, name, getattr(module, name)))
+    answers = desk.do(services.approve_many, chosen, actor=Actor("Ada"), member=owner, confirmed=False)
+    assert [(answer.refused, answer.approval is None) for answer in answers] == [("", False)] * 3
+    assert sorted(read) == ["compile_tools"] * 3 + ["contact_of"] * 3
+
+
+def seen(desk: Desk, todo: Todo) -> services.Choice:
+    with desk.tenant.tx():
+        return services.Choice(todo.pk, todo.version, hash_of(content_of(Todo.objects.get(pk=todo.pk))))
+
+
+def reading(read: list[str], name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    """What is read, and that it was."""
+
+    def counted(*given: Any, **named: Any) -> Any:
+        read.append(name)
+        return real(*given, **named)
+
+    return counted
+
+
+def test_a_frozen_letter_goes_to_an_address(desk: Desk, owner: Member) -> None:
+    """L11, D23: what is no address is refused where it is written down; to one it needs no other recipients."""
     letter = {"to": "the boss", "subject": "Hello", "body": "Hello."}
     with pytest.raises(ApiError, match=r"arguments\.to: \"the boss\" is no e-mail address"):
         desk.refund(tool="send_email", arguments=letter)
+    assert desk.approve(desk.refund(tool="send_email", arguments={**letter, "to": "boss@nello.example"}), owner)
 
 
 def test_a_todo_whose_type_was_removed_cannot_be_approved(desk: Desk, owner: Member) -> None:

@@ -144,13 +144,22 @@ def test_only_what_waits_for_somebody_is_taken_on(desk: Desk, owner: Member) -> 
             take(desk, put(desk, desk.refund(), status), owner)
 
 
-def test_an_unknown_effect_is_answered_before_a_person_takes_over(
-    desk: Desk, owner: Member, conversation: Conversation
+@pytest.mark.parametrize(
+    ("state", "status", "why"),
+    [
+        (EffectState.UNKNOWN, S.NEEDS_ATTENTION, "It isn't known whether refund_tool happened"),
+        # Put back to review while its endpoint has it, and is to call back.
+        (EffectState.SENDING, S.PENDING_REVIEW, "refund_tool is under way"),
+        (EffectState.SENDING, S.APPROVED, "refund_tool is under way"),
+    ],
+)
+def test_what_is_not_settled_is_answered_before_a_person_takes_over(
+    state: EffectState, status: TodoStatus, why: str, desk: Desk, owner: Member, conversation: Conversation
 ) -> None:
     """T9: else it might happen twice."""
-    todo, effect = arranged(desk, conversation, state=EffectState.UNKNOWN)
-    put(desk, todo, S.NEEDS_ATTENTION)
-    with pytest.raises(WrongState, match="It isn't known whether refund_tool happened"):
+    todo, effect = arranged(desk, conversation, state=state)
+    put(desk, todo, status)
+    with pytest.raises(WrongState, match=why):
         take(desk, todo, owner)
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.FAILED)

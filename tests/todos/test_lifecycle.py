@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import product
@@ -116,7 +117,8 @@ def test_a_type_says_how_long_a_yes_is_waited_for(desk: Desk) -> None:
 
 
 BAD_PLANS: list[tuple[dict[str, Any], str]] = [
-    ({"tool": "no_such_tool"}, "Tool no_such_tool no longer exists."),
+    ({"tool": "no_such_tool"}, "There is no tool 'no_such_tool'."),
+    ({"tool": "send_emial"}, "There is no tool 'send_emial'. Did you mean 'send_email'"),
     ({"tool": "", "arguments": {"a": 1}}, "arguments: name the tool that they are for."),
     ({"arguments": {}}, "arguments: does not fit required"),
     ({"arguments": {"body": {"amount": "82"}}}, "arguments.body.amount: does not fit type"),
@@ -191,6 +193,17 @@ def test_an_edited_plan_is_checked_as_a_new_one(desk: Desk) -> None:
         desk.edit(desk.refund(), type=desk.type(name="Letter", tools=["send_email"]))
 
 
+def test_a_plan_holds_nothing_that_its_tool_does_not_read_and_no_book(desk: Desk) -> None:
+    """T1, L10: whoever approves it would take for a part of it what nobody carries out."""
+    letter = {"subject": "Your money", "body": "It is on its way."}
+    for arguments, said in (
+        ({**letter, "cc": "eve@example.com"}, "arguments.cc: the tool doesn't take it"),
+        ({**letter, "body": "x" * 50_000}, "characters; the limit is 50,000."),
+    ):
+        with pytest.raises(ApiError, match=re.escape(said)):
+            desk.refund(tool="send_email_to_caller", arguments=arguments)
+
+
 def test_a_todo_without_its_tool_is_left_to_a_model(desk: Desk) -> None:
     edited = desk.edit(desk.refund(type=desk.type()), tool="")
     assert (edited.tool, edited.arguments) == ("", None)
@@ -213,14 +226,27 @@ def test_what_was_arranged_keeps_its_tool(desk: Desk, conversation: Conversation
         desk.edit(todo, **letter)
 
 
-@pytest.mark.parametrize("begun", [{"state": EffectState.SENDING}, {"attempts": 1}], ids=["under way", "tried before"])
-def test_what_was_begun_is_not_edited_any_more(desk: Desk, conversation: Conversation, begun: dict[str, Any]) -> None:
-    """T1, E1: the same key never carries other arguments."""
+@pytest.mark.parametrize(
+    ("begun", "why"),
+    [
+        ({"state": EffectState.SENDING}, "refund_tool is under way with these arguments"),
+        ({"state": EffectState.UNKNOWN}, "say first whether it did"),
+        ({"state": EffectState.DONE}, "refund_tool was done with these arguments"),
+        ({"state": EffectState.HELD}, "refund_tool was held back"),
+        ({"attempts": 1, "callback_hash": "a"}, "an answer to that may still come"),
+    ],
+    ids=["under way", "unknown", "done", "held", "may be answered"],
+)
+def test_what_was_begun_is_not_given_other_arguments(
+    desk: Desk, conversation: Conversation, begun: dict[str, Any], why: str
+) -> None:
+    """T1, E1: who tries is told why; its words can still be changed."""
     todo, effect = arranged(desk, conversation)
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(**begun)
-    with pytest.raises(WrongState, match="begun already"):
+    with pytest.raises(WrongState, match=why):
         desk.edit(todo, arguments={"body": {"amount": 8}})
+    assert desk.edit(todo, description="Pay Bob back", arguments={"body": {"amount": 82}}).version == 2
 
 
 def test_what_was_arranged_cannot_be_swapped_in_the_ledger(

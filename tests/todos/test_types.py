@@ -36,6 +36,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"second_approver": "above", "limit_argument": "amount", "limit_value": float("nan")},
         "limit_value must be a number from 0 to 100,000,000,000.",
     ),
+    ({"recipients": ["the crew"]}, 'recipients: "the crew" is no e-mail address.'),
     ({"is_removed": True}, "is_removed cannot be set."),
 ]
 

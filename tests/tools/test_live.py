@@ -19,13 +19,14 @@ from conversations import live_calls
 from conversations.live_calls import LiveCall, handle_tool_call
 from conversations.live_repeats import Answer
 from conversations.log import open_log
-from conversations.models import Conversation, ConversationStatus, Event
+from conversations.models import Conversation, ConversationStatus, Event, PersonaField
 from conversations.operators import take_over
 from conversations.services import start_conversation
 from jobs.models import Job
 from projects.attributes import set_attribute
 from projects.models import Member, Project
 from projects.services import save_agent
+from tests.api.documented import DocumentedClient
 from tests.calls.probe import Probe, offered
 from tests.calls.test_own import CALLED, STOCK, definition
 from tests.calls.turns import Turns
@@ -35,6 +36,7 @@ from tests.processes import ScriptedModel
 from todos.models import StandingRule
 from tools.builtin import builtin_tools
 from tools.calling.contexts import ContextRefused, read_context
+from tools.calling.messages import LONGEST_RESULT
 from tools.calling.offer import collect_agent_tools
 from tools.calling.showing import BLOTTED
 from tools.custom import service
@@ -70,7 +72,7 @@ class Live:
     def post(self, name: str, arguments: Any = None, *, call_id: str = "call-1", **changes: Any) -> Any:
         body = {"call_id": call_id, "name": name, "arguments": arguments or {}, "context": self.context, **changes}
         path = f"/api/v1/conversations/{self.conversation.pk}/tool-calls"
-        client = Client(headers=self.tenant.headers)
+        client = DocumentedClient(headers=self.tenant.headers)
         return client.post(path, json.dumps(body), content_type="application/json")
 
     def call(self, name: str, arguments: Any = None, **changes: Any) -> dict[str, Any]:
@@ -262,6 +264,16 @@ def test_what_the_caller_asks_for_again_is_done_again(
     assert len(bell.done) == 2
 
 
+def test_without_a_word_of_the_caller_no_model_is_asked_whether_they_want_it_again(
+    live: Live, bell: Probe, model: ScriptedModel, settings: Any
+) -> None:
+    """E6: there is nothing that it could read that off."""
+    settings.OPENAI_BASE_URL = model.base_url
+    live.call("ring_bell", call_id="a")
+    assert live.call("ring_bell", call_id="b")["result"].startswith("It was done already")
+    assert model.requests("arguments") == []
+
+
 def test_a_repeat_is_held_where_no_model_can_say_whether_it_is_wanted(
     live: Live, bell: Probe, model: ScriptedModel, settings: Any
 ) -> None:
@@ -434,12 +446,40 @@ def test_a_tool_of_the_project_s_own_is_called_where_it_names_the_moment(live: L
     assert live.effects()[0].origin == EffectOrigin.LIVE
 
 
+def test_what_follows_an_answer_is_done_after_it(live: Live, model: ScriptedModel, settings: Any) -> None:
+    """D18, N21: by the effects' lane, so that the caller doesn't wait for it."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    kept = {"type": "set_persona_attribute", "options": {"attribute": "left", "path": "left"}}
+    with target_server() as target:
+        with live.tenant.tx():
+            document = definition(target.url, moments=["live"], after_actions=[kept])
+            service.save(live.tenant.project, name=STOCK, document=document)
+        target.answers(Answers(body='{"left": "two"}'))
+        live.call(STOCK, CALLED)
+    Turns(live.tenant, model, live.conversation).run("effect")
+    with live.tenant.tx():
+        assert PersonaField.objects.get(persona=live.conversation.persona_id, key="left").value == "two"
+
+
+def test_of_a_long_result_the_model_reads_the_beginning(live: Live, bell: Probe, clock: Probe) -> None:
+    """F13: with and without an effect, and the same where it is asked for once more."""
+    for name, probe in (("ring_bell", bell), ("look_at_clock", clock)):
+        probe.outcome = Outcome.done("ding " * LONGEST_RESULT)
+        answers = [live.call(name, call_id=name), live.call(name, call_id=name)]
+        assert [len(answer["result"]) for answer in answers] == [LONGEST_RESULT] * 2
+
+
 @pytest.mark.parametrize(
-    ("has_rule", "said"),
-    [(False, "A colleague has to approve this first"), (True, "This is allowed by the business and being done now")],
+    ("has_rule", "said", "held"),
+    [
+        (False, "A colleague has to approve this first", "The same waits for a colleague"),
+        (True, "This is allowed by the business and being done now", "The same is allowed and being done now"),
+    ],
 )
-def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: str) -> None:
-    """D16, E5: nobody is told that a colleague was asked where a standing rule has said yes; twice, where it came twice."""
+def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: str, held: str) -> None:
+    """D16, E5: nobody is told that a colleague was asked where a standing rule has said yes; twice, where it came twice, and
+    of what is held because of it.
+    """
     with live.tenant.tx():
         document = definition("https://stock.example.com", moments=["live", "task"], requires_approval=True)
         service.save(live.tenant.project, name=STOCK, document=document)
@@ -450,7 +490,7 @@ def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: st
     answers = [live.call(STOCK, CALLED), live.call(STOCK, CALLED)]
     assert [(answer["result"].startswith(said), answer["is_error"]) for answer in answers] == [(True, False)] * 2
     assert [effect.state for effect in live.effects()] == [EffectState.PLANNED]
-    assert live.call(STOCK, CALLED, call_id="other")["result"].startswith("The same waits for a colleague")
+    assert live.call(STOCK, CALLED, call_id="other")["result"].startswith(held)
 
 
 def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None:

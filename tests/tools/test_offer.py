@@ -143,6 +143,7 @@ def test_gemini_gets_what_it_knows() -> None:
     assert properties["title"] == {
         "type": "STRING", "description": "what it is called", "minLength": 1, "maxLength": 20
     }  # fmt: skip
+    assert properties["colours"]["maxItems"] == 3
     colour = properties["colours"]["items"]["properties"]
     assert colour["name"] == {"type": "STRING", "description": "its name", "enum": ["red", "green"], "format": "enum"}
     assert colour["depth"] == {"type": "INTEGER", "minimum": 0, "maximum": 9, "description": "how deep"}
@@ -151,6 +152,26 @@ def test_gemini_gets_what_it_knows() -> None:
         "type": "INTEGER", "minimum": 0, "nullable": True, "description": "how old; null for a new one"
     }  # fmt: skip
     assert [one["type"] for one in properties["size"]["anyOf"]] == ["INTEGER", "STRING"]
+
+
+@pytest.mark.parametrize(
+    ("part", "written"),
+    [
+        ({"type": ["string", "null"], "enum": ["a", None]}, {"type": "STRING", "enum": ["a"], "format": "enum"}),
+        ({"enum": ["a", None]}, {"type": "STRING", "enum": ["a"], "format": "enum"}),
+        ({"type": "integer", "enum": [1, 2]}, {"type": "INTEGER", "description": "one of: 1, 2"}),
+        (
+            {"type": ["number", "null"], "enum": [0.5, None], "description": "how much"},
+            {"type": "NUMBER", "description": "how much; one of: 0.5"},
+        ),
+        ({"const": True}, {"type": "BOOLEAN", "description": "one of: true"}),
+        ({"const": "x"}, {"type": "STRING", "enum": ["x"], "format": "enum"}),
+    ],
+)
+def test_gemini_is_told_what_there_is_to_choose_from(part: dict[str, Any], written: dict[str, Any]) -> None:
+    """L08: a project's own schema may list any values; Gemini has enums of texts alone."""
+    [shown] = (gemini_parameters({"properties": {"x": part}}) or {})["properties"].values()
+    assert shown == written | ({"nullable": True} if None in part.get("enum", []) else {})
 
 
 @pytest.mark.parametrize("declaration", everything().declarations, ids=lambda one: one["name"])

@@ -200,6 +200,15 @@ def test_the_code_goes_by_whichever_way_is_open(
     assert texts.script.calls == []
 
 
+def test_a_code_goes_by_text_where_they_want_that_and_both_ways_are_open(anna: Anna, texts: TwilioServer) -> None:
+    """D14"""
+    talk = anna("code")
+    mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
+    with talk.tenant.tx():
+        connect_source(talk.tenant.project, KINDS["smtp"], SourceEdit(mail), by=talk.tenant.owner)
+    assert "by text" in call(talk, SEND, {"by": "sms"})
+
+
 def test_a_code_goes_to_no_address_that_they_only_said(anna: Anna, texts: TwilioServer) -> None:
     """D14: else whoever names an address of their own would be verified by it."""
     talk = anna("code", phone=PHONE)

@@ -79,7 +79,9 @@ DOORS = [
     Door(f"{ONE}/events", "GET", Scope.READ),
     Door(f"{ONE}/events", "POST", Scope.CONVERSE, 202, {"idn": "custom"}),
     Door(f"{ONE}/session", "GET", Scope.READ),
-    # Its channel has no live calls.
+    # Its channel has no live calls, and no voice.
+    Door(f"{ONE}/session/reports", "POST", Scope.CONVERSE, 400, {"reports": [{"id": "1", "type": "ended"}]}),
+    Door(f"{ONE}/session/updates", "GET", Scope.READ, 400),
     Door(f"{ONE}/tool-calls", "POST", Scope.CONVERSE, 400, {"call_id": "1", "name": "end_call", "context": {}}),
     Door(f"{ONE}/log", "GET", Scope.READ),
     Door(f"{ONE}/take-over", "POST", Scope.OPERATE),

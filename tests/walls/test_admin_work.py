@@ -105,6 +105,14 @@ def test_the_platform_mends_a_secret_too(platform: Client, tenant: Tenant) -> No
         assert read_secret(tenant.project, "model_api_key") == "sk-new"
 
 
+def test_a_models_key_is_not_removed_here(owner: Client, tenant: Tenant) -> None:
+    """The organization's would be sent to the project's address in its place, which the page of models sees to."""
+    row = secret_of(tenant)
+    assert owner.post(address(Attribute, "delete", row.pk), {"post": "yes"}).status_code == 403
+    with tenant.tx():
+        assert read_secret(tenant.project, "model_api_key") == SECRET
+
+
 def test_a_keys_digest_is_never_shown(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         key = ApiKey.objects.get()

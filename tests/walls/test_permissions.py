@@ -22,6 +22,7 @@ from projects.attributes import set_attribute
 from projects.models import ApiKey, Article, Attribute, Project, Role, User
 from projects.models.key import Scope
 from projects.services import create_key, create_project
+from tests.api.documented import differences
 from tests.conftest import Tenant, empty_database, make_tenant, member_of
 from tests.walls.addresses import routes
 from tests.walls.conftest import browser
@@ -123,6 +124,7 @@ def house(_schema: None) -> Iterator[House]:
             effect_key="x",
             tool="x",
             kind="x",
+            delivery="once",
             definition={},
         )
         promise = Promise.objects.create(
@@ -307,6 +309,14 @@ def read_project(house: House) -> Project:
 
 
 @by_door
+def test_a_door_answers_as_the_document_says(door: Door, house: House) -> None:
+    response = call(house.visitor(Role.OWNER), door, house, **{"X-Project": house.tenant.project.slug})
+    if response.headers.get("Content-Type") != "text/event-stream":
+        body = response.json() if response.content else None
+        assert not differences(door.route, door.method, response.status_code, body)
+
+
+@by_door
 def test_another_tenant_finds_nothing_that_a_random_id_would_not(
     door: Door, house: House, stranger: Tenant, read_project: Project
 ) -> None:
@@ -467,6 +477,23 @@ def test_a_strangers_form_is_none_at_all(page: Page, house: House, stranger: Ten
     answers = [browser(stranger.owner).post(url, {"role": "viewer"}) for url in urls]
     assert [answer.status_code for answer in answers] == [404, 404]
     assert answers[0].content == answers[1].content
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.route.startswith("p/")], ids=str)
+def test_a_viewer_posts_nothing(page: Page, house: House) -> None:
+    answer = house.noticed(page, house.visitor(Role.VIEWER).post("/" + filled(page.route, house.ids)))
+    assert answer.status_code in (403, 405)
+
+
+ROWS = [page for page in (*PAGES, *FORMS) if "<uuid:" in page.route or "article_slug" in page.route]
+
+
+@pytest.mark.parametrize("page", ROWS, ids=lambda page: f"{page}{' (form)' if page in FORMS else ''}")
+def test_another_tenants_row_is_none_in_ones_own_project(page: Page, house: House, stranger: Tenant) -> None:
+    client, slug = browser(stranger.owner), {"project_slug": stranger.project.slug}
+    urls = ["/" + filled(page.route, {**random_ids(), **ids, **slug}) for ids in (house.ids, {})]
+    answers = [client.post(url, {"role": "viewer"}) if page in FORMS else client.get(url) for url in urls]
+    assert [answer.status_code for answer in answers] == [404, 404]
 
 
 def test_a_strangers_home_does_not_name_our_project(house: House, stranger: Tenant) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import jwt
 import pytest
+from cryptography.fernet import Fernet
 
 from conversations.models import Conversation, PersonaField
 from projects.widgets import renew_shopper_secret
@@ -42,6 +43,20 @@ def test_a_signed_in_shopper_is_the_customer_and_their_claims_stay_with_the_conv
         assert conversation.persona.external_id == "shopper:17"
         known = dict(PersonaField.objects.values_list("key", "value"))
     assert known == {"name": "Clara", "email": "clara@example.com"}
+
+
+def test_a_secret_that_no_key_opens_signs_nobody_in_and_the_visitor_goes_on(placed: Placed, settings: Any) -> None:
+    """S2: after the operator's key was lost; the shop is told what to do."""
+    token = placed.signed()
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    answer = Visitor(placed).open(shopper=token)
+    assert (answer.status_code, answer.json()["shopper"]["refused"]) == (
+        200,
+        {
+            "code": "shopper_not_set_up",
+            "message": "This widget's shopper secret can't be read any more; make a new one under Widget.",
+        },
+    )
 
 
 def forged(placed: Placed) -> dict[str, str]:

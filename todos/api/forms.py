@@ -96,6 +96,7 @@ class Ticks(StrictSerializer):
 
 class ChoiceInput(StrictSerializer):
     # StrictSerializer keeps `id` from clients as a field of its own.
+    meant = {"id": "todo"}
     todo = serializers.UUIDField()
     version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
     content_hash = serializers.RegexField(SHA256, max_length=64, error_messages=WRONG_HASH)

@@ -5,33 +5,22 @@ from __future__ import annotations
 from typing import ClassVar
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
+from projects.api.answers import Answer, Created, Page
 from projects.api.pagination import PAGED
 from projects.models.key import Scope
 from todos import rules, types
 from todos.api.forms import RuleInput
 from todos.api.view import TodoView
 from todos.models import StandingRule
+from todos.payloads import PastPayload, StandingRulePayload
 from todos.presenters import rule_payload, todo_payload
 
 
-class StandingRules(TodoView):
-    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
-    queries: ClassVar = {"GET": PAGED}
-
-    @extend_schema(operation_id="standing_rules_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
-        """The project's standing rules, also those that were ended, newest first."""
-        return self.page(StandingRule.objects.filter(project=self.project), rule_payload)
-
-    @extend_schema(operation_id="standing_rules_create", request=RuleInput, responses={201: OpenApiTypes.OBJECT})
-    def post(self, request: Request) -> Response:
-        """Always allow a tool with these arguments, within these limits."""
-        return Response(rule_payload(rules.keep_rule(self.draft())), status=201)
+class RuleView(TodoView):
+    """A view of a rule that isn't made yet."""
 
     def draft(self) -> StandingRule:
         data = self.valid(RuleInput)
@@ -39,22 +28,36 @@ class StandingRules(TodoView):
         return rules.draft_rule(self.project, created_by=self.maker_id, **{**data, "type": kind})
 
 
-class StandingRulePreview(StandingRules):
-    scopes: ClassVar = {"POST": Scope.CONFIGURE}
-    http_method_names = ["post"]
+class StandingRules(RuleView):
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+    queries: ClassVar = {"GET": PAGED}
 
-    @extend_schema(operation_id="standing_rules_preview", request=RuleInput, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request) -> Response:
+    @extend_schema(operation_id="standing_rules_list")
+    def get(self, request: Request) -> Answer[Page[StandingRulePayload]]:
+        """The project's standing rules, also those that were ended, newest first."""
+        return self.page(StandingRule.objects.filter(project=self.project), rule_payload)
+
+    @extend_schema(operation_id="standing_rules_create", request=RuleInput)
+    def post(self, request: Request) -> Created[StandingRulePayload]:
+        """Always allow a tool with these arguments, within these limits."""
+        return Created(rule_payload(rules.keep_rule(self.draft())))
+
+
+class StandingRulePreview(RuleView):
+    scopes: ClassVar = {"POST": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="standing_rules_preview", request=RuleInput)
+    def post(self, request: Request) -> Answer[PastPayload]:
         """What a rule would have let through of the last 30 days, before it is made."""
         past = rules.would_have(self.draft())
         shown = [todo_payload(todo) for todo in past.let_through]
-        return Response({"considered": past.considered, "results": shown, "next": None})
+        return Answer({"considered": past.considered, "results": shown, "next": None})
 
 
 class StandingRuleDetail(TodoView):
     scopes: ClassVar = {"DELETE": Scope.CONFIGURE}
 
-    @extend_schema(operation_id="standing_rules_end", responses={200: OpenApiTypes.OBJECT})
-    def delete(self, request: Request, rule_id: UUID) -> Response:
+    @extend_schema(operation_id="standing_rules_end")
+    def delete(self, request: Request, rule_id: UUID) -> Answer[StandingRulePayload]:
         """End a rule. It stays in the list, for the history."""
-        return Response(rule_payload(rules.end_rule(self.project, rule_id, by=self.maker_id)))
+        return Answer(rule_payload(rules.end_rule(self.project, rule_id, by=self.maker_id)))

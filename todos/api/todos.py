@@ -8,8 +8,8 @@ from uuid import UUID
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
+from projects.api.answers import Answer, Created, Page
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
 from projects.api.problem import ApiError
@@ -19,6 +19,7 @@ from todos.api.forms import TodoInput, TodoPatch
 from todos.api.view import TodoView
 from todos.customers import customer_of
 from todos.models import Todo, TodoSource, TodoStatus
+from todos.payloads import TodoDetailPayload, TodoPayload
 from todos.presenters import todo_payload
 
 
@@ -33,8 +34,8 @@ class Todos(TodoView):
         )
     }
 
-    @extend_schema(operation_id="todos_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="todos_list")
+    def get(self, request: Request) -> Answer[Page[TodoPayload]]:
         """The project's todos without their steps and history: newest first, or, of one state, the latest to reach it."""
         rows = Todo.objects.select_related("type").filter(project=self.project)
         asked, ordering = request.query_params, "-created_at"
@@ -46,9 +47,9 @@ class Todos(TodoView):
             rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
         return self.page(rows, todo_payload, ordering=ordering)
 
-    @extend_schema(operation_id="todos_create", request=TodoInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="todos_create", request=TodoInput)
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Created[TodoDetailPayload]:
         """Make a todo, to be reviewed. With `tool` and `arguments` it runs exactly those, and asks no model."""
         data = self.valid(TodoInput)
         conversation_id = data.get("conversation")
@@ -64,25 +65,25 @@ class Todos(TodoView):
             arguments=data.get("arguments"),
             recipients=data.get("recipients", ()),
         )
-        return self.detail(todo.pk, status=201)
+        return Created(self.detail(todo.pk))
 
 
 class TodoDetail(TodoView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.OPERATE}
 
-    @extend_schema(operation_id="todos_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, todo_id: UUID) -> Response:
+    @extend_schema(operation_id="todos_read")
+    def get(self, request: Request, todo_id: UUID) -> Answer[TodoDetailPayload]:
         """One todo with its content, approval, steps, effects and history."""
-        return self.detail(todo_id)
+        return Answer(self.detail(todo_id))
 
-    @extend_schema(operation_id="todos_change", request=TodoPatch, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, todo_id: UUID) -> Response:
+    @extend_schema(operation_id="todos_change", request=TodoPatch)
+    def patch(self, request: Request, todo_id: UUID) -> Answer[TodoDetailPayload]:
         """Change a pending or approved todo, which is to be reviewed again. With `version`, only if that one stands."""
         services.get_todo(self.project, todo_id)
         data = self.valid(TodoPatch)
         version = data.pop("version", None)
         services.edit_todo(todo_id, self._changes(data), actor=self.actor, version=version)
-        return self.detail(todo_id)
+        return Answer(self.detail(todo_id))
 
     def _changes(self, data: dict[str, Any]) -> dict[str, Any]:
         changes = dict(data)

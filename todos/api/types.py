@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.api.answers import Answer, Created, Page
 from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
 from projects.models.key import Scope
 from todos import types
 from todos.api.forms import TypeInput, TypePatch
+from todos.payloads import TodoTypePayload
 from todos.presenters import type_payload
 
 
@@ -22,29 +23,29 @@ class TodoTypes(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
     queries: ClassVar = {"GET": PAGED}
 
-    @extend_schema(operation_id="todo_types_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="todo_types_list")
+    def get(self, request: Request) -> Answer[Page[TodoTypePayload]]:
         """The project's types of todos."""
         return self.page(types.types_of(self.project), type_payload, ordering="name")
 
-    @extend_schema(operation_id="todo_types_create", request=TypeInput, responses={201: OpenApiTypes.OBJECT})
-    def post(self, request: Request) -> Response:
+    @extend_schema(operation_id="todo_types_create", request=TypeInput)
+    def post(self, request: Request) -> Created[TodoTypePayload]:
         """Make a type: what to look for, which tools carry it out, who approves."""
-        return Response(type_payload(types.save_type(self.project, self.valid(TypeInput))), status=201)
+        return Created(type_payload(types.save_type(self.project, self.valid(TypeInput))))
 
 
 class TodoTypeDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
 
-    @extend_schema(operation_id="todo_types_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, type_id: UUID) -> Response:
+    @extend_schema(operation_id="todo_types_read")
+    def get(self, request: Request, type_id: UUID) -> Answer[TodoTypePayload]:
         """One type."""
-        return Response(type_payload(types.get_type(self.project, type_id)))
+        return Answer(type_payload(types.get_type(self.project, type_id)))
 
-    @extend_schema(operation_id="todo_types_change", request=TypePatch, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, type_id: UUID) -> Response:
+    @extend_schema(operation_id="todo_types_change", request=TypePatch)
+    def patch(self, request: Request, type_id: UUID) -> Answer[TodoTypePayload]:
         """Change a type. What was approved with other tools, model or name has to be approved again."""
-        return Response(type_payload(types.save_type(self.project, self.valid(TypePatch), type_id=type_id)))
+        return Answer(type_payload(types.save_type(self.project, self.valid(TypePatch), type_id=type_id)))
 
     @extend_schema(operation_id="todo_types_delete", responses={204: None})
     def delete(self, request: Request, type_id: UUID) -> Response:

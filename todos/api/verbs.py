@@ -7,12 +7,11 @@ from inspect import getdoc
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from projects.accounts import demand_recent_sign_in
+from projects.api.answers import Answer, Page
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer
 from projects.models.key import Scope
@@ -21,6 +20,7 @@ from todos.api.forms import ChoicesInput, Failure, Note, Reason, Seen, Ticks
 from todos.api.view import TodoView
 from todos.approving import MOST_UNCONFIRMED
 from todos.models import Approval, Todo, TodoStatus
+from todos.payloads import TodoAnswerPayload, TodoVerbPayload, YesPayload
 from todos.presenters import approval_payload, approved_payload, unsent_payload
 
 UNSEEN = (
@@ -36,11 +36,12 @@ class TodoVerb(TodoView):
     scopes: ClassVar = {"POST": Scope.OPERATE}
     form: ClassVar[type[StrictSerializer]]
 
-    def post(self, request: Request, todo_id: UUID) -> Response:
+    def post(self, request: Request, todo_id: UUID) -> Answer[TodoVerbPayload]:
         todo = services.get_todo(self.project, todo_id)
-        return self.detail(todo_id, **(self.act(todo, self.valid(self.form)) or {}))
+        said: YesPayload = self.act(todo, self.valid(self.form)) or {}
+        return Answer({**self.detail(todo_id), **said})
 
-    def act(self, todo: Todo, data: dict[str, Any]) -> dict[str, Any] | None:
+    def act(self, todo: Todo, data: dict[str, Any]) -> YesPayload | None:
         """Do it to the todo, which was read before, and return what is to be answered beside it."""
         raise NotImplementedError
 
@@ -65,9 +66,7 @@ def verb(operation: str, form: type[StrictSerializer]) -> Callable[[V], V]:
 
     def describe(view: V) -> V:
         view.form = form
-        described = extend_schema(
-            operation_id=f"todos_{operation}", request=form, responses=OpenApiTypes.OBJECT, description=getdoc(view)
-        )
+        described = extend_schema(operation_id=f"todos_{operation}", request=form, description=getdoc(view))
         return extend_schema_view(post=described)(view)
 
     return describe
@@ -82,7 +81,7 @@ class ApproveTodo(TodoVerb):
     somebody takes it on. A member, unlike an API key, has to name what they saw.
     """
 
-    def act(self, todo: Todo, data: dict[str, Any]) -> dict[str, Any]:
+    def act(self, todo: Todo, data: dict[str, Any]) -> YesPayload:
         approval = services.approve_todo(todo.pk, **self.seen(todo, data))
         is_news = todo.status == TodoStatus.PENDING_REVIEW and self.maker_id in _givers(approval)
         return {"message": _sentence(approval, is_news=is_news), "approved": approved_payload(approval)}
@@ -143,8 +142,8 @@ class ReviewTodoAgain(TodoVerb):
 class ApproveTodos(TodoView):
     scopes: ClassVar = {"POST": Scope.OPERATE}
 
-    @extend_schema(operation_id="todos_approve_many", request=ChoicesInput, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request) -> Response:
+    @extend_schema(operation_id="todos_approve_many", request=ChoicesInput)
+    def post(self, request: Request) -> Answer[Page[TodoAnswerPayload]]:
         """Approve several, each as it was seen. Above 20 it must be `confirmed`, by somebody who signed in of late.
 
         `unsent` says of each that was approved which of its letters reach nobody, though the rest of it is done.
@@ -168,7 +167,7 @@ class ApproveTodos(TodoView):
         strange = [
             services.Answer(one.todo_id, refused="There is no such todo.") for one in chosen if one.todo_id not in mine
         ]
-        return Response({"results": [_answer_payload(answer) for answer in (*answers, *strange)], "next": None})
+        return Answer({"results": [_answer_payload(answer) for answer in (*answers, *strange)], "next": None})
 
 
 def _givers(approval: Approval) -> tuple[UUID | None, ...]:
@@ -183,7 +182,7 @@ def _sentence(approval: Approval, *, is_news: bool) -> str:
     return f"{said}; somebody has to take it on, because no tool does it." if approval.is_by_hand else f"{said}."
 
 
-def _answer_payload(answer: services.Answer) -> dict[str, Any]:
+def _answer_payload(answer: services.Answer) -> TodoAnswerPayload:
     return {
         "todo": str(answer.todo_id),
         "approval": approval_payload(answer.approval) if answer.approval else None,

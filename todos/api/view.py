@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
-
-from rest_framework.response import Response
 
 from projects.api.doors import ProjectView
 from todos import services
 from todos.lifecycle import Actor
+from todos.payloads import TodoDetailPayload
 from todos.presenters import todo_detail
 
 
@@ -30,5 +28,5 @@ class TodoView(ProjectView):
         assert maker is not None  # a project's caller is one of them
         return maker.pk
 
-    def detail(self, todo_id: UUID, *, status: int = 200, **more: Any) -> Response:
-        return Response({**todo_detail(services.get_todo(self.project, todo_id)), **more}, status=status)
+    def detail(self, todo_id: UUID) -> TodoDetailPayload:
+        return todo_detail(services.get_todo(self.project, todo_id))

@@ -20,6 +20,6 @@ async def analyse(
     """All verdicts on one answer, conflicts settled; nothing is stored and nothing done. Raises LlmError."""
     tools = list(offered)
     read = await detect_side_by_side(client, model, groups=group_tools(tools), exchange=exchange, record=record)
-    found = identify_conflicts(judge(read.all, tools=tools, answer=exchange.answer))
+    found = identify_conflicts(judge(read.all, tools=tools, exchange=exchange))
     settled = await resolve_conflicts(client, model, contested=found.contested, exchange=exchange, record=record)
     return [*found.decided, *(judgement for one in settled.values() for judgement in one.judgements)]

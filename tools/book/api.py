@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypedDict
 from uuid import UUID
 
 from django.http import Http404
@@ -14,6 +14,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.api.answers import Answer, Created, Page
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
@@ -22,7 +23,9 @@ from projects.api.serializers import StrictSerializer, TextField
 from projects.models import Project
 from projects.models.key import Scope
 from projects.phones import NoPhone, read_phone
+from projects.presenters import Day, Id, Url
 from tools.book.clock import read_clock, read_day, read_moment
+from tools.book.codes import normal_code
 from tools.book.finding import bookings_of, on_day, with_phone
 from tools.book.links import manage_url
 from tools.book.opening import Opening
@@ -36,8 +39,8 @@ from tools.book.resources import (
     remove_resource,
 )
 from tools.book.search import config_of, new_search, sentences
-from tools.book.services import Guest, book, cancel, move, who_is_met
-from tools.book.telling import booking_data
+from tools.book.services import Guest, book, cancel, move, where_it_is, who_is_met
+from tools.book.telling import BookingPayload, booking_data
 from tools.book.wishes import Wish
 from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
 
@@ -78,6 +81,32 @@ class ResourceChange(StrictSerializer):
     is_active = serializers.BooleanField(required=False)
 
 
+class ShownBookingPayload(BookingPayload):
+    """`manage_url` is the customer's own page of it."""
+
+    manage_url: Url
+
+
+class FreeTimesPayload(TypedDict):
+    """Times are local to the project, like 2027-01-30T19:00: all of the day, and those near a time that was asked for."""
+
+    date: Day
+    free: bool
+    words: str
+    starts: list[str]
+    near: list[str]
+    later: list[str]
+
+
+class ResourcePayload(TypedDict):
+    id: Id
+    name: str
+    kind: Annotated[str, ResourceKind]
+    capacity: int
+    slot_minutes: int
+    is_active: bool
+
+
 class BookView(ProjectView):
     """A view of the project's book."""
 
@@ -87,7 +116,7 @@ class BookView(ProjectView):
             raise Http404
         return found
 
-    def shown(self, booking: Booking) -> dict[str, Any]:
+    def shown(self, booking: Booking) -> ShownBookingPayload:
         return {**booking_data(booking, self.project), "manage_url": manage_url(booking)}
 
     def asked_day(self) -> date | None:
@@ -104,28 +133,29 @@ class Bookings(BookView):
         "GET": (
             OpenApiParameter("date", OpenApiTypes.DATE, description="those that start on this local day"),
             OpenApiParameter("phone", OpenApiTypes.STR, description="those under this number, however it is written"),
-            OpenApiParameter("code", OpenApiTypes.STR, description="the one with this code"),
+            OpenApiParameter("code", OpenApiTypes.STR, description="the one with this code, however it is written"),
             OpenApiParameter("state", OpenApiTypes.STR, enum=BookingState.values),
             *PAGED,
         )
     }
 
-    @extend_schema(operation_id="bookings_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="bookings_list")
+    def get(self, request: Request) -> Answer[Page[ShownBookingPayload]]:
         """Bookings, by their start."""
         rows = bookings_of(self.project)
         if day := self.asked_day():
             rows = on_day(rows, self.project, day)
         if phone := request.query_params.get("phone"):
             rows = with_phone(rows, self.project, phone)
-        for name in ("code", "state"):
-            if value := request.query_params.get(name):
-                rows = rows.filter(**{name: value})
+        if code := request.query_params.get("code"):
+            rows = rows.filter(code=normal_code(code))
+        if state := request.query_params.get("state"):
+            rows = rows.filter(state=state)
         return self.page(rows, self.shown, ordering="starts_at")
 
-    @extend_schema(operation_id="bookings_create", request=BookingInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="bookings_create", request=BookingInput)
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Created[ShownBookingPayload]:
         """Book the smallest resource that fits. 409 with what is free instead, when it can't be."""
         data = self.valid(BookingInput)
         booking = book(
@@ -137,7 +167,7 @@ class Bookings(BookView):
             title=data["title"],
             notes=data["notes"],
         )
-        return Response(self.shown(booking), status=201)
+        return Created(self.shown(booking))
 
     def _phone(self, text: str) -> str:
         try:
@@ -149,15 +179,15 @@ class Bookings(BookView):
 class BookingDetail(BookView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.OPERATE, "DELETE": Scope.OPERATE}
 
-    @extend_schema(operation_id="bookings_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, booking_id: UUID) -> Response:
+    @extend_schema(operation_id="bookings_read")
+    def get(self, request: Request, booking_id: UUID) -> Answer[ShownBookingPayload]:
         """One booking."""
-        return Response(self.shown(self.booking(booking_id)))
+        return Answer(self.shown(self.booking(booking_id)))
 
-    @extend_schema(operation_id="bookings_change", request=BookingChange, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, booking_id: UUID) -> Response:
-        """Move it to another time, another number of people or another resource. A person whom it is with stays, unless one is
-        named.
+    @extend_schema(operation_id="bookings_change", request=BookingChange)
+    def patch(self, request: Request, booking_id: UUID) -> Answer[ShownBookingPayload]:
+        """Move it to another time, another number of people or another resource. A person whom it is with stays, and a room
+        stays a room, unless another is named.
         """
         data, booking = self.valid(BookingChange), self.booking(booking_id)
         moved = move(
@@ -166,14 +196,15 @@ class BookingDetail(BookView):
             starts_at=moment_of(data["starts_at"], self.project) if "starts_at" in data else booking.starts_at,
             party_size=data.get("party_size", booking.party_size),
             resource_id=data.get("resource") or who_is_met(booking),
+            place=where_it_is(booking),
             now=timezone.now(),
         )
-        return Response(self.shown(moved))
+        return Answer(self.shown(moved))
 
-    @extend_schema(operation_id="bookings_cancel", responses={200: OpenApiTypes.OBJECT})
-    def delete(self, request: Request, booking_id: UUID) -> Response:
+    @extend_schema(operation_id="bookings_cancel")
+    def delete(self, request: Request, booking_id: UUID) -> Answer[ShownBookingPayload]:
         """Cancel it. The row stays, as cancelled."""
-        return Response(self.shown(cancel(self.booking(booking_id), by="staff", now=timezone.now())))
+        return Answer(self.shown(cancel(self.booking(booking_id), by="staff", now=timezone.now())))
 
 
 class FreeTimes(BookView):
@@ -191,15 +222,15 @@ class FreeTimes(BookView):
         )
     }
 
-    @extend_schema(operation_id="bookings_free", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="bookings_free")
+    def get(self, request: Request) -> Answer[FreeTimesPayload]:
         """What is free on a day: every start, and near a time when one is asked for. 409 where it is closed."""
         day = self.asked_day()
         if day is None:
             raise ApiError("required", "date is required.", field="date")
         search = new_search(self.project, self._wish(), now=timezone.now())
         found = search.on(day, self._clock())
-        return Response(
+        return Answer(
             {
                 "date": day.isoformat(),
                 "free": found.is_free,
@@ -231,31 +262,34 @@ class Resources(BookView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
     queries: ClassVar = {"GET": PAGED}
 
-    @extend_schema(operation_id="resources_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="resources_list")
+    def get(self, request: Request) -> Answer[Page[ResourcePayload]]:
         """What can be booked, in the order it was made."""
         return self.page(Resource.objects.filter(project=self.project), resource_data, ordering="id")
 
-    @extend_schema(operation_id="resources_create", request=ResourceInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="resources_create", request=ResourceInput)
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Created[ResourcePayload]:
         """A new table, room or person."""
-        return Response(resource_data(create_resource(self.project, **self.valid(ResourceInput))), status=201)
+        return Created(resource_data(create_resource(self.project, **self.valid(ResourceInput))))
 
 
 class ResourceDetail(BookView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
 
-    @extend_schema(operation_id="resources_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, resource_id: UUID) -> Response:
+    @extend_schema(operation_id="resources_read")
+    def get(self, request: Request, resource_id: UUID) -> Answer[ResourcePayload]:
         """One resource."""
-        return Response(resource_data(self._resource(resource_id)))
+        return Answer(resource_data(self._resource(resource_id)))
 
-    @extend_schema(operation_id="resources_change", request=ResourceChange, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, resource_id: UUID) -> Response:
+    @extend_schema(operation_id="resources_change", request=ResourceChange)
+    def patch(self, request: Request, resource_id: UUID) -> Answer[ResourcePayload]:
         """Change it, or switch it off. Bookings that stand keep their time and place."""
         changes = self.valid(ResourceChange)
-        return Response(resource_data(change_resource(self._resource(resource_id), changes)))
+        try:
+            return Answer(resource_data(change_resource(self._resource(resource_id), changes)))
+        except Resource.DoesNotExist:
+            raise Http404 from None
 
     @extend_schema(operation_id="resources_remove", responses={204: None})
     def delete(self, request: Request, resource_id: UUID) -> Response:
@@ -270,7 +304,7 @@ class ResourceDetail(BookView):
         return found
 
 
-def resource_data(resource: Resource) -> dict[str, Any]:
+def resource_data(resource: Resource) -> ResourcePayload:
     return {
         "id": str(resource.pk),
         "name": resource.name,

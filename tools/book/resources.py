@@ -38,8 +38,11 @@ def create_resource(
 
 
 def change_resource(resource: Resource, changes: Mapping[str, Any]) -> Resource:
-    """Change a resource; bookings that stand keep their time and place. Raises NameTaken."""
+    """Change a resource; bookings that stand keep their time and place. Raises NameTaken, and Resource.DoesNotExist where it was
+    removed meanwhile.
+    """
     Project.objects.select_for_update(no_key=True).get(pk=resource.project_id)
+    Resource.objects.select_for_update(no_key=True).get(pk=resource.pk)
     others = Resource.objects.filter(project_id=resource.project_id).exclude(pk=resource.pk)
     if _is_among(changes.get("name", ""), others.values_list("name", flat=True)):
         raise NameTaken
@@ -50,9 +53,12 @@ def change_resource(resource: Resource, changes: Mapping[str, Any]) -> Resource:
 
 
 def remove_resource(resource: Resource) -> None:
-    """Remove a resource that was never booked. Raises Conflict for any other, whose bookings would go with it."""
+    """Remove a resource that was never booked; one that is gone already stays so. Raises Conflict for any other, whose bookings
+    would go with it.
+    """
     # Whoever books it at this moment holds this lock, or waits for it and finds nothing.
-    Resource.objects.select_for_update().get(pk=resource.pk)
+    if Resource.objects.select_for_update().filter(pk=resource.pk).first() is None:
+        return
     if Booking.objects.filter(resource=resource).exists():
         raise Conflict(
             f"{resource.name} has bookings, which would be lost. Switch it off instead.", code="has_bookings"

@@ -112,14 +112,16 @@ def move(
     party_size: int,
     now: datetime,
     resource_id: UUID | None = None,
+    place: ResourceKind | None = None,
     busy: Sequence[Span] = (),
 ) -> Booking:
-    """Give a booking another time, or another number of people, in the running transaction. Its code stays; `busy` as in `book`.
+    """Give a booking another time, or another number of people, in the running transaction. Its code stays; `busy` as in `book`,
+    `resource_id` and `place` as in a `Wish`.
 
     Raises Over when it is cancelled or has begun, and what `book` raises.
     """
     moved = _lock_to_change(booking, now=now)
-    wish = Wish(party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id)
+    wish = Wish(party_size=party_size, kind=BookingKind(moved.kind), resource_id=resource_id, place=place)
     search = new_search(project, wish, now=now, without=moved.pk, busy=busy)
     _put(moved, _take_place(search, starts_at))
     moved.party_size = party_size
@@ -129,10 +131,13 @@ def move(
 
 
 def who_is_met(booking: Booking) -> UUID | None:
-    """The person whom a booking is with: it is moved to a time of theirs. A table or a room may be another, as the number of
-    people needs it.
-    """
+    """The person whom a booking is with: it is moved to a time of theirs. A table may be another one, and a room another room."""
     return booking.resource_id if booking.resource.kind == ResourceKind.PERSON else None
+
+
+def where_it_is(booking: Booking) -> ResourceKind:
+    """The kind of place that a booking is at, and stays at when it is moved."""
+    return ResourceKind(booking.resource.kind)
 
 
 def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None = None) -> Booking:

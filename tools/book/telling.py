@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, TypedDict
 
 from projects.models import Project
-from projects.presenters import stamp
+from projects.presenters import Id, Stamp, stamp
 from tools.book.opening import Opening
 from tools.book.search import config_of
 from tools.book.wishes import Wish, phrase
 from tools.book.wording import moment_words, with_article
-from tools.models import Booking, BookingKind
+from tools.models import Booking, BookingKind, BookingState
 
 
 def booking_words(booking: Booking, project: Project, *, now: datetime) -> str:
@@ -23,7 +23,36 @@ def booking_words(booking: Booking, project: Project, *, now: datetime) -> str:
     return f"{with_article(phrase(wish, [booking.resource]))} on {when}{name}, code {booking.code}"
 
 
-def booking_data(booking: Booking, project: Project) -> dict[str, Any]:
+class BookedPayload(TypedDict):
+    id: Id
+    name: str
+
+
+class BookingPayload(TypedDict):
+    """`local` is its start by the clocks of the business."""
+
+    id: Id
+    code: str
+    kind: Annotated[str, BookingKind]
+    state: Annotated[str, BookingState]
+    resource: BookedPayload
+    starts_at: Stamp
+    ends_at: Stamp
+    local: str
+    party_size: int
+    title: str
+    name: str
+    phone: str
+    email: str
+    notes: str
+    conversation: Id | None
+    persona: Id | None
+    created_at: Stamp
+    cancelled_at: Stamp | None
+    cancelled_by: Annotated[str | None, "customer, staff or agent"]
+
+
+def booking_data(booking: Booking, project: Project) -> BookingPayload:
     """A booking as the API shows it. `local` is its start by the clocks of the business."""
     local = Opening(config_of(project)).local(booking.starts_at)
     return {

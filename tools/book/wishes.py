@@ -24,13 +24,15 @@ SHOWN = 12
 class Wish:
     """Who comes and for what; without a `party_size` nobody said how many.
 
-    `name` is a resource by the words of a person, `resource_id` a certain one.
+    `name` is a resource by the words of a person, `resource_id` a certain one, `place` the kind that it is to be as long as the
+    book has one that is large enough.
     """
 
     party_size: int | None = None
     kind: BookingKind = BookingKind.BOOKING
     name: str = ""
     resource_id: UUID | None = None
+    place: ResourceKind | None = None
 
     @property
     def places(self) -> int:
@@ -93,6 +95,8 @@ def _chosen(known: Sequence[Resource], wish: Wish) -> list[Resource]:
             _called(known, wish.name),
             f"The booking book has no {wish.name}. It has {listed([resource.name for resource in known[:SHOWN]])}.",
         )
+    if same := [one for one in known if one.kind == wish.place and one.capacity >= wish.places]:
+        return same
     groups = ([resource for resource in known if resource.kind in group] for group in GROUPS[wish.kind])
     return next(group for group in groups if group)
 

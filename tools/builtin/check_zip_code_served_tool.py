@@ -10,9 +10,10 @@ from tools.book.desk import Arguments, at_desk, refused
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
-from tools.offering.zip_codes import KEY, is_served, served_words
+from tools.offering.zip_codes import KEY, is_served, is_zip_code, served_words
 
 WAIT_SECONDS = 30
+NO_CODE = "Nothing was checked, because “{words}” is no zip code. Ask for the zip code in digits."
 NO_LIST = "Which zip codes are served isn't known, because the list is empty. A colleague has to say."
 
 
@@ -32,6 +33,8 @@ def check_zip_code(project: Project, asked: CheckZipCode, occasion: Occasion) ->
     served = found.value if found and isinstance(found.value, list) else []
     if not served:
         return refused(NO_LIST)
+    if not is_zip_code(asked.zip_code):
+        return refused(NO_CODE.format(words=asked.zip_code[:40]))
     zip_code, answer = asked.zip_code[:20], is_served(asked.zip_code, served)
     told = f"The zip code {zip_code} is served." if answer else f"The zip code {zip_code} is not served."
     rest = "" if answer else f" Served are {served_words(served)}."

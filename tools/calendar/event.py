@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from unicodedata import category
 from uuid import UUID
 
 from icalendar import Calendar, Event
@@ -12,6 +13,9 @@ from tools.book.wishes import Wish, phrase
 from tools.models import Booking, BookingKind
 
 PRODUCT = "-//Makegood//Bookings//EN"
+# Control characters, and the line ends that are no line's end in an event.
+UNWRITABLE = frozenset({"Cc", "Zl", "Zp"})
+LAYOUT = "\r\n\t"
 
 
 def event_uid(booking: Booking) -> str:
@@ -36,8 +40,8 @@ def event_of(booking: Booking, project: Project, *, at: datetime) -> bytes:
     event.add("dtstamp", at.astimezone(UTC))
     event.add("dtstart", booking.starts_at.astimezone(UTC))
     event.add("dtend", booking.ends_at.astimezone(UTC))
-    event.add("summary", _summary(booking))
-    event.add("description", _description(booking, project))
+    event.add("summary", _writable(_summary(booking)))
+    event.add("description", _writable(_description(booking, project)))
     event.add("status", "CONFIRMED")
     event.add("transp", "OPAQUE")
     calendar = Calendar()
@@ -46,6 +50,11 @@ def event_of(booking: Booking, project: Project, *, at: datetime) -> bytes:
     calendar.add_component(event)
     written: bytes = calendar.to_ical()
     return written
+
+
+def _writable(text: str) -> str:
+    """A text as an event may hold it (RFC 5545, 3.3.11): what a paste from a word processor left between words is a space."""
+    return "".join(" " if category(one) in UNWRITABLE and one not in LAYOUT else one for one in text)
 
 
 def _mark(project_id: UUID) -> str:

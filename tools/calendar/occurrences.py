@@ -43,7 +43,7 @@ def times_of_series(event: Component, window: Span, zone: ZoneInfo, *, but: Coll
     if length > LONGEST_OF_SERIES or "RDATE" in event:
         raise RuleNotUnderstood
     left_out = {*but, *_exceptions(event, zone)}
-    rule = read_rule(event["RRULE"], first=first)
+    rule = read_rule(event["RRULE"], first=first, zone=zone)
     for day in rule.days((window.starts_at - length - DAY).date(), (window.ends_at + DAY).date()):
         begins = datetime.combine(day, first.timetz()) if isinstance(first, datetime) else day
         span = Span(_moment(begins, zone), _moment(begins + length, zone))
@@ -52,8 +52,14 @@ def times_of_series(event: Component, window: Span, zone: ZoneInfo, *, but: Coll
 
 
 def replaced(event: Component, zone: ZoneInfo) -> datetime | None:
-    """Which time of its series an event stands for; None for one that is no exception."""
-    return _moment(_date(event["RECURRENCE-ID"]), zone) if "RECURRENCE-ID" in event else None
+    """Which time of its series an event stands for; None for one that is no exception. Raises RuleNotUnderstood for one that moves
+    all the times after it as well.
+    """
+    if "RECURRENCE-ID" not in event:
+        return None
+    if event["RECURRENCE-ID"].params.get("RANGE"):
+        raise RuleNotUnderstood
+    return _moment(_date(event["RECURRENCE-ID"]), zone)
 
 
 def _exceptions(event: Component, zone: ZoneInfo) -> Iterator[datetime]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 DAY = timedelta(days=1)
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -113,15 +114,17 @@ FREQUENCIES: Mapping[str, Callable[[Rule, date], bool]] = {
 }
 
 
-def read_rule(parts: Any, *, first: date) -> Rule:
-    """A rule by its parts, as its event has it. Raises RuleNotUnderstood, also where it has several."""
+def read_rule(parts: Any, *, first: date, zone: ZoneInfo) -> Rule:
+    """A rule by its parts, as its event has it; `zone` is that of an event which names none. Raises RuleNotUnderstood, also where
+    it has several.
+    """
     try:
-        return _read({str(name).upper(): list(values) for name, values in parts.items()}, first)
+        return _read({str(name).upper(): list(values) for name, values in parts.items()}, first, zone)
     except (ValueError, TypeError, AttributeError, LookupError):
         raise RuleNotUnderstood from None
 
 
-def _read(parts: Mapping[str, list[Any]], first: date) -> Rule:
+def _read(parts: Mapping[str, list[Any]], first: date, zone: ZoneInfo) -> Rule:
     frequency = str(parts["FREQ"][0]).upper()
     weekdays = [_weekday(str(text)) for text in parts.get("BYDAY", ())]
     has_number = any(weekday.number for weekday in weekdays)
@@ -139,7 +142,7 @@ def _read(parts: Mapping[str, list[Any]], first: date) -> Rule:
         frequency=frequency,
         interval=max(int(interval), 1),
         count=None if count is None else int(count),
-        until=_day(until, first),
+        until=_day(until, first, zone),
         weekdays=weekdays,
         monthdays={int(day) for day in parts.get("BYMONTHDAY", ())},
         months={int(month) for month in parts.get("BYMONTH", ())},
@@ -153,11 +156,11 @@ def _weekday(text: str) -> Weekday:
     return Weekday(WEEKDAYS.index(text[-2:].upper()), int(number) if number else None)
 
 
-def _day(until: Any, first: date) -> date | None:
+def _day(until: Any, first: date, zone: ZoneInfo) -> date | None:
     """The last day by the event's own clocks. A moment before its time of that day is the day before's."""
     if not isinstance(until, datetime) or not isinstance(first, datetime):
         return until if until is None or not isinstance(until, datetime) else until.date()
-    local = until.astimezone(first.tzinfo) if until.tzinfo and first.tzinfo else until
+    local = until.astimezone(first.tzinfo or zone) if until.tzinfo else until
     is_before = local.time() < first.time()
     return local.date() - DAY if is_before else local.date()
 

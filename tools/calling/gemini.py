@@ -1,17 +1,20 @@
 """A JSON Schema as Gemini takes it: its `Schema` is a subset of OpenAPI's, with types in capitals (L08).
 
 Kept: type, description, nullable, enum of texts, properties, required, items, anyOf, bounds and lengths. Everything else is
-left out: it has no additionalProperties, no $defs and no references, which are written out. What is left out is checked all
-the same, when a call comes.
+left out: it has no additionalProperties, no $defs and no references, which are written out; other values to choose from than
+texts are named in the description. What is left out is checked all the same, when a call comes.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 KEPT = ("description", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
 DEEPEST = 12
+# Of values that are listed without a type.
+TYPES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def gemini_parameters(schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -27,7 +30,8 @@ def _schema(node: Mapping[str, Any], *, definitions: Mapping[str, Any], depth: i
         beside = {key: value for key, value in node.items() if key != "$ref"}
         return _schema({**named, **beside}, definitions=definitions, depth=depth + 1)
     kinds, is_nullable = _kinds(node)
-    written = {key: node[key] for key in KEPT if key in node}
+    # Of several types each is written with all that is said of it.
+    written = {} if isinstance(node.get("type"), list) else {key: node[key] for key in KEPT if key in node}
     if is_nullable:
         written["nullable"] = True
     if len(kinds) == 1:
@@ -49,11 +53,15 @@ def _kinds(node: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
 
 def _plain(node: Mapping[str, Any], *, definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
     """A schema of one type."""
-    values = node.get("enum", [node["const"]] if "const" in node else [])
-    name = node.get("type") or ("string" if values else "object")
-    written: dict[str, Any] = {"type": str(name).upper()}
+    given = node.get("enum", [node["const"]] if "const" in node else [])
+    values = [value for value in given if value is not None]
+    name = node.get("type") or (TYPES[type(values[0])] if values else "object")
+    written: dict[str, Any] = {"type": str(name).upper(), **({"nullable": True} if None in given else {})}
     if values and all(isinstance(value, str) for value in values):
-        written |= {"enum": list(values), "format": "enum"}
+        written |= {"enum": values, "format": "enum"}
+    elif values:
+        choice = f"one of: {', '.join(map(json.dumps, values))}"
+        written["description"] = "; ".join(part for part in (node.get("description"), choice) if part)
     if properties := node.get("properties"):
         written["properties"] = {
             key: _schema(part, definitions=definitions, depth=depth + 1) for key, part in properties.items()

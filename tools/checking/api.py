@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
+from projects.api.answers import Answer
 from projects.api.doors import ProjectView
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer
@@ -20,7 +19,7 @@ from tools.checking.definition import LONGEST_DEFINITION, definition_problems
 from tools.checking.names import name_problems
 from tools.checking.problem import Problem
 from tools.checking.warnings import warnings_of
-from tools.custom.presenters import problem_payload
+from tools.custom.presenters import ProblemPayload, problem_payload
 from tools.custom.reading import read_json
 from tools.custom.service import list_tools
 from tools.definition import ToolDefinition
@@ -31,11 +30,16 @@ class ToolText(StrictSerializer):
     text = serializers.CharField(max_length=2 * LONGEST_DEFINITION, allow_blank=True, trim_whitespace=False)
 
 
+class CheckedPayload(TypedDict):
+    problems: list[ProblemPayload]
+    warnings: list[ProblemPayload]
+
+
 class CheckedTools(ProjectView):
     scopes: ClassVar = {"POST": Scope.READ}
 
-    @extend_schema(operation_id="tools_check", request=ToolText, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request) -> Response:
+    @extend_schema(operation_id="tools_check", request=ToolText)
+    def post(self, request: Request) -> Answer[CheckedPayload]:
         """What is wrong with a definition as it is typed, by path, and what is better changed. Nothing is saved.
 
         `problems` hinder a save, `warnings` don't. Text that is no JSON has one problem, whose sentence names the line.
@@ -57,8 +61,8 @@ def _warnings(document: Any) -> Iterator[Problem]:
     yield from warnings_of(ToolDefinition.model_validate(document))
 
 
-def _answer(problems: list[Problem], warnings: list[Problem]) -> Response:
-    return Response(
+def _answer(problems: list[Problem], warnings: list[Problem]) -> Answer[CheckedPayload]:
+    return Answer(
         {
             "problems": [problem_payload(problem) for problem in problems],
             "warnings": [problem_payload(problem) for problem in warnings],

@@ -2,17 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, TypedDict
 
-from projects.presenters import stamp
+from projects.presenters import Id, Stamp, stamp
 from tools.builtin import builtin_tools
 from tools.checking.problem import Problem
 from tools.custom.secrets import has_signing_secret, secret_names
 from tools.custom.service import Saved
 from tools.models import CustomTool, CustomToolVersion
+from tools.payloads import Definition, ToolOrigin
 
 
-def tool_payload(tool: CustomTool) -> dict[str, Any]:
+class ProblemPayload(TypedDict):
+    """`path` is the dotted path in the definition; empty for the whole."""
+
+    path: str
+    message: str
+
+
+class CustomToolPayload(TypedDict):
+    name: str
+    version: int
+    enabled: bool
+    overrides: ToolOrigin | None
+    definition: Definition
+    has_signing_secret: bool
+    secret_headers: Annotated[list[str], "Their names."]
+    created_at: Stamp
+    updated_at: Stamp
+
+
+class NewSecretPayload(TypedDict, total=False):
+    signing_secret: str
+
+
+class SavedToolPayload(CustomToolPayload, NewSecretPayload):
+    """`signing_secret` is there when it is new, and never again."""
+
+    warnings: list[ProblemPayload]
+
+
+class ToolVersionPayload(TypedDict):
+    name: str
+    number: int
+    enabled: bool
+    removed: bool
+    author: Annotated[Id | None, "The member; null for an API key."]
+    saved_at: Stamp
+    definition: Definition
+
+
+def tool_payload(tool: CustomTool) -> CustomToolPayload:
     return {
         "name": tool.name,
         "version": tool.version,
@@ -26,15 +66,14 @@ def tool_payload(tool: CustomTool) -> dict[str, Any]:
     }
 
 
-def saved_payload(saved: Saved) -> dict[str, Any]:
+def saved_payload(saved: Saved) -> SavedToolPayload:
     """The tool with what is said at its save alone: warnings, and the signing secret when it is new."""
-    said: dict[str, Any] = {"warnings": [problem_payload(problem) for problem in saved.warnings]}
-    if saved.signing_secret:
-        said["signing_secret"] = saved.signing_secret
-    return {**tool_payload(saved.tool), **said}
+    secret: NewSecretPayload = {"signing_secret": saved.signing_secret} if saved.signing_secret else {}
+    warnings = [problem_payload(problem) for problem in saved.warnings]
+    return {**tool_payload(saved.tool), "warnings": warnings, **secret}
 
 
-def version_payload(version: CustomToolVersion) -> dict[str, Any]:
+def version_payload(version: CustomToolVersion) -> ToolVersionPayload:
     return {
         "name": version.tool.name,
         "number": version.number,
@@ -46,5 +85,5 @@ def version_payload(version: CustomToolVersion) -> dict[str, Any]:
     }
 
 
-def problem_payload(problem: Problem) -> dict[str, str]:
+def problem_payload(problem: Problem) -> ProblemPayload:
     return {"path": problem.path, "message": problem.message}

@@ -58,12 +58,14 @@ def claim_request(conversation_id: UUID, *, by: User) -> bool:
     return rows.update(state=EscalationState.CLAIMED, claimed_by=by, claimed_at=Now()) == 1
 
 
-def give_back_request(conversation_id: UUID) -> bool:
-    """Whoever claimed it is gone: who has asked waits again, and who hasn't is offered a person still."""
+def give_back_request(conversation_id: UUID) -> Escalation | None:
+    """Whoever claimed it is gone: who has asked waits again, which is the answer, and who hasn't is offered a person still."""
     rows = Escalation.objects.filter(conversation_id=conversation_id, state=EscalationState.CLAIMED)
     free = {"claimed_by": None, "claimed_at": None}
-    asked = rows.filter(requested_at__isnull=False).update(state=EscalationState.WAITING, **free)
-    return bool(asked or rows.update(state=EscalationState.OFFERED, **free))
+    if rows.filter(requested_at__isnull=False).update(state=EscalationState.WAITING, **free):
+        return open_request(conversation_id)
+    rows.update(state=EscalationState.OFFERED, **free)
+    return None
 
 
 def claimed_by(user: User) -> list[Escalation]:

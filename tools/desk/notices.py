@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -66,6 +66,13 @@ def tell_operators(escalation: Escalation) -> None:
     """A customer waits for a person: see soon who has to know. Nothing is queued where there is no mail server."""
     if has_server():
         enqueue([_request(escalation.project_id, key=f"{LANE}:{escalation.pk}")])
+
+
+def tell_operators_again(escalation: Escalation) -> None:
+    """A customer waits again, whom a colleague had claimed who is gone: what the others were told doesn't stand any more."""
+    if has_server():
+        OperatorNotice.objects.filter(project_id=escalation.project_id).update(is_delivered=False)
+        enqueue([_request(escalation.project_id, key=f"{LANE}:{escalation.pk}:{uuid4()}")])
 
 
 async def run_operator_notice(job: ClaimedJob) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal, TypedDict
 from uuid import UUID
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.api.answers import Answer, Created, Page
 from projects.api.caller import caller_of
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
@@ -46,21 +47,21 @@ class KeptCases(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.OPERATE}
     queries: ClassVar = {"GET": PAGED}
 
-    @extend_schema(operation_id="evaluation_cases_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    @extend_schema(operation_id="evaluation_cases_list")
+    def get(self, request: Request) -> Answer[Page[KeptCasePayload]]:
         """The answers that the project keeps as regression cases, newest first."""
         return self.page(KeptCase.objects.filter(project=self.project), kept_case_payload)
 
-    @extend_schema(operation_id="evaluation_cases_create", request=KeptCaseInput, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(operation_id="evaluation_cases_create", request=KeptCaseInput)
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> Created[KeptCasePayload]:
         """Keep an answer: `manage.py evaluate --project` asks for it from now on."""
         caller = caller_of(request)
         try:
             kept = keep_case(self.project, author=caller.user if caller else None, **self.valid(KeptCaseInput))
         except WrongCase as error:
             raise ApiError("invalid", str(error), field=error.field) from error
-        return Response(kept_case_payload(kept), status=201)
+        return Created(kept_case_payload(kept))
 
 
 class KeptCaseDetail(ProjectView):
@@ -74,7 +75,24 @@ class KeptCaseDetail(ProjectView):
         return Response(status=204)
 
 
-def kept_case_payload(case: KeptCase) -> dict[str, Any]:
+class SaidPayload(TypedDict):
+    role: Annotated[str, Literal["customer", "agent"]]
+    content: str
+
+
+class KeptCasePayload(TypedDict):
+    """`expected` maps a tool to `fired`, or to the rule that holds it back."""
+
+    id: UUID
+    name: str
+    answer: str
+    conversation: list[SaidPayload]
+    channel: str
+    expected: dict[str, str]
+    created_at: datetime
+
+
+def kept_case_payload(case: KeptCase) -> KeptCasePayload:
     return {
         "id": case.pk,
         "name": case.name,

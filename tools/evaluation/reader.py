@@ -49,7 +49,7 @@ async def _read(case: Case, *, client: Client, model: ModelSpec, tools: Sequence
         found = await detect_side_by_side(client, model, groups=groups, exchange=exchange, record=_forget)
     except LlmError as error:
         return Read(case=case, outcomes={}, error=f"{error.code}: {error}")
-    judgements = judge(found.all, tools=offered, answer=case.answer)
+    judgements = judge(found.all, tools=offered, exchange=exchange)
     return Read(case=case, outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements})
 
 

@@ -17,12 +17,14 @@ from tools.models import Effect, EffectOrigin, EffectState
 DEFAULT_WINDOW = timedelta(minutes=10)
 # Kinds whose second time is a mistake for longer than ten minutes.
 WINDOWS: Mapping[str, timedelta] = {"booking": timedelta(hours=24), "meeting": timedelta(hours=24)}
+# By the kind as which it is compared: who agrees on one day and time with the same people wants one of both.
+SAME_WISH: Mapping[str, str] = {"meeting": "booking"}
 STANDING = (EffectState.SENDING, EffectState.DONE, EffectState.UNKNOWN)
 
 
 def repeat_key(kind: str, same: str | None) -> str:
     """What two effects have in common that are the same thing; "" for one that is never a repeat."""
-    return hashlib.sha256(f"{kind}\n{same}".encode()).hexdigest() if same else ""
+    return hashlib.sha256(f"{SAME_WISH.get(kind, kind)}\n{same}".encode()).hexdigest() if same else ""
 
 
 def find_same(effect: Effect) -> Effect | None:

@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 
 from outbound.guard import Guard
+from projects.crypto import WrongSecret
 from projects.source_kinds import SmtpSettings, TwilioSettings
-from projects.sources import Connection, mark_needs_reauth, open_source
+from projects.sources import Connection, find_source, mark_needs_reauth, open_source
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.execution.handler import Occasion
@@ -21,6 +22,7 @@ from tools.integrations.twilio import Twilio
 
 log = logging.getLogger(__name__)
 
+TO_CONNECT_AGAIN = "It wasn't sent: staff has to connect the service again that it goes out by."
 # The kind of source that carries each kind of message.
 CARRIERS: dict[type[Sms | Email], str] = {Sms: "twilio", Email: "smtp"}
 
@@ -28,13 +30,19 @@ CARRIERS: dict[type[Sms | Email], str] = {Sms: "twilio", Email: "smtp"}
 async def deliver(message: Sms | Email, occasion: Occasion) -> Outcome:
     """Send one message by the project's connection, or keep it in the outbox. No transaction may be open.
 
-    A connection whose sign-in was refused is not tried again before staff has connected it anew (F17).
+    A connection whose sign-in was refused, or whose secret can't be read any more, is not tried again before staff has connected
+    it anew (F17).
     """
-    connection = await in_db(_open, occasion, CARRIERS[type(message)])
+    kind = CARRIERS[type(message)]
+    try:
+        connection = await in_db(_open, occasion, kind)
+    except WrongSecret:
+        await in_db(_note_unreadable, occasion, kind)
+        return Outcome.failed(TO_CONNECT_AGAIN)
     if connection is None:
         return await Outbox().send(message, key=occasion.key)
     if connection.needs_reauth:
-        return Outcome.failed("It wasn't sent: staff has to connect the service again that it goes out by.")
+        return Outcome.failed(TO_CONNECT_AGAIN)
     outcome = await channel_over(connection).send(message, key=occasion.key)
     if needs_reauth(outcome):
         await in_db(_ask_for_sign_in, occasion, connection)
@@ -55,6 +63,13 @@ def channel_over(connection: Connection) -> Channel[Any]:
 def _open(occasion: Occasion, kind: str) -> Connection | None:
     with tenant_tx(occasion.organization_id):
         return open_source(occasion.project_id, kind)
+
+
+def _note_unreadable(occasion: Occasion, kind: str) -> None:
+    with tenant_tx(occasion.organization_id):
+        source = find_source(occasion.project_id, kind)
+        if source is not None and mark_needs_reauth(source.pk):
+            log.error("The secret of a source of project %s was encrypted with another key.", occasion.project_id)
 
 
 def _ask_for_sign_in(occasion: Occasion, tried: Connection) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import EmailPolicy
 from email.utils import format_datetime
 from typing import Any
+from unicodedata import category
 
 import idna
 from django.core.exceptions import ValidationError
@@ -17,12 +19,27 @@ from django.core.validators import validate_email
 from projects.source_kinds import SmtpSettings
 from tools.integrations.base import Email
 
-# Everything goes out in seven bits: every server takes that.
-POLICY = SMTP.clone(cte_type="7bit", max_line_length=78)
+# What no header may hold: control characters and the ends of lines. Spaces that don't break and joiners are words' own.
+UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+CRLF = "\r\n"
 
 
 class LetterRefused(ValueError):
     """This letter can't be written as it is."""
+
+
+class _SevenBits(EmailPolicy):
+    """Everything goes out in seven bits: every server takes that. A long subject beyond ASCII is cut between two characters, as
+    RFC 2047 has it; the library's own way loses the space where it cuts between two words.
+    """
+
+    def fold_binary(self, name: str, value: str) -> bytes:
+        if value.isascii() or hasattr(value, "addresses"):
+            return super().fold_binary(name, value)
+        return f"{name}: {Header(str(value), 'utf-8', header_name=name).encode(linesep=CRLF)}{CRLF}".encode("ascii")
+
+
+POLICY = _SevenBits(linesep=CRLF, cte_type="7bit", max_line_length=78)
 
 
 @dataclass(frozen=True)
@@ -40,7 +57,7 @@ def write_letter(message: Email, settings: SmtpSettings, *, key: str) -> Letter:
     """The letter whose Message-ID is the effect's key, the same at every attempt. Raises LetterRefused."""
     sender, recipient = _plain(settings.from_address), _plain(message.to)
     for what, text in (("subject", message.subject), ("recipient's name", message.name)):
-        if not text.isprintable():
+        if any(category(one) in UNWRITABLE for one in text):
             raise LetterRefused(f"The {what} holds a line break or a control character, which an e-mail can't carry.")
     letter = EmailMessage(policy=POLICY)
     letter["From"] = Address(settings.from_name, addr_spec=sender)

@@ -6,10 +6,10 @@ import re
 import smtplib
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.mail.utils import DNS_NAME
 
@@ -23,6 +23,7 @@ SILENCE_TIMEOUT_S = 15.0
 MOST_ADDRESSES = 4
 READY, GO_AHEAD = 220, 354
 SIGN_IN_NEEDED = frozenset({530, 534, 535, 538})
+T = TypeVar("T")
 
 
 class Refused(Exception):
@@ -75,7 +76,10 @@ class Dialogue:
             self._begin()
             reply = self._hand_over(letter)
         except Refused as refusal:
-            return _refusal(refusal, letter, {**kept, "excerpt": refusal.text})
+            kept = {**kept, "excerpt": refusal.text}
+            is_answer = 400 <= refusal.code < 600
+            # What is no answer at all says nothing of a letter that has left.
+            return _refusal(refusal, letter, kept) if is_answer or not self._has_left else self._break(refusal, kept)
         except (smtplib.SMTPException, OSError, ValueError) as error:
             return self._break(error, kept)
         finally:
@@ -115,10 +119,10 @@ class Dialogue:
         code, reply = line.getreply()
         if code != READY:
             raise Refused("greeting", code, reply)
-        line.ehlo_or_helo_if_needed()
+        _answered("hello", line.ehlo_or_helo_if_needed)
         if self._settings.security == "starttls":
-            _expect(line.starttls(context=self._tls), "STARTTLS")
-            line.ehlo_or_helo_if_needed()
+            _expect(_answered("STARTTLS", lambda: line.starttls(context=self._tls)), "STARTTLS")
+            _answered("hello", line.ehlo_or_helo_if_needed)
         return line
 
     def _dialled(self) -> socket.socket:
@@ -180,6 +184,14 @@ class Dialogue:
                     self._wire.shutdown(socket.SHUT_RDWR)
                 self._wire.close()
                 self._wire = None
+
+
+def _answered(step: str, ask: Callable[[], T]) -> T:
+    """What comes of it; what the library raises for a refusal is the server's answer like any other. Raises Refused."""
+    try:
+        return ask()
+    except smtplib.SMTPResponseException as error:
+        raise Refused(step, error.smtp_code, _bytes(error.smtp_error)) from None
 
 
 def _expect(answer: tuple[int, bytes], step: str) -> tuple[int, bytes]:

@@ -17,6 +17,7 @@ from tools.integrations.numbers import in_e164
 from tools.integrations.words import same_words
 
 TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"
+LITTLE_WORD = 3
 LEADING_NAME = re.compile(r"^\s*(?P<name>[^:=+\d][^:=]*?)\s*[:=]\s*(?P<number>.+)$")
 
 
@@ -52,9 +53,15 @@ def transfer_repeat(arguments: Mapping[str, Any], occasion: Occasion) -> str | N
 
 
 def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNumber:
-    """The number whose name shares most words with what was wanted; the first where none does."""
+    """The number whose name was said, or shares most with what was wanted; the first where none does."""
     words = set(same_words(wanted).split())
-    return max(numbers, key=lambda one: len(words & set(same_words(one.name).split())))
+    return max(numbers, key=lambda one: _likeness(words, set(same_words(one.name).split())))
+
+
+def _likeness(wanted: set[str], name: set[str]) -> tuple[bool, int]:
+    """Whether a name was said, and how much of it was: little words, which all names share, don't count."""
+    shared = sum(len(word) for word in wanted & name if len(word) > LITTLE_WORD)
+    return bool(name) and name <= wanted, shared
 
 
 def _pairs(value: object) -> Iterator[tuple[str, str]]:

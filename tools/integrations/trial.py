@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
+from projects.crypto import WrongSecret
 from projects.models import Project
 from projects.source_kinds import SourceKind
 from projects.sources import Connection, clear_needs_reauth, mark_needs_reauth, open_source
@@ -41,6 +42,13 @@ SHOWN = 300
 
 async def try_source(project: Project, kind: SourceKind, *, to: str) -> Trial:
     """Try a connection out: a message goes `to` an address, or somebody is looked up by it."""
+    try:
+        return await _tried(project, kind, to=to)
+    except WrongSecret:
+        return Trial(False, f"The stored {kind.credential.lower()} can’t be read any more; write it again.")
+
+
+async def _tried(project: Project, kind: SourceKind, *, to: str) -> Trial:
     if kind.name == "woocommerce_products":
         return await _ask_shop(project, kind)
     if kind.name == CALENDAR:

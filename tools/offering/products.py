@@ -5,6 +5,7 @@ A list of `{"name", "available", "price"?, "note"?}`; the price is text with its
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any
@@ -65,15 +66,18 @@ def read_products(value: Any) -> list[Product]:
 
 
 def find_products(asked: str, products: Sequence[Product]) -> list[Product]:
-    """The products that are meant, up to five: of that name, else with all the words, else of a name much like it."""
+    """The products that are meant, up to five: of that name, else with all the words, else named in what was asked, else of a
+    name much like it.
+    """
     name = asked.casefold()
-    words = [_stem(word) for word in name.split()]
+    words = _words(name)
     tries = (
         [product for product in products if product.name.casefold() == name],
-        [product for product in products if all(word in product.name.casefold() for word in words)],
-        [product for product in products if product.name.casefold() in name],
+        [product for product in products if words and set(words) <= set(_words(product.name.casefold()))],
+        [product for product in products if words and all(word in product.name.casefold() for word in words)],
+        [product for product in products if _is_named(product.name.casefold(), within=name)],
     )
-    close = get_close_matches(name, [product.name.casefold() for product in products], n=1, cutoff=0.75)
+    close = get_close_matches(name, [product.name.casefold() for product in products], n=1, cutoff=0.8)
     return next((found for found in tries if found), [one for one in products if one.name.casefold() in close])[:SHOWN]
 
 
@@ -83,6 +87,17 @@ def others_like(asked: str, products: Sequence[Product]) -> list[Product]:
     available = [product for product in products if product.available]
     like = [product for product in available if any(word in product.name.casefold() for word in words)]
     return (like or available)[:SHOWN]
+
+
+def _words(text: str) -> list[str]:
+    return [_stem(word) for word in re.findall(r"\w+", text)]
+
+
+def _is_named(product: str, *, within: str) -> bool:
+    """Whether a name stands in what was asked: in whole words, so that no steak is a tea, where its script sets words apart."""
+    if not any(letter.isascii() or letter.lower() != letter.upper() for letter in product):
+        return product in within
+    return re.search(rf"(?<!\w){re.escape(product)}(?:e?s)?(?!\w)", within) is not None
 
 
 def _stem(word: str) -> str:

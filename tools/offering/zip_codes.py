@@ -1,12 +1,13 @@
 """The zip codes that a business serves: `project_attributes_served_zip_codes`.
 
 A list of texts: a code (`00184`), the first characters of codes (`SW1A*`), or a range of numbers of one length
-(`00100-00199`). Spaces and small letters make no difference.
+(`00100-00199`). Spaces, small letters and hyphens make no difference, nor does the script that digits are typed in.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +18,9 @@ MOST, SHOWN = 5_000, 12
 CODE = re.compile(r"[A-Z0-9]{2,10}|[A-Z0-9]{2,5}-[A-Z0-9]{2,5}")
 START = re.compile(r"[A-Z0-9]{1,9}\*")
 RANGE = re.compile(r"(\d{2,10})-(\d{2,10})")
-# A ZIP+4 code of the United States is served where its first five digits are.
-PLUS_FOUR = re.compile(r"(\d{5})-\d{4}")
+# What says more than a list does, and is served where its part is: a ZIP+4 code of the United States, a Dutch code with its
+# street, and one that has its country before it.
+LONGER = (re.compile(r"(\d{5})-?\d{4}"), re.compile(r"(\d{4})[A-Z]{2}"), re.compile(r"[A-Z]{1,3}-(\d{4,6})"))
 
 
 def check_zip_codes(value: Any) -> list[str]:
@@ -32,13 +34,19 @@ def check_zip_codes(value: Any) -> list[str]:
 def is_served(zip_code: str, served: Sequence[str]) -> bool:
     """Whether a code, as a customer wrote it, is among those served."""
     code = normal_zip_code(zip_code)
-    codes = [code, *(found[1] for found in [PLUS_FOUR.fullmatch(code)] if found)]
+    codes = [code, *(found[1] for form in LONGER if (found := form.fullmatch(code)))]
     return any(_covers(entry, one) for entry in served for one in codes)
+
+
+def is_zip_code(text: str) -> bool:
+    """Whether it can be one: the name of a town, or a number in words, has no digit."""
+    return any(letter.isdigit() for letter in normal_zip_code(text))
 
 
 def normal_zip_code(text: str) -> str:
     """Capital letters and digits; a hyphen stays."""
-    return re.sub(r"[^A-Z0-9*-]", "", text.upper().replace("–", "-"))
+    plain = unicodedata.normalize("NFKC", text).upper().replace("–", "-")
+    return re.sub(r"[^A-Z0-9*-]", "", "".join(str(unicodedata.decimal(letter, letter)) for letter in plain))
 
 
 def served_words(served: Sequence[str]) -> str:
@@ -71,7 +79,7 @@ def _covers(entry: str, code: str) -> bool:
         return code.startswith(entry[:-1])
     if bounds := _range(entry):
         return code.isdigit() and len(code) == len(bounds[0]) and bounds[0] <= code <= bounds[1]
-    return code == entry
+    return code.replace("-", "") == entry.replace("-", "")
 
 
 def _words(entry: str) -> str:

@@ -13,6 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.api.answers import Page
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.doors import ProjectView
 from projects.api.problem import ApiError
@@ -34,7 +35,7 @@ from tools.orders.lookup import (
 )
 from tools.orders.shop import ShopFailed, SignInRefused
 from tools.orders.shopper import LARGEST, shopper_of
-from tools.orders.telling import order_data
+from tools.orders.telling import OrderPayload, order_data
 
 WHOSE = "Say whose orders, once: persona (a customer who has signed in to the shop) or wp_user_id (their id there)."
 NO_SHOP = "No shop is connected, or its sign-in was refused. Connect WooCommerce on the page of integrations."
@@ -73,7 +74,7 @@ class Orders(ProjectView):
     @extend_schema(
         operation_id="orders_list",
         responses={
-            200: OpenApiTypes.OBJECT,
+            200: Page[OrderPayload],
             409: OpenApiResponse(description="No shop is connected."),
             502: OpenApiResponse(description="The shop didn't answer with orders within five seconds."),
         },
@@ -103,10 +104,11 @@ async def orders(request: HttpRequest) -> HttpResponseBase:
     except ApiError as problem:
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
     kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
-    return JsonResponse({"results": found, "next": None}, headers=kept)
+    answer: Page[OrderPayload] = {"results": found, "next": None}
+    return JsonResponse(answer, headers=kept)
 
 
-async def _found(look: Look) -> list[dict[str, Any]]:
+async def _found(look: Look) -> list[OrderPayload]:
     """Raises ApiError."""
     if look.wanted is None:
         return []

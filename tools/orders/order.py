@@ -127,10 +127,14 @@ def _is_tracking(row: Any) -> bool:
 def _day(row: Mapping[str, Any], timezone: str) -> date | None:
     """The day of an order where the project is; the shop's own day where it doesn't tell the time in UTC."""
     created = _moment(row.get("date_created_gmt"))
-    if created is not None:
+    if created is None:
+        local = _moment(row.get("date_created"))
+        return local.date() if local else None
+    try:
         return created.replace(tzinfo=UTC).astimezone(ZoneInfo(timezone)).date()
-    local = _moment(row.get("date_created"))
-    return local.date() if local else None
+    except OverflowError:
+        # The first day that there is: a plugin's word for none.
+        return None
 
 
 def _moment(value: Any) -> datetime | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from tools.orders.order import Order
 
@@ -28,7 +28,31 @@ def order_block(orders: Sequence[Order]) -> dict[str, Any] | None:
     return {"type": "order_list", "orders": [order_data(order) for order in orders]} if orders else None
 
 
-def order_data(order: Order) -> dict[str, Any]:
+class OrderItemPayload(TypedDict):
+    name: str
+    quantity: int
+
+
+class ParcelPayload(TypedDict):
+    """`url` is empty where there is no safe one."""
+
+    provider: str
+    number: str
+    url: str
+
+
+class OrderPayload(TypedDict):
+    """An order as the shop has it; what the shop doesn't tell is empty. `date` is a day, `total` an amount with its currency."""
+
+    number: str
+    status: str
+    date: str
+    total: str
+    items: list[OrderItemPayload]
+    tracking: list[ParcelPayload]
+
+
+def order_data(order: Order) -> OrderPayload:
     """An order as data."""
     return {
         "number": order.number,

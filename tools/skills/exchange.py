@@ -19,3 +19,9 @@ class Exchange:
     answer: str
     lines: Sequence[TranscriptLine]
     summary: str = ""
+
+    @property
+    def said_before(self) -> list[str]:
+        """What the agent said in earlier messages, each of which was judged when it was said."""
+        said = [line.content for line in self.lines if line.role == "agent"]
+        return said[:-1] if said and said[-1] == self.answer else said

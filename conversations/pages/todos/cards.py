@@ -24,6 +24,7 @@ from conversations.pages.todos.words import (
     icon_of,
     title_of_tool,
 )
+from todos.authority import needs_second
 from todos.content import recipients_of, tools_of
 from todos.lifecycle import AGENT
 from todos.models import Approval, Todo, TodoEvent, TodoStatus, TodoStep
@@ -166,8 +167,8 @@ def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], Standing]:
 
 
 def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
-    """The (todo, version) that one person said yes to, and that a second one has to."""
-    pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW]
+    """The (todo, version) that one person said yes to, and that a second one has to, as its type asks for it now."""
+    pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and needs_second(todo)]
     waiting = Approval.objects.filter(
         todo_id__in=pending, needs_second=True, second_by__isnull=True, ended_at__isnull=True
     )

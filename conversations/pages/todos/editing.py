@@ -33,6 +33,7 @@ from projects.pages.agent.boxes import Box, Boxes
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
+from todos.arranged import why_fixed
 from todos.content import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.plans import LONGEST_DESCRIPTION, tool_problem
@@ -157,7 +158,7 @@ def _change(entry: Entry, todo: Todo, typed: Typed, *, version: str) -> Problem 
                 "type": _type(entry.project, typed),
                 "recipients": typed.addresses,
             }
-            if typed.tool or todo.tool:
+            if (typed.tool or todo.tool) and not _why_fixed(todo):
                 changes |= {"tool": typed.tool, "arguments": _arguments(entry.project, typed)}
             if todo.conversation_id is None:
                 changes["persona_id"] = _persona(entry.project, typed)
@@ -191,6 +192,7 @@ def _show(
             "types": list(TodoType.objects.filter(project=entry.project, is_removed=False)),
             "tools": [(name, title_of_tool(name)) for name, tool in tools.items() if not tool_problem(tool, name)],
             "tool_is_fixed": todo is not None and todo.effect_id is not None,
+            "why_fixed": _why_fixed(todo) if todo else "",
             "arguments": _boxes(tools.get(typed.tool), typed, boxes) if typed.tool else [],
             "reaches": _reaches(todo, tools, typed, boxes) if todo else [],
             "customers": [] if typed.conversation or (todo and todo.conversation_id) else _customers(entry, todo),
@@ -239,6 +241,11 @@ def _reaches(todo: Todo, tools: Mapping[str, CompiledTool], typed: Typed, boxes:
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _why_fixed(todo: Todo) -> str:
+    """Why the arguments of what the agent has arranged stay what they are; empty where they can be changed."""
+    return why_fixed(todo.effect) if todo.effect else ""
 
 
 def _boxes(tool: CompiledTool | None, typed: Typed, boxes: Boxes) -> list[Argument]:

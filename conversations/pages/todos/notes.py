@@ -11,6 +11,7 @@ from conversations.pages.todos.words import STANDINGS, first_word, unreached
 from todos.approvals import needs_second
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from todos.reaching import Unsent
+from tools.models import EffectState
 
 S = TodoStatus
 TITLES = {
@@ -65,6 +66,9 @@ def _pending(
     if standing_yes is not None and needs_second(todo):
         sentence = f"{standing_yes.approver} said yes. Nothing happens before a second person does."
         notes.append(Note("act", "users", "Two people have to approve this.", sentence))
+    elif standing_yes is not None:
+        sentence = f"{standing_yes.approver} said yes when two people had to. Approve it once more, and it goes on."
+        notes.append(Note("act", "user", "One person is enough now.", sentence))
     elif not problem and needs_second(todo):
         notes.append(Note("mute", "users", "Two people have to approve this.", "Whoever says yes now is the first."))
     if is_by_hand:
@@ -72,6 +76,9 @@ def _pending(
             "Take it on yourself, or approve it for a colleague. To leave it to the agent, give it a type or a tool."
         )
         notes.append(Note("mute", "hand-grab", "No tool can do this.", sentence))
+    if todo.effect is not None and todo.effect.state == EffectState.DONE:
+        sentence = "What the agent arranged has happened. Approve it, and nothing more is done."
+        notes.append(Note("ok", "check", "It is done already.", sentence))
     if problem:
         notes.append(Note("bad", "alert-circle", "It can’t be approved as it is.", problem))
     for one in unsent:

@@ -25,13 +25,15 @@ from conversations.pages.todos.wishes import wishes_against
 from conversations.pages.todos.words import SOURCES, STANDINGS, approvers_of, first_word
 from projects.permissions import Entry
 from todos.approvals import unsent_of, why_not_runnable
-from todos.authority import wanted_role
+from todos.authority import needs_second, wanted_role
 from todos.content import compiled_tools, content_of, hash_of
+from todos.executor.resume import GOES_ON
 from todos.lifecycle import AGENT
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from todos.reaching import Unsent
 from todos.wanted import wanted_recipients
 from tools.catalogue import CompiledTool
+from tools.ledger import OPEN
 from tools.models import Effect, EffectState
 
 S = TodoStatus
@@ -72,7 +74,7 @@ class Read:
 
     todo: Todo
     tools: Mapping[str, CompiledTool]
-    content: dict[str, Any]
+    content: Mapping[str, Any]
     approvals: Sequence[Approval]
     approval: Approval | None
     said: Approval | None
@@ -169,7 +171,7 @@ def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
     )
     named = [read.tools[name] for name in read.content["tools"] if name in read.tools]
     return {
-        "yes": _yes(read.said, zone) if read.said else None,
+        "yes": _yes(read.said, todo, zone) if read.said else None,
         "notes": [*notes, *(wishes_against(todo, named) if read.is_in_review else [])],
         "problem": read.problem,
         "is_by_hand": read.is_by_hand,
@@ -191,6 +193,8 @@ def _done(read: Read, *, zone: str) -> dict[str, Any]:
         ],
         "questions": questions,
         "questions_count": len(questions),
+        # While its run goes on it is done at once what did not happen; else with the next yes, if at all.
+        "is_answered_alone": todo.status not in GOES_ON,
         "once_more": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
     }
 
@@ -203,7 +207,8 @@ def _is_repeatable(todo: Todo, effect: Effect) -> bool:
 
 def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
     """What the fields are: what would happen, or, once it is over or a person does it, what was to."""
-    if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker:
+    is_open = todo.effect is None or todo.effect.state in (*OPEN, EffectState.HELD)
+    if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker and is_open:
         return plan.heading
     return "What was approved" if was_approved else "What was proposed"
 
@@ -247,13 +252,13 @@ def _effects(todo: Todo) -> list[Effect]:
     return list(Effect.objects.filter(wanted).distinct().order_by("created_at", "id"))
 
 
-def _yes(approval: Approval, zone: str) -> Yes:
+def _yes(approval: Approval, todo: Todo, zone: str) -> Yes:
     return Yes(
         by=first_word(approval.approver),
         rule=approval.rule_id if approval.rule is not None and approval.rule.ended_at is None else None,
         second_by=approval.second_approver,
         version=approval.version,
-        waits_for_second=not approval.is_complete,
+        waits_for_second=not approval.is_complete and needs_second(todo),
         holds=approval.ended_at is None,
         at=moment_of(approval.second_at or approval.created_at, zone=zone),
         until=moment_of(approval.expires_at, zone=zone),

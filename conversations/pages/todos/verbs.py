@@ -11,7 +11,7 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, QueryDict
 
 from conversations.pages.todos.listing import uuid_of
-from conversations.pages.todos.words import unreached
+from conversations.pages.todos.words import approved_unreached
 from projects.api.problem import ApiError
 from projects.models.key import Scope
 from projects.permissions import Entry
@@ -74,9 +74,7 @@ def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) ->
         messages.warning(request, f"{number} not approved: {sentence}")
     unsent = Counter(one for answer in answers for one in answer.unsent)
     for one, number in unsent.items():
-        messages.warning(
-            request, f"{number} approved of which only the rest is done. {unreached(one.kind)} {one.reason}"
-        )
+        messages.warning(request, f"{approved_unreached(one.kind, number)} {one.reason}")
 
 
 def _choice(text: str) -> Choice:

@@ -62,6 +62,14 @@ def unreached(kind: str) -> str:
     return f"Its {LETTER_WORDS[kind]} would reach nobody."
 
 
+def approved_unreached(kind: str, number: int) -> str:
+    """That a letter of each of so many that were approved reaches nobody."""
+    letter = LETTER_WORDS[kind]
+    if number == 1:
+        return f"One was approved whose {letter} reaches nobody; the rest of it is done."
+    return f"{number} were approved whose {letter}s reach nobody; the rest of each is done."
+
+
 def capitalised(words: str) -> str:
     """With a capital letter to begin with."""
     return words[:1].upper() + words[1:]

@@ -247,8 +247,9 @@ class Speaker:
 def spoken_result(line: str) -> str:
     """An urgent message as the agent says it: without the tool's name and what the agent is told to leave unsaid, JSON as a
     sentence."""
-    text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", line)
-    text = re.sub(r"\bDo not say [^.]*\.", "", text).strip()
+    text = re.sub(r"^\s*[\w.-]+ was not done:", "That did not work:", line)
+    text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", text)
+    text = re.sub(r"\b(?:Do not say|Say so|Staff sees) [^.]*\.| \(“[^”]*”\)", "", text).strip()
     data = _json_in(text)
     if isinstance(data, dict):
         text = _sentence_of(data)

@@ -94,7 +94,8 @@ def _save(request: HttpRequest, entry: Entry) -> HttpResponse:
 def _apply(project: Project, edits: list[AttributeEdit], *, new: Node, unset: str) -> str:
     added = _new_edit(project, new)
     changed = change_attributes(project, [*edits, *added])
-    if unset and unset_attribute(project, unset):
+    # The model's key stands on another page, and its removal has a condition.
+    if unset not in ("", KEY_ATTRIBUTE) and unset_attribute(project, unset):
         return f"{unset} is the organization’s again, if it has one."
     return f"{len(changed)} saved. The next turn uses them." if changed else "Nothing was different."
 

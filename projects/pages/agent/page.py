@@ -18,12 +18,13 @@ from projects.differences import differences
 from projects.models import AgentVersion, Project
 from projects.pages.agent.abilities import abilities_of
 from projects.pages.agent.boxes import Boxes
-from projects.pages.agent.sections import OTHER_TABS, SECTIONS, Section, complete
+from projects.pages.agent.sections import BUSINESS, OTHER_TABS, SECTIONS, Section, complete
 from projects.pages.agent.step_tools import step_tools
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.prompt_budget import PromptBudget, prompt_budget
 from projects.prompt_weight import weigh
+from projects.starters import is_still_example
 from projects.tenancy import tenant_tx
 
 
@@ -63,6 +64,8 @@ def form_context(
     context["conflict"] = _conflict(conflict) if conflict else None
     if section.has_budget:
         context["budget"] = _budget(entry, context["document"])
+    if section is BUSINESS:
+        context["is_example"] = is_still_example(document["business_context"], business=document["business_name"])
     if section.slug == "abilities":
         with tenant_tx(entry.project.organization.pk):
             context["abilities"] = abilities_of(entry.project)

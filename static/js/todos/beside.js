@@ -34,6 +34,8 @@ export class Beside {
 
   async refresh(stamp) {
     const { id } = this;
+    // A new conversation was begun while the news of the one before were on their way.
+    if (!id) return;
     const { results } = await this.api.get(`/todos?conversation=${id}`);
     if (id !== this.id) return;
     this.stamp = stamp;

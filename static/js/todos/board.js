@@ -92,9 +92,10 @@ function move(by) {
   if (panel()) moving = setTimeout(() => visit(next.href, { how: "replaceState" }), MOVE_MS);
 }
 
-/** A key acts on what is shown, never on what is on its way. */
+/** A key acts on what is shown, never on what is on its way; a card that only has the focus is shown first. */
 function press(key) {
   if (root.hasAttribute("aria-busy")) return;
+  if (!panel()) return document.activeElement.closest?.(".td-card")?.click();
   const shown = panel() && (!moving || location.href === find(".sel")?.href);
   if (shown) find(`[data-key="${key}"]:not(:disabled)`)?.click();
 }

@@ -8,16 +8,20 @@ import pytest
 
 from conversations.models import PersonaField
 from conversations.services import give_fields
-from jobs.models import ModelCall
+from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
 from projects.api.problem import Conflict
+from projects.threads import in_db
 from tests.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.executor import run, steps
+from todos.executor.calls import carry_out_calls
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo
 from todos.services import cancel_todo
 from tools.calling.reading import MOST_CALLS, call_id_of, storable
 from tools.custom import service as custom_tools
+from tools.models import Effect
 
 CALLER = "send_email_to_caller"
 
@@ -189,6 +193,49 @@ def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
     todo = runs.run(todo)
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, len(runs.steps(todo))) == ("cancelled", 1)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [(NOTIFY, {"body": {"what": "a"}}), ("send_email", {"to": "eve@example.com", "subject": "Hello", "body": "Hello"})],
+    ids=["a call", "a letter to whom nobody approved"],
+)
+def test_a_todo_that_is_cancelled_while_its_model_answers_takes_no_step_more(
+    tool: str, arguments: dict[str, Any], runs: Runs, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T10, L13: what the answer cost is kept, and nothing that it decides; it doesn't come back to review either."""
+    runs.own_tool(target.url)
+    runs.calls_tool(tool, arguments)
+    todo = runs.approved(runs.todo(runs.kind(NOTIFY, "send_email", recipients=["ada@example.com"])))
+    store = steps._store_step
+
+    async def later(*given: Any) -> Any:
+        await in_db(runs.do, cancel, todo)
+        return await store(*given)
+
+    monkeypatch.setattr(steps, "_store_step", later)
+    assert runs.run(todo).status == "cancelled"
+    assert (runs.steps(todo), target.log) == ([], [])
+    with runs.tenant.tx():
+        assert (ModelCall.objects.count(), Job.objects.get(lane="todo").state) == (1, State.SKIPPED)
+
+
+def test_a_todo_that_is_cancelled_as_its_call_is_to_begin_sends_nothing(
+    runs: Runs, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T10: its run ends, and needs nobody to look at a job that failed."""
+    runs.own_tool(target.url)
+    todo = runs.approved(runs.frozen(NOTIFY, {"body": {"what": "a"}}))
+
+    async def later(*given: Any, **named: Any) -> Any:
+        await in_db(runs.do, cancel, todo)
+        return await carry_out_calls(*given, **named)
+
+    monkeypatch.setattr(run, "carry_out_calls", later)
+    assert (runs.run(todo).status, target.log) == ("cancelled", [])
+    with runs.tenant.tx():
+        job = Job.objects.get(lane="todo")
+        assert (Effect.objects.get().state, job.state, job.attempts) == ("cancelled", State.SKIPPED, 1)
 
 
 def cancel(todo: Todo) -> None:

@@ -13,9 +13,11 @@ from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
+from projects.api.problem import Conflict
 from projects.threads import in_db
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.content import compiled_tools
 from todos.executor import run
 from todos.executor.calls import carry_out_calls
 from todos.lifecycle import Actor
@@ -104,6 +106,37 @@ def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
     assert (effect.pk, effect.state, effect.attempts) == (arranged.pk, "done", 4)
 
 
+def test_what_failed_is_done_as_it_was_edited_under_a_key_of_its_own(runs: Runs, target: Target) -> None:
+    """E1, T1, T11: the endpoint knows the old key, and would answer as it did then."""
+    target.answers(Answers(status=400), Answers())
+    runs.own_tool(target.url)
+    effect = planned(runs, NOTIFY, {"body": {"what": "Hello"}})
+    todo = runs.carry_out(runs.todo(source=TodoSource.TOOL, effect=effect))
+    runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    todo = runs.edit(todo, arguments={"body": {"what": "Goodbye"}})
+    assert runs.carry_out(todo).status == "completed"
+    assert [heard.document for heard in target.log] == [{"what": "Hello"}, {"what": "Goodbye"}]
+    first, second = target.keys()
+    assert first == effect.effect_key != second
+
+
+def planned(runs: Runs, name: str, arguments: dict[str, Any]) -> Effect:
+    """What the agent has arranged with a tool of the business's own."""
+    with runs.tenant.tx():
+        tool = compiled_tools(runs.tenant.project)[name]
+        return Effect.objects.create(
+            project_id=runs.tenant.project.pk,
+            conversation_id=runs.conversation.pk,
+            effect_key=effect_key(origin=runs.conversation.pk, tool=name, step=0, index=0),
+            tool=name,
+            kind=tool.kind,
+            delivery=tool.delivery,
+            definition=tool.definition.model_dump(mode="json", by_alias=True),
+            arguments=arguments,
+            arranged_at=timezone.now(),
+        )
+
+
 @pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
 def test_an_arranged_effect_that_was_held_back_is_done_if_it_is_ticked(
     ticked: bool, status: str, runs: Runs, todo: Todo, arranged: Effect
@@ -137,14 +170,29 @@ def test_what_was_edited_is_compared_as_it_is_now(
 
 
 def test_what_did_not_happen_is_done_with_the_next_yes(runs: Runs, todo: Todo, arranged: Effect) -> None:
-    """T9, T11: staff reviews it again first, and says then that it didn't happen."""
+    """T9, T11: staff reviews it again first, and says then that it didn't happen; a yes before that would do nothing."""
+    approved = runs.approved(todo)
     with runs.tenant.tx():
         Effect.objects.filter(pk=arranged.pk).update(state="unknown", attempts=1, started_at=timezone.now())
-    assert runs.carry_out(todo).status == "needs_attention"
+    assert runs.run(approved).status == "needs_attention"
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    with pytest.raises(Conflict, match="say first whether it did"):
+        runs.approved(runs.now(todo))
     runs.do(resolve, runs.tenant.project, arranged.pk, happened=False, by=runs.boss.pk)
     assert runs.now(todo).status == "pending_review"
     assert runs.carry_out(runs.now(todo)).status == "completed"
+
+
+def test_what_a_second_run_leaves_open_is_answered_for_that_run(runs: Runs, target: Target) -> None:
+    """T9, T11: the effect is the one that failed in the first, and what staff says of it completes the second."""
+    target.answers(Answers(status=400), Answers(drops=True))
+    runs.own_tool(target.url)
+    effect = planned(runs, NOTIFY, {"body": {"what": "Hello"}})
+    todo = runs.carry_out(runs.todo(source=TodoSource.TOOL, effect=effect))
+    runs.do(review_again, todo.pk, actor=Actor("Nello"))
+    assert (todo.status, runs.carry_out(runs.now(todo)).status) == ("failed", "needs_attention")
+    runs.do(resolve, runs.tenant.project, effect.pk, happened=True, by=runs.boss.pk)
+    assert runs.now(todo).status == "completed"
 
 
 def test_a_run_that_was_given_up_fails_with_the_reason(runs: Runs) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 
 from conversations.effects.decisions import release, resolve, take_result
 from conversations.models import PersonaField
 from conversations.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
+from projects.attributes import set_attribute
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.by_hand import take_todo
@@ -20,12 +22,15 @@ from todos.executor.keys import put_off
 from todos.lifecycle import Actor
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
+from tools.book.resources import plant_resources
 from tools.calling.results import UNKNOWN
 from tools.execution.callback import callback_token
+from tools.execution.ending import MOST_ATTEMPTS
 from tools.models import Effect
 
 CALLER = "send_email_to_caller"
 HELLO = {"body": {"what": "Hello"}}
+SETTING = "project_attributes_setting_"
 SEEN = {"type": "set_persona_attribute", "options": {"attribute": "crew", "path": "crew"}}
 
 
@@ -105,6 +110,26 @@ def test_another_job_makes_no_attempt_before_it_is_due(runs: Runs, target: Targe
         Job.objects.filter(lane="todo", state=State.DONE).update(state=State.QUEUED)
     runs.run(todo, hurry=False)
     assert len(target.log) == 1
+
+
+@pytest.mark.parametrize(
+    ("delivery", "attempts", "status", "sent"),
+    [
+        ("once", 1, "needs_attention", 1),
+        ("idempotent", MOST_ATTEMPTS - 1, "completed", 2),
+        ("idempotent", MOST_ATTEMPTS, "needs_attention", 1),
+    ],
+)
+def test_what_its_worker_died_at_is_asked_about_or_tried_as_often_as_any_other(
+    delivery: str, attempts: int, status: str, sent: int, runs: Runs, target: Target
+) -> None:
+    """E1, E4: nobody knows whether the last request left; one that kills every worker does so no tenth time."""
+    target.answers(Answers(status=429), Answers())
+    runs.own_tool(target.url, delivery=delivery)
+    todo = runs.carry_out(runs.frozen(NOTIFY, HELLO), hurry=False)
+    with runs.tenant.tx():
+        Effect.objects.update(state="sending", attempts=attempts)
+    assert (runs.run(todo).status, len(target.log)) == (status, sent)
 
 
 def test_a_tool_that_answers_later_is_waited_for(runs: Runs, target: Target) -> None:
@@ -256,6 +281,23 @@ def test_the_same_letter_after_a_while_is_no_repeat(runs: Runs) -> None:
     with runs.tenant.tx():
         Effect.objects.update(started_at=F("started_at") - timedelta(minutes=11))
     assert runs.carry_out(runs.frozen()).status == "completed"
+
+
+@pytest.mark.parametrize(("hours", "status"), [(23, "needs_attention"), (25, "completed")])
+def test_the_same_booking_is_a_mistake_for_a_day(hours: int, status: str, runs: Runs) -> None:
+    """E6: of another todo, though nobody booked anything in between."""
+    day = timezone.now().date() + timedelta(days=7)
+    friday = day + timedelta(days=(4 - day.weekday()) % 7)
+    agreed = {"date": friday.isoformat(), "time": "19:00", "party_size": 2}
+    with runs.tenant.tx():
+        set_attribute(runs.tenant.project, f"{SETTING}booking_enabled", True)
+        plant_resources(
+            runs.tenant.project, [{"name": name, "kind": "table", "capacity": 2, "slot_minutes": 90} for name in "AB"]
+        )
+    assert runs.carry_out(runs.frozen("create_booking_tool", agreed)).status == "completed"
+    with runs.tenant.tx():
+        Effect.objects.update(started_at=F("started_at") - timedelta(hours=hours))
+    assert runs.carry_out(runs.frozen("create_booking_tool", agreed)).status == status
 
 
 def test_two_letters_to_one_customer_are_no_repeat(runs: Runs) -> None:

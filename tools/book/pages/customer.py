@@ -28,7 +28,7 @@ from tools.book.own_words import OwnWords, best_of, language_of
 from tools.book.pages.days import days_around
 from tools.book.refusals import NoTime, Unbookable
 from tools.book.search import HORIZON_DAYS, config_of, new_search
-from tools.book.services import cancel, move, who_is_met
+from tools.book.services import cancel, move, where_it_is, who_is_met
 from tools.book.wishes import Wish, phrase
 from tools.book.wording import time_words
 from tools.calendar.looking import View, look
@@ -148,6 +148,7 @@ def _move(request: HttpRequest, place: BookingPlace, own: OwnWords) -> str:
             starts_at=moment,
             party_size=max(number, 1),
             resource_id=who_is_met(opened.booking),
+            place=where_it_is(opened.booking),
             now=opened.now,
             busy=busy,
         )
@@ -219,7 +220,12 @@ def _free(opened: Opened, asked: Asked, busy: Sequence[Span], *, own: OwnWords) 
 
 def _times(opened: Opened, asked: Asked, busy: Sequence[Span], *, own: OwnWords) -> dict[str, Any]:
     booking = opened.booking
-    wish = Wish(party_size=asked.people, kind=BookingKind(booking.kind), resource_id=who_is_met(booking))
+    wish = Wish(
+        party_size=asked.people,
+        kind=BookingKind(booking.kind),
+        resource_id=who_is_met(booking),
+        place=where_it_is(booking),
+    )
     try:
         search = new_search(opened.project, wish, now=opened.now, without=opened.booking.pk, busy=busy)
     except Unbookable as error:

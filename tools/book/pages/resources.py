@@ -54,7 +54,10 @@ def change(request: HttpRequest, project_slug: str, resource_id: UUID) -> HttpRe
         resource = _find(entry, resource_id)
         if not form.is_valid():
             raise Conflict(form.problem)
-        change_resource(resource, form.cleaned_data)
+        try:
+            change_resource(resource, form.cleaned_data)
+        except Resource.DoesNotExist:
+            raise Http404 from None
         messages.success(request, f"{form.cleaned_data['name']} is saved.")
     return redirect("resources", project_slug)
 

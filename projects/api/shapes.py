@@ -1,0 +1,193 @@
+"""What a type says in the OpenAPI document: the types that mypy holds payloads to, and no second description of them.
+
+A name of its own there have a TypedDict (without `Payload`), a `Page` of one, an enum and a pydantic model. `Annotated[str, …]` says
+which text it is, by a format, an enum or a Literal; `Annotated[dict[str, Any], Model]` which object; a text in it is the description.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from inspect import cleandoc
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+from uuid import UUID
+
+from drf_spectacular.drainage import set_override
+from drf_spectacular.extensions import OpenApiSerializerExtension
+from drf_spectacular.plumbing import (
+    build_array_type,
+    build_basic_type,
+    build_object_type,
+    list_hash,
+    load_enum_name_overrides,
+    resolve_type_hint,
+)
+from drf_spectacular.types import OpenApiTypes
+from pydantic import BaseModel
+
+Document = dict[str, Any]
+
+# The rows that our docstrings name, which say nothing to others.
+ROWS = re.compile(r" \([A-Z]+\d+(?:[-, ]+[A-Z]+\d+)*\)")
+
+
+class NamedShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """drf-spectacular's way to a component that is made of no serializer."""
+
+    priority = 1
+
+    @classmethod
+    def _matches(cls, target: Any) -> bool:
+        return is_typeddict(get_origin(target) or target) or _is_class(target, Enum) or _is_class(target, BaseModel)
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        name = getattr(get_origin(self.target) or self.target, "__name__", "")
+        if _is_class(self.target, Enum):
+            return _enum_name(self.target)
+        of = "".join(_bare_name(argument) for argument in get_args(self.target))
+        return f"{of}{name.removesuffix('Payload')}"
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> Document:
+        if _is_class(self.target, Enum):
+            return dict(resolve_type_hint(self.target))  # type: ignore[no-untyped-call]
+        if _is_class(self.target, BaseModel):
+            return _model(self.target, auto_schema)
+        return _typed_dict(self.target, auto_schema)
+
+
+def shape_of(hint: Any, auto_schema: Any) -> Document:
+    """What the document says of a type; what has a name is referred to by it. Raises TypeError for one that isn't known here."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _annotated(hint, auto_schema)
+    if NamedShape._matches(hint):
+        return dict(auto_schema.resolve_serializer(hint, "response").ref)
+    if origin in (Union, UnionType):
+        return _union(arguments, auto_schema)
+    if origin in (list, Sequence):
+        return dict(build_array_type(shape_of(arguments[0], auto_schema)))
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": shape_of(arguments[1], auto_schema)}
+    if origin is Literal:
+        return dict(resolve_type_hint(hint))  # type: ignore[no-untyped-call]
+    return _plain(hint)
+
+
+def _plain(hint: Any) -> Document:
+    if hint in (Any, object):
+        return {}
+    if hint in (str, int, float, bool, datetime, UUID) or isinstance(hint, OpenApiTypes):
+        return dict(build_basic_type(hint) or {})
+    raise TypeError(f"{hint!r} has no form in the OpenAPI document.")
+
+
+def _annotated(hint: Any, auto_schema: Any) -> Document:
+    bare, *notes = get_args(hint)
+    closer = next((note for note in notes if not isinstance(note, str)), bare)
+    said = shape_of(closer, auto_schema)
+    if text := " ".join(note for note in notes if isinstance(note, str)):
+        # Nothing may stand beside a reference.
+        return {**({"allOf": [said]} if "$ref" in said else said), "description": text}
+    return said
+
+
+def _union(arguments: Sequence[Any], auto_schema: Any) -> Document:
+    shapes = [shape_of(one, auto_schema) for one in arguments if one is not NoneType]
+    said = shapes[0] if len(shapes) == 1 else {"anyOf": shapes}
+    return _or_null(said) if NoneType in arguments else said
+
+
+def _or_null(said: Document) -> Document:
+    if not said:
+        return said
+    return {**({"allOf": [said]} if "$ref" in said else said), "nullable": True}
+
+
+def _typed_dict(hint: Any, auto_schema: Any) -> Document:
+    kind = get_origin(hint) or hint
+    given = dict(zip(getattr(kind, "__parameters__", ()), get_args(hint), strict=True))
+    hints = get_type_hints(kind, include_extras=True)
+    # Of postponed annotations the class itself doesn't know which are NotRequired.
+    optional = {name for name, one in hints.items() if get_origin(one) is NotRequired}
+    properties = {name: shape_of(_filled(one, given), auto_schema) for name, one in hints.items()}
+    required = kind.__required_keys__ - optional
+    return dict(build_object_type(properties=properties, required=required, description=cleandoc(kind.__doc__ or "")))
+
+
+def _filled(hint: Any, given: Mapping[TypeVar, Any]) -> Any:
+    """The type with what its class was given for its parameters."""
+    if get_origin(hint) is NotRequired:
+        hint = get_args(hint)[0]
+    wanted = getattr(hint, "__parameters__", ())
+    return hint[tuple(given[one] for one in wanted)] if wanted else given.get(hint, hint)
+
+
+def _enum_name(kind: type[Enum]) -> str:
+    """As ENUM_NAME_OVERRIDES has it, which says of an enum that bodies take it too; else as the class is called."""
+    choices = getattr(kind, "choices", [(one.value, one.name) for one in kind])
+    names = load_enum_name_overrides()  # type: ignore[no-untyped-call]
+    shared: str | None = names.get(list_hash([(value, label) for value, label in choices if value]))
+    if shared is not None:
+        set_override(kind, "suppress_collision_warning", True)
+    return shared or f"{kind.__name__}Enum"
+
+
+def _bare_name(hint: Any) -> str:
+    return "Or".join(one.__name__.removesuffix("Payload") for one in get_args(hint) or (hint,))
+
+
+def _model(kind: type[BaseModel], auto_schema: Any) -> Document:
+    """A pydantic model by its aliases. What it is made of stands beside it in its module."""
+    whole = kind.model_json_schema(mode="validation")
+    beside = vars(sys.modules[kind.__module__])
+    return dict(_older(whole, {name: shape_of(beside[name], auto_schema)["$ref"] for name in whole.pop("$defs", ())}))
+
+
+def _older(said: Any, refs: Mapping[str, str]) -> Any:
+    """JSON Schema as pydantic writes it, in the words of OpenAPI 3.0."""
+    if isinstance(said, list):
+        return [_older(one, refs) for one in said]
+    if not isinstance(said, dict):
+        return said
+    older = dict(_older_words(said, refs))
+    # Nothing may stand beside a reference.
+    return {"allOf": [{"$ref": older.pop("$ref")}], **older} if "$ref" in older and len(older) > 1 else older
+
+
+def _older_words(said: Document, refs: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    for word, value in said.items():
+        match word:
+            case "title" if isinstance(value, str):
+                continue
+            case "description":
+                yield word, ROWS.sub("", value.partition("\n\n")[0])
+            case "properties":
+                yield word, {name: _older(one, refs) for name, one in value.items()}
+            case "const":
+                yield "enum", [value]
+            case "$ref":
+                yield word, refs[value.rpartition("/")[2]]
+            case "anyOf" if {"type": "null"} in value:
+                [one] = [_older(one, refs) for one in value if one != {"type": "null"}]
+                yield from _or_null(one).items()
+            case _:
+                yield word, _older(value, refs)
+
+
+def _is_class(target: Any, kind: type) -> bool:
+    return isinstance(target, type) and issubclass(target, kind)

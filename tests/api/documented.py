@@ -1,0 +1,105 @@
+"""What the OpenAPI document says of an answer, held against the answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import best_match
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+SCHEMAS = "#/components/schemas/"
+HERE = "urn:api"
+FORMATS = FormatChecker(formats=())
+FORMS: dict[str, Callable[[str], bool]] = {
+    "uuid": lambda text: str(UUID(text)) == text,
+    "date-time": lambda text: text.endswith("Z") and datetime.fromisoformat(text).tzinfo is not None,
+    "date": lambda text: date.fromisoformat(text).isoformat() == text,
+    "uri": lambda text: bool(urlsplit(text).scheme and urlsplit(text).netloc),
+}
+for name, is_one in FORMS.items():
+    # A format says nothing of what is no text.
+    FORMATS.checks(name, raises=ValueError)(lambda one, is_one=is_one: not isinstance(one, str) or is_one(one))
+
+
+class DocumentedClient(Client):
+    """A client whose every answer of the API is held against the document."""
+
+    def request(self, **request: Any) -> Any:
+        response = super().request(**request)
+        if request["REQUEST_METHOD"] != "OPTIONS" and response.headers.get("Content-Type") == "application/json":
+            route = response.resolver_match.route if response.resolver_match else ""
+            found = differences(route, request["REQUEST_METHOD"], response.status_code, response.json())
+            assert not found, f"{request['REQUEST_METHOD']} {route}: {found}"
+        return response
+
+
+@cache
+def document() -> dict[str, Any]:
+    """What the product serves."""
+    return SchemaGenerator(urlconf="config.urls").get_schema(public=True)  # type: ignore[no-any-return]
+
+
+def differences(route: str, method: str, status: int, body: Any) -> list[str]:
+    """Where an answer of a door differs from the document: an answer that it doesn't have, a field too many or too few, or a
+    value of another kind. `route` is Django's; what isn't in the document has none.
+    """
+    path = "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
+    operation = document()["paths"].get(path, {}).get(method.lower())
+    if operation is None:
+        return []
+    answers = operation["responses"]
+    answer = answers.get(str(status), answers["default"] if status >= 400 else None)
+    if answer is None:
+        return [f"{method} {path} answered {status}, which isn't documented."]
+    if "content" not in answer or body is None:
+        return [] if "content" not in answer and body is None else [f"{method} {path} answered {body!r:.200}."]
+    return _said(_validator(json.dumps(answer["content"]["application/json"]["schema"])), body)
+
+
+def deviations(schema: str, value: Any) -> list[str]:
+    """The same of a value and one of the document's schemas, by its name."""
+    return _said(_validator(json.dumps({"$ref": SCHEMAS + schema})), value)
+
+
+def _said(validator: Draft202012Validator, value: Any) -> list[str]:
+    """What is wrong, of each place the innermost."""
+    found = [best_match([one]) for one in validator.iter_errors(value)]
+    return [f"{one.json_path}: {one.message:.300}" for one in found]
+
+
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    """Of a schema as JSON."""
+    return Draft202012Validator(_strict(json.loads(schema)), registry=_components(), format_checker=FORMATS)
+
+
+@cache
+def _components() -> Registry[Any]:
+    components = {name: _strict(one) for name, one in document()["components"]["schemas"].items()}
+    contents = {"$id": HERE, "components": {"schemas": components}}
+    return Registry().with_resource(HERE, Resource.from_contents(contents, default_specification=DRAFT202012))
+
+
+def _strict(schema: Any) -> Any:
+    """A schema of OpenAPI 3.0 as JSON Schema, in which no object has a field that isn't named."""
+    if isinstance(schema, list):
+        return [_strict(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    said = {name: _strict(one) for name, one in schema.items() if name != "nullable"}
+    if "$ref" in said:
+        said["$ref"] = HERE + said["$ref"]
+    if isinstance(said.get("properties"), dict) and "type" in said:
+        said.setdefault("additionalProperties", False)
+    return {"anyOf": [said, {"type": "null"}]} if schema.get("nullable") is True else said

@@ -1,0 +1,74 @@
+"""The OpenAPI document against what is sent. Every answer to the fixture `api` is held against it, in all tests."""
+
+from __future__ import annotations
+
+from typing import Any, get_type_hints
+
+import pytest
+from django.test import Client
+
+from conversations.payloads import WrittenPayload
+from conversations.skills.thoughts import KeyDirectives
+from tests.api.documented import deviations
+from tests.calls.conftest import bell, turns
+from tests.calls.probe import NAME, Probe
+from tests.calls.turns import Turns
+
+__all__ = ["bell", "turns"]
+
+MESSAGE = {
+    "id": "01a20672-d976-7c88-8c7c-9cda136e1a5a",
+    "seq": 1,
+    "role": "user",
+    "content": "Hello",
+    "blocks": [],
+    "turn": None,
+    "created_at": "2026-11-23T03:00:00.123456Z",
+}
+
+
+def test_a_message_is_as_documented() -> None:
+    assert deviations("Message", MESSAGE) == []
+    assert deviations("Message", {**MESSAGE, "author": "Ada"}) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mood": "sunny"},
+        {"role": "robot"},
+        {"seq": "1"},
+        {"content": None},
+        {"turn": "the first"},
+        {"created_at": "2026-11-23 03:00"},
+        {"created_at": "2026-11-23T03:00:00"},
+        {"blocks": [1]},
+    ],
+    ids=str,
+)
+def test_what_differs_from_the_document_is_found(change: dict[str, Any]) -> None:
+    """A field that isn't typed, and a value of another kind."""
+    assert deviations("Message", {**MESSAGE, **change})
+
+
+@pytest.mark.parametrize("name", MESSAGE)
+def test_what_is_missing_is_found(name: str) -> None:
+    assert deviations("Message", {key: value for key, value in MESSAGE.items() if key != name})
+
+
+def test_the_directives_are_those_that_thoughts_write() -> None:
+    """They are stored as the model wrote them, and shown as they are stored."""
+    assert {*get_type_hints(WrittenPayload)} == {*KeyDirectives.model_fields}
+
+
+def test_a_turn_that_used_a_tool_is_as_documented(turns: Turns, bell: Probe, api: Client) -> None:
+    """W08: each hop with its calls."""
+    turns.calls_tool(NAME, {"times": 2}, text="One moment.")
+    turns.calls_tool(NAME, "no JSON object")
+    turns.says("It rang twice.")
+    turn = turns.say()
+    address = f"/api/v1/conversations/{turns.conversation.pk}"
+    steps = api.get(f"{address}/turns/{turn.pk}").json()["steps"]
+    assert [call["is_error"] for step in steps for call in step["calls"]] == [False, True]
+    for part in ("", "/turns", "/messages", "/log"):
+        assert api.get(f"{address}{part}").status_code == 200
