@@ -85,10 +85,13 @@ class ApiHandler(ASGIHandler):
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (leaving, answering):
-                task.cancel()
-                with suppress(asyncio.CancelledError, RequestAborted):
-                    await task
+            leaving.cancel()
+            answering.cancel()
+            # Awaiting one that is cancelled would tie it, the request and this frame together by its traceback, until a
+            # collection finds them, which stops everybody.
+            await asyncio.wait({answering, leaving})
+        with suppress(asyncio.CancelledError, RequestAborted):
+            answering.result()
 
     async def _answer(self, request: HttpRequest | None, refusal: Any, send: Any) -> None:
         response = refusal if request is None else await self.run_get_response(request)
@@ -103,6 +106,8 @@ def _plain(response: Any) -> Any:
     response.render()
     plain = HttpResponse(response.content, status=response.status_code)
     plain.headers, plain.cookies = response.headers, response.cookies
+    # DRF's holds its answer, and would keep it, the view and the request until a collection finds them.
+    vars(response).pop("renderer_context", None)
     return plain
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 
-# Young objects are looked at less often: what a turn makes is freed by counting, and hardly ever by looking.
-YOUNG, MIDDLE, OLD = 10_000, 20, 50
+# Young objects are looked at seldom: what a turn makes is freed by counting (`tests/api/test_rings.py` holds requests to it), and
+# looking through what is in use stops a worker for longer the more it has to do.
+YOUNG, MIDDLE, OLD = 30_000, 10, 50
 
 
 def settle() -> None:

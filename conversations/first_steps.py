@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from conversations.models import Conversation
-from projects.agent import AgentConfig
 from projects.attributes import resolve_attributes, set_attribute
-from projects.models import Invitation, Member, Project
-from projects.starters import is_still_example
+from projects.models import AgentVersion, Invitation, Member, Project
+from projects.starters import are_example_hours, are_hours_confirmed, left_of_example
 from projects.widgets import find_widget
 
 HIDDEN = "first_steps_hidden"
@@ -16,13 +16,14 @@ HIDDEN = "first_steps_hidden"
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do. `view` is the name of the page where it is done."""
+    """One thing to do. `view` is the name of the page where it is done, `section` the one of its parts, if it has some."""
 
     title: str
     why: str
     action: str
     view: str
     is_done: bool
+    section: str = ""
 
 
 def first_steps(project: Project) -> list[Step]:
@@ -43,16 +44,14 @@ def hide_first_steps(project: Project) -> None:
 
 
 def _steps(project: Project) -> list[Step]:
-    version = project.agent_version
+    version = cast("AgentVersion | None", project.agent_version)
     talked = Conversation.objects.filter(project=project, last_message__gt=0).exists()
-    config = version.config if version else None
-    described = config is not None and _is_described(config)
     widget = find_widget(project)
     people = Member.objects.count() > 1 or Invitation.objects.exists()
     return [
         Step("Talk to the agent", "You play the customer", "Open the playground", "playground", talked),
-        Step("Say who you are", "Your address, offers and prices", "Describe it", "agent", described),
-        Step("Set working hours", "It answers by them", "Set hours", "agent", bool(config and config.hours)),
+        Step("Say who you are", "Your address, offers and prices", "Describe it", "agent", _is_described(version)),
+        Step("Set working hours", "It answers by them", "Set hours", "agent", _has_hours(project, version), "hours"),
         Step(
             "Put the chat on your site",
             "One line to copy",
@@ -64,7 +63,13 @@ def _steps(project: Project) -> list[Step]:
     ]
 
 
-def _is_described(config: AgentConfig) -> bool:
+def _is_described(version: AgentVersion | None) -> bool:
     """A template's made-up address and prices describe nobody."""
-    known = config.business_context
-    return bool(known) and not is_still_example(known, business=config.business_name)
+    known = version.config.business_context if version else ""
+    return bool(known) and not left_of_example(known)
+
+
+def _has_hours(project: Project, version: AgentVersion | None) -> bool:
+    """A template's hours are nobody's until a person has saved them; open at any time is said by saving that."""
+    hours = version.document.get("hours") if version else None
+    return are_hours_confirmed(project) or bool(hours and not are_example_hours(project, hours))

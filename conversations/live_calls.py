@@ -29,6 +29,8 @@ from conversations.live_repeats import (
     Answer,
     Repeat,
     answer_before,
+    call_before,
+    effect_of,
     has_caller_asked_again,
     is_under_way,
 )
@@ -130,7 +132,7 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> Begun | Repeat
         begun = _planned(call, log.conversation, project, tool, arguments)
         if call.heard and asked_again is None and (same := _same_as(begun.effect)) is not None:
             return Repeat(call.organization_id, same)
-        _put_down(log, call, tool, arguments)
+        _put_down(log, call, begun, arguments)
         return _begin_effect(log, begun, asked_again=bool(asked_again)) or begun
 
 
@@ -199,19 +201,22 @@ def _told(log: ConversationLog, call: LiveCall, answer: Answer, outcome: Outcome
     return replace(answer, block=block)
 
 
-def _put_down(log: ConversationLog, call: LiveCall, tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
-    payload = {"call": call.call_id, "tool": tool.name, "arguments": shown_arguments(tool.name, arguments)}
-    log.add_event(CALLED, payload={**payload, "heard": call.heard})
+def _put_down(log: ConversationLog, call: LiveCall, begun: Begun, arguments: Mapping[str, Any]) -> None:
+    tool = begun.tool.name
+    payload = {"call": call.call_id, "tool": tool, "arguments": shown_arguments(tool, arguments), "heard": call.heard}
+    log.add_event(CALLED, payload={**payload, "effect": str(begun.effect.pk) if begun.effect else None})
 
 
 def _earlier(call: LiveCall) -> Answer | None:
     """What a call that came before is answered with: as its effect stands now, and as it was answered then."""
-    effect = Effect.objects.filter(effect_key=_key(call)).first()
+    called = call_before(call.conversation_id, call.call_id)
+    if called is None:
+        return None
     before = answer_before(call.conversation_id, call.call_id)
-    if effect is not None:
+    if (effect := effect_of(called, key=_key(call))) is not None:
         answer = _answer_of(effect)
         return replace(answer, block=before.block) if before and not answer.is_error else answer
-    if before is None and is_under_way(call.conversation_id, call.call_id, within=RESCUED_AFTER):
+    if before is None and is_under_way(called, within=RESCUED_AFTER):
         return Answer(UNDER_WAY)
     return before
 

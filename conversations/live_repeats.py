@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, cast
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 
 from conversations.effects.asking import AskedAgain
@@ -65,10 +66,19 @@ def answer_before(conversation_id: UUID, call_id: str) -> Answer | None:
     return Answer(kept["result"], kept["is_error"], Signal(signal) if signal else None, kept["block"])
 
 
-def is_under_way(conversation_id: UUID, call_id: str, *, within: timedelta) -> bool:
-    """Whether a call of this id began so lately that whoever carries it out may still be at it."""
-    event = _events(conversation_id, call_id, idn=CALLED)
-    return event is not None and event.created_at > timezone.now() - within
+def call_before(conversation_id: UUID, call_id: str) -> Event | None:
+    """How a call of this id began; None where none has."""
+    return _events(conversation_id, call_id, idn=CALLED)
+
+
+def effect_of(called: Event, *, key: str) -> Effect | None:
+    """The effect that the call began, under the `key` that it began with or, once it failed and was edited, under another (E1)."""
+    return Effect.objects.filter(Q(effect_key=key) | Q(pk=called.payload.get("effect"))).first()
+
+
+def is_under_way(called: Event, *, within: timedelta) -> bool:
+    """Whether the call began so lately that whoever carries it out may still be at it."""
+    return called.created_at > timezone.now() - within
 
 
 async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:

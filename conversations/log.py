@@ -97,10 +97,11 @@ class ConversationLog:
             raise OperatorSpeaks(OperatorSpeaks.__doc__)
         self.conversation.last_message += 1
         self.conversation.follow_up_at = None
+        # By their keys: a turn that knows its reply, which knows the turn, would be freed by a collection only.
         message = Message(
             id=id or uuid7(),
-            conversation=self.conversation,
-            turn=turn,
+            conversation_id=self.conversation.pk,
+            turn_id=turn.pk if turn else None,
             seq=self.conversation.last_message,
             role=role,
             author=author,

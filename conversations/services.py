@@ -118,10 +118,10 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
             watch(log, message)
             return Posted(message, turn=None)
         turn = log.add_turn(message_id=uuid7())
-        turn.message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
+        message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
         queue_reply(log, turn, policy=policy)
     crash_point("msg.pre_commit")
-    return Posted(message=turn.message, turn=turn)
+    return Posted(message=message, turn=turn)
 
 
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:

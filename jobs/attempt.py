@@ -15,12 +15,18 @@ from jobs.errors import GiveUp
 from jobs.fence import Zombie
 from jobs.lanes import Lane
 from jobs.services import fail_job
+from llm.errors import LlmError
+from outbound.errors import OutboundError
+from projects.api.problem import ApiError
 from projects.threads import in_db
 
 log = logging.getLogger(__name__)
 
 FIRST_DELAY_SECONDS = 0.5
 BROKE_OFF = "The database broke off in the middle of it."
+FAULT = "A fault of this server ended it, not one of your settings; its log says more."
+# Errors of our own, whose texts are sentences for staff; any other's text is a library's, for the log
+SAID = (LlmError, OutboundError, ApiError)
 
 
 async def attempt(job: ClaimedJob, lane: Lane) -> None:
@@ -59,4 +65,4 @@ def _reason(error: Exception) -> str:
         return "It took longer than its deadline."
     if isinstance(error, OperationalError | InterfaceError):
         return BROKE_OFF
-    return str(error) or type(error).__name__
+    return str(error) if isinstance(error, SAID) else FAULT

@@ -22,7 +22,15 @@ FINISH_REASONS = {
     "tool_use": FinishReason.TOOL_CALLS,
     "function_call": FinishReason.TOOL_CALLS,
     "content_filter": FinishReason.CONTENT_FILTER,
+    "safety": FinishReason.CONTENT_FILTER,
 }
+
+
+def storable(text: str) -> str:
+    """A text as a database takes it: no NUL, and no half of a character."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @dataclass
@@ -57,7 +65,9 @@ class Answer:
         if self.finish is FinishReason.LENGTH:
             return ()
         return tuple(
-            ToolCall(call.id or f"call_{number}", call.name, "".join(call.arguments) or "{}")
+            ToolCall(
+                storable(call.id) or f"call_{number}", storable(call.name), storable("".join(call.arguments)) or "{}"
+            )
             for number, call in enumerate(self._calls)
         )
 
@@ -117,18 +127,17 @@ class Answer:
         return text
 
     def _storable(self, text: str) -> str:
-        """The text as a database takes it: no NUL, and no half of a character that a server cut in two between events."""
-        if not self._half and text.isascii() and "\0" not in text:
-            return text
-        text, self._half = self._half + text.replace("\0", ""), ""
+        """The text as a database takes it; half of a character that a server cut in two between events waits for the other."""
+        text, self._half = self._half + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._half = text[:-1], text[-1]
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return storable(text)
 
     def _add_finish(self, reason: Any) -> None:
         if not reason:
             return
-        self.finish = FINISH_REASONS.get(reason) if isinstance(reason, str) else None
+        # Others write it in capitals, or say more after a colon
+        self.finish = FINISH_REASONS.get(reason.partition(":")[0].lower()) if isinstance(reason, str) else None
         # Some servers close a tool call with "stop"
         if self.finish is FinishReason.STOP and self._calls:
             self.finish = FinishReason.TOOL_CALLS

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from llm.answer import Answer
+from llm.answer import Answer, storable
 from llm.errors import BadAnswer, FirstTokenDeadline, LlmError, StreamCut, TotalDeadline, Unavailable
 from llm.exchange import read_answer
 from llm.health import EndpointHealth
@@ -152,7 +152,7 @@ class Call:
             failure = exc
         except FAILURES as exc:
             failure = self._translated(exc, body=body)
-        is_cut = answer.is_begun and isinstance(failure, TROUBLE)
+        is_cut = answer.is_begun and isinstance(failure, (Unavailable, BadAnswer))
         return StreamCut(f"The answer broke off before its end: {failure}") if is_cut else failure
 
     def _translated(self, exc: Exception, *, body: dict[str, Any]) -> LlmError:
@@ -197,7 +197,7 @@ class Call:
 
     def _cleaned(self, failure: LlmError) -> LlmError:
         # Redact first: a text cut in the middle of a key could not be found any more
-        failure.args = (self._redactor.text(str(failure))[:LONGEST_TEXT],)
+        failure.args = (self._redactor.text(storable(str(failure)))[:LONGEST_TEXT],)
         failure.partial = self._redactor.text(self._delivered)
         return failure
 

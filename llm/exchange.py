@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 16 * 1024 * 1024
 END_OF_STREAM = b"[DONE]"
+JSON, PAGE, EVENTS = "application/json", "text/html", "text/event-stream"
 
 # Called after each event with its text, which is often empty
 OnProgress = Callable[[str], None]
@@ -25,9 +26,8 @@ OnProgress = Callable[[str], None]
 
 async def read_answer(response: httpx2.Response, *, answer: Answer, is_streamed: bool, on_progress: OnProgress) -> None:
     """Fill `answer`. Raises BadAnswer, and what the connection raises."""
-    # Some servers ignore `stream` and send one JSON body
-    is_json = response.headers.get("content-type", "").startswith("application/json")
-    if is_streamed and not is_json:
+    # Some servers ignore `stream` and send one JSON body; at a wrong address there is a page, which is no stream either
+    if is_streamed and not _kind_of(response).startswith((JSON, PAGE)):
         await _read_events(response, answer=answer, on_progress=on_progress)
     else:
         on_progress(answer.add_body(_json(await _whole_body(response), response=response)))
@@ -39,7 +39,10 @@ async def _read_events(response: httpx2.Response, *, answer: Answer, on_progress
     async for chunk in _chunks(response):
         for payload in lines.feed(chunk):
             _take(payload, answer=answer, on_progress=on_progress)
-    for payload in lines.close():
+    rest = lines.close()
+    if not lines.has_any and not _kind_of(response).startswith(EVENTS):
+        raise BadAnswer(f"The endpoint's answer is no event stream{_but(response)}.")
+    for payload in rest:
         # A line that was cut off is no event; the missing finish reason tells
         if payload.endswith((b"}", END_OF_STREAM)):
             _take(payload, answer=answer, on_progress=on_progress)
@@ -73,10 +76,16 @@ def _json(payload: bytes, *, response: httpx2.Response | None = None) -> Any:
     try:
         return json.loads(payload)
     except (ValueError, RecursionError):
-        failure = BadAnswer(f"The endpoint's answer is not JSON{_kind_of(response)}.")
+        failure = BadAnswer(f"The endpoint's answer is not JSON{_but(response)}.")
     raise failure
 
 
-def _kind_of(response: httpx2.Response | None) -> str:
-    kind = response.headers.get("content-type", "") if response is not None else ""
-    return f" but {kind}" if kind else ""
+def _but(response: httpx2.Response | None) -> str:
+    """What an answer is instead, where it says so."""
+    kind = _kind_of(response) if response is not None else ""
+    return f" but {kind}" if kind and not kind.startswith(JSON) else ""
+
+
+def _kind_of(response: httpx2.Response) -> str:
+    kind: str = response.headers.get("content-type", "")
+    return kind.lower()

@@ -1,4 +1,4 @@
-"""What an endpoint's model turned out not to understand, so that it isn't asked twice."""
+"""What an endpoint's model turned out not to understand, so that it isn't asked twice within an hour."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncIterator
@@ -46,6 +47,17 @@ GUARDED_HEADERS = frozenset(
 )
 TRANSIENT_STATUSES = frozenset({408, 409, 425})
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+BROKE_OFF = "The connection to the model endpoint broke off."
+# What staff reads of a failed connection, by what is among its causes: the first that is. A library's words name its classes
+REASONS: tuple[tuple[type[BaseException], str], ...] = (
+    (ssl.SSLCertVerificationError, "The model endpoint's certificate can't be trusted."),
+    (ssl.SSLError, "The model endpoint takes no secure connection at this address."),
+    (socket.gaierror, "The model endpoint can't be reached: its name can't be found."),
+    (ConnectionRefusedError, "The model endpoint can't be reached: nothing answers at its address and port."),
+    (TimeoutError, "The model endpoint can't be reached: it takes no connection in time."),
+    (ConnectionError, BROKE_OFF),
+    (OSError, "The model endpoint can't be reached: there is no way to its address."),
+)
 
 
 class Sdk:
@@ -61,7 +73,8 @@ class Sdk:
     async def post(self, endpoint: Endpoint, body: dict[str, Any]) -> AsyncIterator[httpx2.Response]:
         """The response to a chat completion request, its body not read yet. Leaving the context closes it.
 
-        Raises Rejected for a key or an address that can't be sent, and otherwise one of FAILURES; `failure_of` translates it.
+        Raises Rejected for a closed endpoint, and for a key or an address that can't be sent; otherwise one of FAILURES, which
+        `failure_of` translates.
         """
         response = await self._client(endpoint).ask(to_json(body, inf_nan_mode="null"))
         try:
@@ -84,6 +97,8 @@ class Sdk:
         return client
 
     def _new_client(self, endpoint: Endpoint) -> _Client:
+        if endpoint.closed:
+            raise Rejected(endpoint.closed)
         if not endpoint.trusted:
             self._guard.check_url(endpoint.base_url)
         if "@" in endpoint.base_url.partition("://")[2].partition("/")[0]:
@@ -165,14 +180,16 @@ def failure_of(exc: Exception) -> LlmError:
             return _status_failure(exc)
         case BlockedAddress():
             return Blocked(str(exc))
-        case httpx2.InvalidURL():
+        case httpx2.InvalidURL() | openai.APIConnectionError(__cause__=httpx2.UnsupportedProtocol()):
             return Rejected("The model endpoint's base URL is not a valid URL.")
-        case NotSent() | openai.APIConnectionError():
-            return Unavailable(f"The model endpoint can't be reached ({_cause_of(exc)}).")
+        case NotSent():
+            return Unavailable(f"The model endpoint can't be reached. {exc}")
+        case openai.APIConnectionError():
+            return Unavailable(_reason_of(exc))
         case OutboundError():
             return BadAnswer(str(exc))
         case _:
-            return Unavailable(f"The connection to the model endpoint broke off ({type(exc).__name__}).")
+            return Unavailable(BROKE_OFF)
 
 
 def complaint_of(exc: Exception) -> Complaint | None:
@@ -182,18 +199,23 @@ def complaint_of(exc: Exception) -> Complaint | None:
     return Complaint(exc.status_code, _text_of(exc), parameter=str(exc.param or ""), code=str(exc.code or ""))
 
 
-def _cause_of(exc: BaseException) -> str:
-    if isinstance(exc, NotSent):
-        return str(exc)
-    cause = exc.__cause__ or exc
-    return f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+def _reason_of(exc: BaseException) -> str:
+    causes = [exc]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        causes.append(cause)
+    return next((said for kind, said in REASONS if any(isinstance(each, kind) for each in causes)), BROKE_OFF)
 
 
 def _text_of(exc: openai.APIStatusError) -> str:
+    # A proxy's page says nothing that the status doesn't
+    if "html" in exc.response.headers.get("content-type", ""):
+        return ""
     body = exc.body
-    if isinstance(body, dict) and body.get("message"):
-        return str(body["message"])
-    return exc.response.text
+    if isinstance(body, list) and body and isinstance(body[0], dict):
+        # Gemini puts its error into a list
+        body = body[0].get("error")
+    said = body.get("message") or body.get("detail") if isinstance(body, dict) else body
+    return said if isinstance(said, str) else exc.response.text
 
 
 def _status_failure(exc: openai.APIStatusError) -> LlmError:

@@ -15,12 +15,14 @@ from typing import Any
 class Endpoint:
     """A Chat Completions server. `base_url` ends in its version ("https://api.openai.com/v1").
 
-    `trusted` is for the operator's own endpoint; any other (a project's) is reached through the outbound guard.
+    `trusted` is for the operator's own endpoint; any other (a project's) is reached through the outbound guard. Where `closed`
+    holds a sentence, nothing is sent there: every call is Rejected with it.
     """
 
     base_url: str
     api_key: str = field(default="", repr=False)
     trusted: bool = False
+    closed: str = ""
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,8 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no typ
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": AccountAdapter.error_messages["incorrect_code"],
+        "lost_secret": "No code can be checked: this server's key for secrets is another one than when you turned codes on. Ask"
+        " whoever runs the server to take the second factor off your account.",
     }
 
     def get_totp_issuer(self) -> str:
@@ -187,7 +189,10 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no typ
         return crypto.encrypt(text, organization_id=NO_TENANT, field="mfa")
 
     def decrypt(self, encrypted_text: str) -> str:
-        return crypto.decrypt(encrypted_text, organization_id=NO_TENANT, field="mfa")
+        try:
+            return crypto.decrypt(encrypted_text, organization_id=NO_TENANT, field="mfa")
+        except crypto.WrongSecret as error:
+            raise self.validation_error("lost_secret") from error
 
 
 def signed_in_of_late(request: HttpRequest) -> bool:

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from projects.models.attribute import AttributeType
 
 SETTING = "project_attributes_setting_"
+# What the product notes of a project for itself: shown where somebody has it, as words, not offered where nobody has.
+NOTED = {
+    "first_steps_hidden": "The first steps are hidden",
+    "opening_hours_confirmed": "A person has saved the opening hours",
+}
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,15 @@ from django.conf import settings
 from llm.types import Endpoint, ModelSpec
 from projects.agent import AgentConfig, Skill
 from projects.attributes import MODEL_KEY, read_secret
+from projects.crypto import WrongSecret
 from projects.models import Project
 
 FAST_SKILLS: frozenset[Skill] = frozenset({"observer", "detect", "summary"})
 KEY_ATTRIBUTE = MODEL_KEY
+UNREADABLE_KEY = (
+    "The stored key of the project's own model server can't be read any more: it was encrypted with a key that this server "
+    "doesn't have. Write it again under Configuration, Models."
+)
 
 
 def model_for(project: Project, config: AgentConfig, skill: Skill) -> ModelSpec:
@@ -39,7 +44,11 @@ def own_endpoint(base_url: str, *, key: str) -> Endpoint:
 
 
 def endpoint_of(project: Project, config: AgentConfig) -> Endpoint:
-    """Where the project's models answer. Inside a transaction: it may read a secret."""
-    if config.model_base_url:
+    """Where the project's models answer; closed where its key can't be read. Inside a transaction: it may read a secret."""
+    if not config.model_base_url:
+        return operator_endpoint()
+    try:
         return own_endpoint(config.model_base_url, key=read_secret(project, KEY_ATTRIBUTE) or "")
-    return operator_endpoint()
+    except WrongSecret:
+        # Here nothing fails yet: what asks no model needs no key
+        return Endpoint(config.model_base_url, closed=UNREADABLE_KEY)

@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from projects.agent_sentences import SettingsRefused
 from projects.api.problem import Conflict
 from projects.attributes import read_secret, resolve_attributes, set_attribute, unset_attribute
-from projects.model_choice import KEY_ATTRIBUTE
+from projects.crypto import WrongSecret
+from projects.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Project
 from projects.models.attribute import AttributeType
 from projects.services import latest_agent_version
@@ -20,6 +21,15 @@ def has_stored_key(project: Project) -> bool:
     """Whether the project or its organization has a key stored."""
     found = resolve_attributes(project).get(KEY_ATTRIBUTE)
     return found is not None and found.type is AttributeType.SECRET
+
+
+def is_key_lost(project: Project) -> bool:
+    """Whether a key is stored that can't be read any more, and has to be written again."""
+    try:
+        read_secret(project, KEY_ATTRIBUTE)
+    except WrongSecret:
+        return True
+    return False
 
 
 def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, new_url: str, typed_url: str) -> None:
@@ -74,7 +84,10 @@ def key_for_test(project: Project, *, typed: str, url: str, saved_url: str) -> s
         if has_stored_key(project):
             raise SettingsRefused({"model_api_key": "The stored key is for another address. Write this one's key."})
         return ""
-    return read_secret(project, KEY_ATTRIBUTE) or ""
+    try:
+        return read_secret(project, KEY_ATTRIBUTE) or ""
+    except WrongSecret as error:
+        raise SettingsRefused({"model_api_key": UNREADABLE_KEY}) from error
 
 
 def is_same_server(one: str, other: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import SplitResult, urlsplit
 
+import idna
+
 HOST = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 IPV6 = re.compile(r"\[[0-9a-f:.]{2,45}\]")
 USUAL = {"http": 80, "https": 443}
@@ -53,8 +55,9 @@ def _named(parts: SplitResult) -> str:
 
 
 def _ascii(host: str) -> str:
-    """A name in other letters as the net spells it."""
+    """A name in other letters as a browser spells it: `straße` is not `strasse`, which may be somebody else's."""
     try:
-        return host.encode("idna").decode().lower() if not host.isascii() else host.lower()
+        mapped = idna.uts46_remap(host, std3_rules=False, transitional=False)
+        return ".".join(one if one.isascii() else f"xn--{one.encode('punycode').decode()}" for one in mapped.split("."))
     except UnicodeError as error:
         raise NoOrigin(f"“{host[:80]}” is no host's name; write it like https://shop.example.") from error

@@ -143,7 +143,7 @@ class TwilioSettings(SourceSettings):
         return self.base_url.lower()
 
     def check_server(self, guard: Guard) -> None:
-        guard.check_url(self.base_url)
+        check_private_url(self.base_url, guard)
 
 
 def check_private_url(url: str, guard: Guard) -> None:

@@ -27,7 +27,9 @@ def ask(program: Program, *, server: Path, output: int) -> socket.socket:
     process with it.
     """
     _, _, module, *arguments = program.command
-    order = json.dumps({"name": program.name, "module": module, "arguments": arguments}).encode()
+    order = json.dumps(
+        {"name": program.name, "module": module, "arguments": arguments, "niceness": program.niceness}
+    ).encode()
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.connect(str(server))

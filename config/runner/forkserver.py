@@ -66,6 +66,7 @@ class Order(NamedTuple):
     name: str
     module: str
     arguments: list[str]
+    niceness: int
     output: int
 
 
@@ -104,6 +105,7 @@ class ForkServer:
     def _become(self, order: Order, connection: socket.socket, *, server: int) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
+        _let_others_go_first(order.niceness)
         _end_with_parent(order.name, parent=server)
         for stream in (1, 2):
             os.dup2(order.output, stream)
@@ -124,6 +126,13 @@ def _read(connection: socket.socket) -> Order | None:
     """The order of a connection; None when there is none."""
     data, files, _, _ = socket.recv_fds(connection, LONGEST_ORDER, 1)
     return Order(**json.loads(data), output=files[0]) if data and files else None
+
+
+def _let_others_go_first(niceness: int) -> None:
+    """Among all processes, and among sessions where the kernel shares processors out by session first (`man 7 sched`)."""
+    os.nice(niceness)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 def _end_with_parent(name: str, *, parent: int) -> None:

@@ -30,14 +30,17 @@ class Program:
     orphan_signal: signal.Signals = signal.SIGKILL
     # The socket of the fork server that makes the process, where one runs; else it is started by its command.
     fork_server: Path | None = None
+    # By how much it lets others go before it where processors are short: 0 not at all, 19 always.
+    niceness: int = 0
     # A pattern of the output that isn't worth a person's time: what it matches is cut, a line left empty is dropped.
     noise: str = ""
 
     def argv(self) -> list[str]:
         """The command line, which asks the kernel for the orphan signal where it can be asked."""
+        command = ["nice", "-n", str(self.niceness), *self.command] if self.niceness else list(self.command)
         if not _setpriv():
-            return list(self.command)
-        return [_setpriv(), "--pdeathsig", self.orphan_signal.name.removeprefix("SIG"), "--", *self.command]
+            return command
+        return [_setpriv(), "--pdeathsig", self.orphan_signal.name.removeprefix("SIG"), "--", *command]
 
     def tidy(self, line: str) -> str | None:
         """The line without its noise; None when nothing is left."""

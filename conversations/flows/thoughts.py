@@ -96,8 +96,8 @@ def _replace_directives(log: ConversationLog, scene: Scene, written: KeyDirectiv
     """The next version, for a turn that is newer than the standing one's (M7): the log's lock keeps it so."""
     conversation = log.conversation
     directives = Directives(
-        conversation=conversation,
-        turn=scene.turn,
+        conversation_id=conversation.pk,
+        turn_id=scene.turn.pk,
         version=_newest_version(conversation, scene) + 1,
         document=written.model_dump(mode="json"),
     )

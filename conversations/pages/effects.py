@@ -30,6 +30,7 @@ from projects.models.key import Scope
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
+from todos.executor.resume import why_not_again
 from tools.models import Effect, EffectState
 
 PAGE = 40
@@ -50,6 +51,8 @@ ANSWERED = {
     "not": "It is sent again now.",
     "release": "It is released, and runs now.",
 }
+# Of what is not sent again by itself, because its todo's run is over
+NOT_SENT_AGAIN = "It counts as not done."
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def effect(request: HttpRequest, project_slug: str, effect_id: UUID) -> HttpResp
                 **inside_of(row, zone=zone_of(entry)),
                 "questions": ask([row], zone=zone_of(entry)) if is_unknown else [],
                 "questions_count": 1 if is_unknown else 0,
+                "not_again": why_not_again([row.pk]).get(row.pk, ""),
             }
     if is_post:
         return redirect(_way_back(request) or request.path)
@@ -128,12 +132,13 @@ def _answer(request: HttpRequest, entry: Entry, row: Effect) -> None:
     answer, who = request.POST.get("answer", ""), entry.member.pk
     if answer not in ANSWERED:
         raise Http404
+    is_over = row.pk in why_not_again([row.pk])
     try:
         if answer == "release":
             release(entry.project, row.pk, by=who)
         else:
             resolve(entry.project, row.pk, happened=answer == "happened", by=who)
-        messages.success(request, ANSWERED[answer])
+        messages.success(request, NOT_SENT_AGAIN if answer == "not" and is_over else ANSWERED[answer])
     except WrongState as error:
         messages.warning(request, str(error))
 

@@ -11,6 +11,7 @@ from conversations.models import Conversation
 from conversations.pages.effect_words import title_of
 from conversations.pages.moments import Moment, moment_of
 from projects.models import Project
+from todos.executor.resume import why_not_again
 from tools.attention import unanswered_effects
 from tools.models import Effect
 
@@ -19,13 +20,14 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Question:
-    """One effect that may have happened. `why` says how its outcome got lost."""
+    """One effect that may have happened. `why` says how its outcome got lost; `is_sent_again` if somebody says that it didn't."""
 
     id: UUID
     title: str
     customer: str
     quote: str
     why: str
+    is_sent_again: bool
     at: Moment
 
 
@@ -40,6 +42,7 @@ def ask(effects: list[Effect], *, zone: str) -> list[Question]:
     wanted = {effect.conversation_id for effect in effects if effect.conversation_id}
     personas = dict(Conversation.objects.filter(pk__in=wanted).values_list("pk", "persona_id"))
     names = customer_names(set(personas.values()))
+    over = why_not_again(effect.pk for effect in effects)
     return [
         Question(
             id=effect.pk,
@@ -47,6 +50,7 @@ def ask(effects: list[Effect], *, zone: str) -> list[Question]:
             customer=names.get(personas[effect.conversation_id], "") if effect.conversation_id in personas else "",
             quote=effect.quote.strip(),
             why=effect.error or "It was begun, and its end was not recorded.",
+            is_sent_again=effect.pk not in over,
             at=moment_of(effect.started_at or effect.created_at, zone=zone),
         )
         for effect in effects

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
@@ -17,6 +18,12 @@ M = TypeVar("M", bound=Model)
 P = TypeVar("P")
 
 
+@cache
+def _checker(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
+    """One serializer of a kind for all bodies: its fields are made once, and checking a body leaves nothing in it."""
+    return serializer()
+
+
 class ProjectView(TenantView):
     """A view of the caller's project."""
 
@@ -24,9 +31,8 @@ class ProjectView(TenantView):
 
     def valid(self, serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
         """The request's body, checked. Raises ValidationError, which names the field."""
-        checked = serializer(data=self.request.data)
-        checked.is_valid(raise_exception=True)
-        return dict(checked.validated_data)
+        checker = _checker(serializer)  # type: ignore[arg-type]  # mypy takes no class for a key
+        return dict(checker.run_validation(self.request.data))
 
     def page(self, rows: QuerySet[M], present: Callable[[M], P], *, ordering: str = "-id") -> Answer[Page[P]]:
         """One page of rows, and where the next one is. A view that takes no `limit` and `cursor` is a mistake."""

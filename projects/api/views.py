@@ -72,8 +72,14 @@ class TenantView(APIView):
         except Exception as error:
             # DRF's edge: the handler logs what it doesn't know.
             response = self.handle_exception(error)
-        self.response = self.finalize_response(self.request, response, *args, **kwargs)
-        return self.response
+        answer = self.finalize_response(self.request, response, *args, **kwargs)
+        self._untie()
+        return answer
+
+    def _untie(self) -> None:
+        """What holds the view, and is held by it, would outlive the answer until a collection finds both, which stops everybody."""
+        self.request.parser_context = {}
+        vars(self).pop("head", None)
 
     def _answer(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         entrance = self._find_entrance(request)

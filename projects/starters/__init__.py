@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from projects.agent import AgentConfig
-from projects.attributes import start_attributes
+from projects.attributes import resolve_attributes, set_attribute, start_attributes
 from projects.models import Project, User
 from projects.seeds import plant_seeds
 from projects.services import create_organization, create_project
@@ -20,6 +21,7 @@ from projects.tenancy import tenant_tx
 FOLDER = Path(__file__).parent
 NAMES = ("restaurant", "clinic", "shop", "agency")
 BUSINESS = "{business}"
+HOURS_CONFIRMED = "opening_hours_confirmed"
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,10 @@ class Locale:
 
 @dataclass(frozen=True)
 class Starter:
-    """One template: what its card says, its agent's settings with BUSINESS for the name, its switches, and its `seeds`."""
+    """One template: what its card says, its agent's settings with BUSINESS for the name, its switches, and its `seeds`.
+
+    `made_up` are the words of its business context that are true of nobody: addresses, numbers, names, offers and prices.
+    """
 
     name: str
     title: str
@@ -40,6 +45,7 @@ class Starter:
     icon: str
     hears: str
     says: str
+    made_up: tuple[str, ...] = field(repr=False)
     config: dict[str, Any] = field(repr=False)
     attributes: dict[str, Any] = field(repr=False)
     seeds: dict[str, Any] = field(repr=False)
@@ -51,10 +57,34 @@ class Starter:
         return AgentConfig.model_validate(document)
 
 
-def is_still_example(business_context: str, *, business: str) -> bool:
-    """Whether what the agent knows of a business is a template's, made-up address, prices and all."""
-    known = _without(business, business_context)
-    return any(known == _without(BUSINESS, one.config["business_context"]) for one in starters().values())
+def left_of_example(business_context: str) -> list[str]:
+    """What a template made up and still stands in what the agent knows of a business, in the template's order.
+
+    However much around it was written anew, each of them is told to whoever asks.
+    """
+    known = _plain(business_context)
+    return [fact for one in starters().values() for fact in one.made_up if _plain(fact) in known]
+
+
+def are_example_hours(project: Project, hours: Mapping[str, Any]) -> bool:
+    """Whether these opening hours are a template's, and nobody has said yet that they are the business's as well."""
+    return not are_hours_confirmed(project) and any(hours == one.config["hours"] for one in starters().values())
+
+
+def confirm_hours(project: Project) -> bool:
+    """A person has saved the opening hours: they are the business's own, even where they are what its template says.
+
+    False where that was known already. Inside a transaction; two at once both say so.
+    """
+    if are_hours_confirmed(project):
+        return False
+    set_attribute(project, HOURS_CONFIRMED, True)
+    return True
+
+
+def are_hours_confirmed(project: Project) -> bool:
+    confirmed = resolve_attributes(project).get(HOURS_CONFIRMED)
+    return confirmed is not None and bool(confirmed.value)
 
 
 @cache
@@ -76,12 +106,13 @@ def start_business(business: str, *, starter: Starter, owner: User, locale: Loca
 def _read(name: str) -> Starter:
     document = json.loads((FOLDER / f"{name}.json").read_text())
     card, attributes = document.pop("card"), document.pop("attributes")
-    seeds = document.pop("seeds", {})
-    return Starter(name=name, config=document, attributes=attributes, seeds=seeds, **card)
+    seeds, made_up = document.pop("seeds", {}), tuple(document.pop("made_up"))
+    return Starter(name=name, config=document, attributes=attributes, seeds=seeds, made_up=made_up, **card)
 
 
-def _without(name: str, text: str) -> str:
-    return (text.replace(name, "") if name else text).replace("\r\n", "\n").strip()
+def _plain(text: str) -> str:
+    """Without what a hand changes in passing: breaks, spaces, capitals."""
+    return " ".join(text.split()).casefold()
 
 
 def _named(value: Any, *, business: str) -> Any:

@@ -1,5 +1,6 @@
 // The ledgers by keyboard: J and K move, Enter opens, Y and D answer the first question. A filter that changes is applied at once.
-const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+import { offerKeys } from "./keys.js";
+
 const find = document.getElementById("find");
 
 function step(by) {
@@ -11,13 +12,11 @@ function step(by) {
 
 const answer = (key) => document.querySelector(`[data-key="${key}"]`)?.click();
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest(TYPING)) return;
-  const action = { j: () => step(1), k: () => step(-1), y: () => answer("y"), d: () => answer("d") }[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
-});
+// One effect by itself has no list.
+if (find)
+  offerKeys(["J K", "Next in the list, the one before", { j: () => step(1), k: () => step(-1) }], ["↵", "Open"]);
+if (document.querySelector("[data-key]"))
+  offerKeys(["Y D", "Did it happen? Yes, or it did not", { y: () => answer("y"), d: () => answer("d") }]);
 
 if (find) {
   find.querySelector("[data-noscript]").hidden = true;

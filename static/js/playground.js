@@ -5,7 +5,7 @@ import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { refill, state } from "./dom.js";
 import { Inspector } from "./inspector.js";
-import { Keys } from "./keys.js";
+import { offerKeys } from "./keys.js";
 import { Persona } from "./persona.js";
 import { Session } from "./session.js";
 import { Store } from "./store.js";
@@ -57,12 +57,8 @@ class Playground {
       edit: (item) => (this.session.discard(item), this.composer.restore(item.content)),
     });
     this.views();
-    const writing = this.canWrite ? this.buildWriting(project) : {};
-    new Keys({
-      dialog: at("keys"),
-      opener: document.querySelector("[data-keys-open]"),
-      bindings: { j: () => step(1), k: () => step(-1), ...writing },
-    });
+    if (this.canWrite) this.buildWriting(project);
+    offerKeys(["J K", "Later turn, earlier turn", { j: () => step(1), k: () => step(-1) }], ["esc", "Leave the field"]);
   }
 
   buildWriting(project) {
@@ -83,7 +79,7 @@ class Playground {
       button.addEventListener("click", () => this.send(button.textContent.trim()));
     for (const button of at("channels").children) button.addEventListener("click", () => this.setChannel(button.value));
     at("new").addEventListener("click", () => this.anew());
-    return { n: () => this.anew() };
+    offerKeys(["↵", "Send"], ["⇧ ↵", "New line"], ["N", "New conversation", { n: () => this.anew() }]);
   }
 
   views() {

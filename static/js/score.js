@@ -8,6 +8,8 @@ import { isRunning } from "./turn.js";
 const GAP_PX = 8;
 const HEIGHT = 25;
 const SENT_PX = 30;
+// Half of "100 ms", which stands in the middle of its tick.
+const HALF_TICK_PX = 22;
 const GROW_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1_000 : 100;
 const ruler = document.createElement("canvas").getContext("2d");
 
@@ -71,8 +73,9 @@ export class Score {
 
   tick(score, tick, index) {
     const x = (tick / score.axis) * this.width;
-    const sentX = score.sent === null ? -1_000 : (score.sent / score.axis) * this.width;
-    const isTaken = index > 0 && x > sentX - 14 && x < sentX + SENT_PX + 14;
+    const sentX = (score.sent / score.axis) * this.width;
+    const end = Math.max(sentX + 3, 14) + SENT_PX + HALF_TICK_PX;
+    const isTaken = index > 0 && score.sent !== null && x > sentX - 14 && x < end;
     if (isTaken) return null;
     const isLast = tick === score.axis;
     const label = tick === 0 ? "0" : axisLabel(tick, score.axis);

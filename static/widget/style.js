@@ -11,7 +11,7 @@ button,input,textarea{font:inherit;color:inherit}button{cursor:pointer;border:0;
 :focus-visible{outline:2px solid var(--w-link);outline-offset:2px}
 .i{width:18px;height:18px;fill:none;stroke:currentColor;stroke-width:1.75;stroke-linecap:round;stroke-linejoin:round;flex:none}
 .vh{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.w{pointer-events:auto;position:absolute;inset-block-end:24px;right:24px;width:384px;height:min(760px,calc(100% - 48px));display:flex;flex-direction:column;background:var(--w-bg);border-radius:20px;overflow:hidden;box-shadow:0 0 0 1px #1d1b1714,0 24px 64px -16px #1d1b1766;animation:up .24s ease-out}
+.w{pointer-events:auto;position:absolute;inset-block-end:24px;right:24px;width:384px;height:min(760px,calc(100% - 48px));display:flex;flex-direction:column;background:var(--w-bg);border-radius:20px;overflow:hidden;box-shadow:0 0 0 1px light-dark(#1d1b1714,#ffffff2e),0 24px 64px -16px #1d1b1766;animation:up .24s ease-out}
 .left .w,.left .launch{right:auto;left:24px}
 .launch{pointer-events:auto;position:absolute;right:24px;inset-block-end:24px;width:60px;height:60px;border-radius:20px;background:var(--w-brand);color:var(--w-on);display:grid;place-items:center;box-shadow:0 0 0 1px #fff3,0 12px 32px -8px #1d1b1780;animation:up .24s ease-out}
 .launch .i{width:28px;height:28px}.launch:hover{filter:brightness(1.08)}.launch:focus-visible,.top :focus-visible,.composer button:focus-visible{outline-color:var(--w-on);box-shadow:0 0 0 4px var(--w-brand)}

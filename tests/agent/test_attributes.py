@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from projects.attributes import Origin, read_secret, resolve_attributes, set_attribute
+from projects.agent_sentences import SettingsRefused
+from projects.attribute_changes import AttributeEdit, change_attributes
+from projects.attributes import (
+    GATES,
+    Origin,
+    WrongValue,
+    attributes_column,
+    fill,
+    read_column,
+    read_secret,
+    resolve_attributes,
+    set_attribute,
+)
 from projects.known_settings import KNOWN_SETTINGS, SETTING
-from projects.models import Attribute
+from projects.models import Attribute, Project
 from projects.models.attribute import AttributeType
 from tests.agent.conftest import Settings
 from tests.between import meanwhile
@@ -54,6 +66,53 @@ def test_a_switch_turns_its_tool_off(owner: Settings) -> None:
     owner.save(without(form, f"{row_of(form, SMS)}.value"), "attributes")
     assert value_of(owner.tenant, SMS) is False
     assert "send_sms_tool is off" in owner.page("scenarios")
+
+
+def test_a_projects_own_value_wins_whichever_was_written_first(tenant: Tenant) -> None:
+    """D4: also in what a turn reads beside its project, and of secrets."""
+    with tenant.tx():
+        set_attribute(tenant.project, "house_rule", "ours")
+        set_attribute(tenant.project, "token", "our-token", type=AttributeType.SECRET)
+        for key, value, kind in (
+            ("house_rule", "everybody's", AttributeType.STRING),
+            ("token", "everybody's", AttributeType.SECRET),
+        ):
+            row = Attribute(project=None, key=key, type=kind)
+            fill(row, value)
+            row.save()
+        column = Project.objects.annotate(found=attributes_column()).get(pk=tenant.project.pk).found
+        for found in (resolve_attributes(tenant.project), read_column(column)):
+            assert (found["house_rule"].value, found["house_rule"].origin) == ("ours", Origin.PROJECT)
+        assert read_secret(tenant.project, "token") == "our-token"
+
+
+def test_without_a_type_the_standing_one_holds(tenant: Tenant) -> None:
+    """D3, S2: a new value of a secret is no text for everyone to read, nor where only the organization has one."""
+    with tenant.tx():
+        row = Attribute(project=None, key="everybody's", type=AttributeType.SECRET)
+        fill(row, "the-first")
+        row.save()
+        set_attribute(tenant.project, "token", "the-first", type=AttributeType.SECRET)
+        for key in ("token", "everybody's"):
+            written = set_attribute(tenant.project, key, "the-second")
+            assert (written.type, written.value) == (AttributeType.SECRET, None)
+            assert read_secret(tenant.project, key) == "the-second"
+
+
+@pytest.mark.parametrize("kind", [AttributeType.STRING, AttributeType.SECRET])
+def test_what_is_to_be_text_is_text(tenant: Tenant, kind: AttributeType) -> None:
+    """D3"""
+    with tenant.tx(), pytest.raises(WrongValue, match="count must be text, not a number"):
+        set_attribute(tenant.project, "count", 5, type=kind)
+
+
+def test_of_a_secret_that_becomes_a_text_nothing_stays(tenant: Tenant) -> None:
+    """S2"""
+    with tenant.tx():
+        set_attribute(tenant.project, "token", "canary", type=AttributeType.SECRET)
+        set_attribute(tenant.project, "token", "for everyone", type=AttributeType.STRING)
+        row = Attribute.objects.get(key="token")
+        assert (row.value, row.secret, read_secret(tenant.project, "token")) == ("for everyone", "", None)
 
 
 def test_a_projects_own_value_can_be_given_up_for_the_organizations(owner: Settings) -> None:
@@ -116,6 +175,39 @@ def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settin
     response = owner.save({**form, name: "Buonasera"}, "attributes")
     assert "Someone set this to “Salve” meanwhile" in response.content.decode()
     assert value_of(owner.tenant, "greeting") == "Salve"
+
+
+def test_who_saves_at_the_same_moment_is_told(tenant: Tenant) -> None:
+    """L09: the later of the two waits, and then sees what the earlier has set."""
+
+    def change(text: str) -> None:
+        with tenant.tx():
+            change_attributes(tenant.project, [AttributeEdit("greeting", AttributeType.STRING, text, was="Ciao")])
+
+    with tenant.tx():
+        set_attribute(tenant.project, "greeting", "Ciao")
+    with meanwhile("projects_attribute", lambda: change("Salve")) as other:
+        change("Buonasera")
+    with pytest.raises(SettingsRefused) as refused:
+        other[0].result()
+    assert "Someone set this to “Buonasera” meanwhile" in refused.value.errors["greeting"]
+    assert value_of(tenant, "greeting") == "Buonasera"
+
+
+def test_who_chose_the_same_is_in_nobodys_way(owner: Settings) -> None:
+    with owner.tenant.tx():
+        set_attribute(owner.tenant.project, "greeting", "Ciao")
+    form = owner.form("attributes")
+    with owner.tenant.tx():
+        set_attribute(owner.tenant.project, "greeting", "Salve")
+    assert owner.save({**form, f"{row_of(form, 'greeting')}.value": "Salve"}, "attributes").status_code == 302
+
+
+def test_a_value_that_is_no_choice_is_refused_with_those_that_are(tenant: Tenant) -> None:
+    """D3"""
+    key = f"{GATES}booking_cancellation_type"
+    with tenant.tx(), pytest.raises(WrongValue, match="must be one of endpoint, project, manual, not 'never'"):
+        set_attribute(tenant.project, key, "never")
 
 
 def test_an_attribute_that_someone_else_adds_at_the_same_moment_is_not_overwritten(owner: Settings) -> None:

@@ -7,8 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from projects.agent_versions import Edit, change_agent
 from projects.differences import differences
-from projects.models import User
+from projects.models import AgentVersion, User
+from projects.services import create_project
 from tests.agent.conftest import Settings
 
 
@@ -50,6 +52,38 @@ def test_nothing_is_restored_over_a_version_that_was_not_seen(owner: Settings) -
     response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "2"})
     assert response.status_code == 409
     assert owner.document["agent_name"] == "Carla"
+
+
+def test_another_projects_version_is_not_restored(owner: Settings) -> None:
+    """Two projects of one business count their versions alike."""
+    with owner.tenant.tx():
+        other = create_project("Other", config=owner.tenant.project.agent_version.config)
+        change_agent(other, Edit({"agent_name": "Other"}, 1, owner.tenant.owner))
+    assert owner.client.post(owner.address("history"), {"restore": "2", "started_from": "1"}).status_code == 404
+    assert owner.client.post(owner.address("history"), {"restore": "1", "started_from": "1"}).status_code == 302
+    assert owner.document["agent_name"] == "Nello"
+
+
+def test_settings_that_have_become_invalid_can_be_put_right(owner: Settings) -> None:
+    """A newer version of the product may refuse what an older one took."""
+    tenant, seen = owner.tenant, owner.versions[0]
+    with tenant.tx():
+        AgentVersion.objects.create(
+            project=tenant.project, number=seen.number + 1, document={**seen.document, "timezone": "Europe/Nowhere"}
+        )
+        saved = change_agent(tenant.project, Edit({"timezone": "Europe/Rome"}, seen.number + 1, tenant.owner))
+    assert (saved.number, saved.document["timezone"]) == (seen.number + 2, "Europe/Rome")
+
+
+def test_an_address_that_the_operator_has_closed_since_is_not_restored(owner: Settings, settings: Any) -> None:
+    """S5: nor does it keep anyone from changing the rest while it stands."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    owner.change("models", model_base_url="http://127.0.0.1:8999/v1")
+    settings.OUTBOUND_ALLOW = []
+    assert owner.change(agent_name="Bruno").status_code == 302
+    owner.change("models", model_base_url="")
+    response = owner.client.post(owner.address("history"), {"restore": "2", "started_from": "4"})
+    assert (response.status_code, owner.document["model_base_url"]) == (422, "")
 
 
 def test_a_viewer_restores_nothing(owner: Settings, viewer: User) -> None:

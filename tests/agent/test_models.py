@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -62,6 +63,18 @@ def test_a_restored_version_brings_no_other_address_back_to_a_key(with_key: Sett
     with_key.change("models", model_base_url=ELSEWHERE, model_api_key="sk-other")
     with_key.client.post(with_key.address("history"), {"restore": "2", "started_from": "3"})
     assert (with_key.document["model_base_url"], stored_key(with_key)) == (ELSEWHERE, "sk-other")
+
+
+def test_a_key_that_no_key_opens_any_more_is_written_again(with_key: Settings, settings: Any) -> None:
+    """S2: after the operator's key was lost the page opens and says so, tries nothing, and takes a new one."""
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    said = "The stored key can’t be read any more"
+    assert said in with_key.page("models")
+    answer = try_it(with_key)
+    assert (answer["ok"], "Write it again under Configuration, Models." in answer["sentence"]) == (False, True)
+    assert with_key.change("models", model_api_key="sk-new").status_code == 302
+    assert said not in with_key.page("models")
+    assert stored_key(with_key) == "sk-new"
 
 
 @pytest.fixture

@@ -99,11 +99,21 @@ A, B, C = ({"title": name, "text": "x"} for name in "ABC")
         # They moved two, and I changed one of them: joined by place, one of the two would be lost.
         ([A, B], [B, A], [{**A, "text": "z"}, B], [{**A, "text": "z"}, B], True),
         ([A, B], [A, B, C], [{**A, "text": "z"}, B], [{**A, "text": "z"}, B], True),
+        ([A], [{**A, "text": "y"}], [{**A, "text": "z"}], [{**A, "text": "z"}], True),
+        # I named one anew while they changed it: mine may as well be another in its place.
+        ([A, B], [{**A, "text": "y"}, B], [C, B], [C, B], True),
     ],
 )
 def test_merge(base: Any, theirs: Any, mine: Any, value: Any, is_conflict: bool) -> None:
     merged = merge(base, theirs=theirs, mine=mine)
     assert (merged.value, merged.is_conflict) == (value, is_conflict)
+
+
+@pytest.mark.parametrize("name", ["title", "name", "key"])
+def test_changes_within_one_item_are_joined_by_what_it_is_known_by(name: str) -> None:
+    item = {name: "hours", "text": "x", "more": "x"}
+    merged = merge([item], theirs=[{**item, "text": "y"}], mine=[{**item, "more": "z"}])
+    assert (merged.value, merged.is_conflict) == ([{name: "hours", "text": "y", "more": "z"}], False)
 
 
 def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings, second: Settings) -> None:

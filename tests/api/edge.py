@@ -88,6 +88,11 @@ class Notes(TenantView):
         return Response({"id": row.pk, "content": content}, status=201)
 
 
+@extend_schema(exclude=True)
+class OtherNotes(Notes):
+    """The same at another address."""
+
+
 class Faults(TenantView):
     scopes = {"GET": Scope.READ}
 
@@ -150,6 +155,7 @@ def echo(request: HttpRequest) -> HttpResponse:
 
 VIEWS: list[tuple[str, Any]] = [
     ("notes", Notes.as_view()),
+    ("other-notes", OtherNotes.as_view()),
     ("faults/<str:name>", Faults.as_view()),
     ("locked", Locked.as_view()),
     ("no-scopes", NoScopes.as_view()),

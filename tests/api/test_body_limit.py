@@ -110,6 +110,19 @@ def test_a_chunked_body_arrives_with_its_true_length(server: Address) -> None:
     assert (answer.status, answer.body, answer.headers["x-told"]) == (200, b'{"a":1}', "7")
 
 
+def test_a_chunked_body_is_measured_too(server: Address) -> None:
+    chunks = b"a" * 128 * KB, b"a" * 128 * KB
+    assert ask(server, "Transfer-Encoding: chunked\r\n", chunked(*chunks)).status == 200
+    assert ask(server, "Transfer-Encoding: chunked\r\n", chunked(*chunks, b"a")).status == 413
+
+
+def test_a_refusal_is_kept_by_nobody_and_framed_nowhere(server: Address) -> None:
+    """It comes before the middleware that says so of every other answer."""
+    headers = ask(server, "Content-Encoding: gzip\r\n").headers
+    assert (headers["cache-control"], headers["x-frame-options"]) == ("no-store", "DENY")
+    assert headers["x-content-type-options"] == "nosniff"
+
+
 def test_an_endless_chunked_body_is_413_and_closed(server: Address) -> None:
     with closing(socket.create_connection(server, timeout=30)) as connection:
         connection.sendall(b"POST /api/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -157,8 +170,9 @@ def test_a_compressed_body_is_415(server: Address, encoding: str) -> None:
     assert answer.error["message"] == "Compressed bodies are not accepted."
 
 
-def test_identity_is_no_compression(server: Address) -> None:
-    assert ask(server, "Content-Encoding: identity\r\nContent-Length: 2\r\n", b"{}").status == 200
+@pytest.mark.parametrize("encoding", ["identity", "Identity", ""])
+def test_identity_is_no_compression(server: Address, encoding: str) -> None:
+    assert ask(server, f"Content-Encoding: {encoding}\r\nContent-Length: 2\r\n", b"{}").status == 200
 
 
 def test_pages_take_more_than_the_api(server: Address) -> None:
@@ -180,6 +194,12 @@ def test_a_browser_gets_a_page(server: Address, path: str, status: int, title: s
     answer = ask(server, "Accept: text/html,*/*;q=0.8\r\n", path=path)
     assert (answer.status, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
     assert title in answer.body.decode()
+
+
+@pytest.mark.parametrize("path", ["/api/v1/x", "/widget/talk"])
+def test_an_address_for_programs_answers_as_such_to_a_browser_too(server: Address, path: str) -> None:
+    assert ask(server, "Accept: text/html,*/*;q=0.8\r\n", path=f"{path}?q=%00").error["code"] == "bad_query"
+    assert ask(server, f"Content-Length: {300 * KB}\r\n", path=path).status == 413
 
 
 def test_headers_beyond_32_kb_are_431(server: Address) -> None:

@@ -13,7 +13,10 @@ from django.db import connection, connections, transaction
 from django.test import Client, RequestFactory
 
 from projects.api.idempotency import delete_old_answers, once
+from projects.api.problem import ApiError
 from projects.models import Attribute, IdempotentRequest
+from projects.models.key import Scope
+from projects.services import create_key, create_project
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
 
@@ -21,9 +24,9 @@ pytestmark = pytest.mark.urls("tests.api.edge")
 NOTES = "/api/v1/notes"
 
 
-def post(client: Client, content: str = "ciao", *, key: str | None = "key-1") -> Any:
+def post(client: Client, content: str = "ciao", *, key: str | None = "key-1", address: str = NOTES) -> Any:
     headers = {} if key is None else {"Idempotency-Key": key}
-    return client.post(NOTES, {"content": content}, content_type="application/json", headers=headers)
+    return client.post(address, {"content": content}, content_type="application/json", headers=headers)
 
 
 def notes_of(tenant: Tenant) -> int:
@@ -54,6 +57,13 @@ def test_another_body_is_refused(api: Client, tenant: Tenant) -> None:
     assert notes_of(tenant) == 1
 
 
+def test_another_address_is_refused(api: Client, tenant: Tenant) -> None:
+    """M2: what was written to one conversation is no answer of another's."""
+    post(api)
+    assert error_of(post(api, address="/api/v1/other-notes"), status=422)["code"] == "idempotency_key_reused"
+    assert notes_of(tenant) == 1
+
+
 @pytest.mark.parametrize("key", ["", "x" * 256, "x" * 300, "with space", "é", "tab\there", "\x7f"])
 def test_a_key_that_is_not_visible_ascii_is_refused(api: Client, tenant: Tenant, key: str) -> None:
     assert error_of(post(api, key=key), status=400)["code"] == "invalid_idempotency_key"
@@ -75,6 +85,16 @@ def test_two_tenants_may_use_the_same_key(api: Client, stranger: Tenant) -> None
     other = post(Client(headers=stranger.headers))
     assert other.status_code == 201
     assert other.json()["id"] != first.json()["id"]
+
+
+def test_two_projects_may_use_the_same_key(api: Client, tenant: Tenant) -> None:
+    """Each gets its own answer again, the older one's too."""
+    with tenant.tx():
+        other = create_project("Other", config=tenant.project.agent_version.config)
+        secret = create_key(other, name="other", scopes=list(Scope)).secret
+    first, second = post(api), post(Client(headers={"Authorization": f"Bearer {secret}"}), "salve")
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert post(api).json() == first.json() != second.json()
 
 
 def test_50_at_once_write_one_note(api: Client, tenant: Tenant) -> None:
@@ -130,6 +150,28 @@ def test_with_a_key_the_work_waits_for_others_as_it_would_without(tenant: Tenant
         assert once(tenant.project.pk, request, "ciao", patience) == usual
 
 
+def test_a_page_does_its_work_once_per_key_whether_a_script_sends_it_or_the_form(tenant: Tenant) -> None:
+    """M2: for the same words at the same address; for others the key is refused."""
+    done: list[str] = []
+
+    def post_to(address: str, words: str, *, in_form: bool = False) -> dict[str, Any]:
+        request = RequestFactory().post(address, headers={} if in_form else {"Idempotency-Key": "key-1"})
+
+        def work() -> dict[str, str]:
+            done.append(words)
+            return {"said": words}
+
+        return once(tenant.project.pk, request, words, work, key="key-1")
+
+    with tenant.tx():
+        assert post_to("/a", "ciao") == post_to("/a", "ciao") == post_to("/a", "ciao", in_form=True) == {"said": "ciao"}
+        for address, words in (("/b", "ciao"), ("/a", "salve")):
+            with pytest.raises(ApiError) as refused:
+                post_to(address, words)
+            assert refused.value.status_code == 422
+    assert done == ["ciao"]
+
+
 def test_a_first_request_that_fails_lets_the_waiting_one_work(api: Client, tenant: Tenant) -> None:
     held = threading.Event()
 
@@ -159,11 +201,10 @@ def wait_until_blocked() -> None:
 
 def test_answers_of_more_than_a_day_ago_are_forgotten(api: Client, tenant: Tenant) -> None:
     post(api, key="new")
-    old = datetime.now(UTC) - timedelta(hours=24, seconds=1)
     with tenant.tx():
-        IdempotentRequest.objects.create(
-            id=UUID(int=int(old.timestamp() * 1000) << 80), project=tenant.project, key="old", body_hash="x", status=201
-        )
+        for key, age in (("old", timedelta(hours=24, seconds=1)), ("younger", timedelta(hours=23, minutes=59))):
+            made = UUID(int=int((datetime.now(UTC) - age).timestamp() * 1000) << 80)
+            IdempotentRequest.objects.create(id=made, project=tenant.project, key=key, body_hash="x", status=201)
     assert delete_old_answers() == 1
     with tenant.tx():
-        assert [row.key for row in IdempotentRequest.objects.all()] == ["new"]
+        assert {row.key for row in IdempotentRequest.objects.all()} == {"new", "younger"}

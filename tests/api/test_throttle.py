@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
+from redis import RedisError
 
+from projects.api import throttling
 from projects.api.redis import client as redis_client
 from tests.api.conftest import ClientFor, error_of
 from tests.services import services
@@ -63,6 +67,33 @@ def test_without_redis_everything_is_let_in_and_logged_once(
     with caplog.at_level(logging.WARNING, logger="projects.api.throttling"):
         assert {client.get(NOTES).status_code for _ in range(5)} == {200}
     assert len([record for record in caplog.records if record.name == "projects.api.throttling"]) == 1
+
+
+def test_redis_that_is_away_is_asked_again_and_spoken_of_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No request waits for it more than once in two seconds, and the log has a line a minute."""
+    clock, asked = [0.0], list[float]()
+
+    def is_away(bucket: str, *, size: int | None) -> int:
+        asked.append(clock[0])
+        raise RedisError("away")
+
+    monkeypatch.setattr(throttling, "take_token", is_away)
+    monkeypatch.setattr(throttling, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    outage = throttling.Outage()
+    with caplog.at_level(logging.WARNING, logger="projects.api.throttling"):
+        for clock[0] in (100.0, 101.9, 102.0, 103.0, 104.0, 159.9, 162.0):
+            assert outage.take("b") == 0
+    assert asked == [100.0, 102.0, 104.0, 159.9, 162.0]
+    assert len(caplog.records) == 2
+
+
+def test_a_page_has_a_limit_of_its_own() -> None:
+    """In seconds, whatever the API's limit is."""
+    bucket = f"page:{uuid4()}"
+    assert throttling.seconds_to_wait(bucket, per_minute=1) == 0
+    assert 50 < throttling.seconds_to_wait(bucket, per_minute=1) <= 60
 
 
 def test_redis_that_lost_everything_starts_counting_anew(client_for: ClientFor, two_a_minute: None) -> None:

@@ -56,6 +56,30 @@ def messages(app: App, conversation_id: str) -> list[str]:
         return [f"{row['role']}: {row['content']}" for row in json.load(answer)["results"]]
 
 
+def test_the_keys_of_a_page_are_listed_and_can_be_switched_off(page: Page, app: App) -> None:
+    """WCAG 2.1.4: on every page that has some, and by the menu where “?” is switched off with the others."""
+    ask_for_a_person(app)
+    for path in ("tickets", "escalations", "todos", "tools", "playground", "knowledge/new", "agent/hours"):
+        open_page(page, app, path)
+        expect(page.locator("[data-keys-open]:not([hidden])")).to_have_count(1)
+    open_page(page, app, "conversations")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("Search")
+    keys.get_by_label("Single keys work when nothing is being typed").uncheck()
+    keys.get_by_role("button", name="Close").click()
+    page.keyboard.press("j")
+    expect(page.locator("[data-row]")).not_to_be_focused()
+    page.keyboard.press("?")
+    expect(keys).to_be_hidden()
+    page.get_by_role("button", name="your menu").click()
+    page.get_by_role("button", name="Keys").click()
+    keys.get_by_label("Single keys work when nothing is being typed").check()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(page.locator("[data-row]")).to_be_focused()
+
+
 def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> None:
     """W03, M9: all of it by keyboard, without leaving the page, while the customer writes."""
     conversation_id = ask_for_a_person(app)

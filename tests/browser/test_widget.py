@@ -437,10 +437,14 @@ def test_an_order_is_told_of_in_the_pages_language(page: Page, app: App) -> None
 
 def test_the_preview_paints_with_the_colours_that_the_server_gives(page: Page, app: App) -> None:
     """WCAG 1.4.3: one rule in two languages, and the panel that is seen beside the form is the widget's own."""
+    configure(app, openers=["Is there a table free?"])
     open_page(page, app, "widget")
     page.get_by_label("Colour", exact=True).fill("#ffd400")
     host = page.locator("#preview [data-makegood]")
     expect(host).to_have_attribute("style", re.compile("--w-on: #1d1b17"))
+    # What customers of this business ask, and no order: it is no shop.
+    expect(host).to_contain_text("Is there a table free?")
+    expect(host.locator(".orders")).to_have_count(0)
     brands = ["#000000", "#ffffff", "#7b2d26", "#ffd400", "#808080", "#2b4acb"]
     module = page.evaluate(
         "async (brands) => brands.map((await import('/static/js/widget/palette.js')).palette)", brands

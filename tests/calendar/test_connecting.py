@@ -161,6 +161,17 @@ def test_a_calendar_that_cannot_be_written_is_said(staff: Staff, scripted: Scrip
     }
 
 
+@pytest.mark.parametrize("privilege", ["all", "write", "write-content", "bind", ""])
+def test_a_calendar_that_may_be_written_or_does_not_say_is_one(
+    privilege: str, staff: Staff, scripted: ScriptedCalendar
+) -> None:
+    """D24: RFC 3744 has several names for it, and not every server speaks it."""
+    told = READ_ONLY.replace(b"<read/>", f"<{privilege}/>".encode())
+    silent = re.sub(rb"<current-user-privilege-set>.*</current-user-privilege-set>", b"", READ_ONLY)
+    scripted.answer(207, told if privilege else silent)
+    assert staff.tries()["ok"] is True
+
+
 def test_the_trial_writes_what_the_calendar_refused_before(
     desk: Desk, staff: Staff, scripted: ScriptedCalendar
 ) -> None:

@@ -12,6 +12,8 @@ from django.utils import timezone
 from conversations.effects.decisions import resolve
 from jobs.models import Job, State
 from jobs.services import run_again
+from projects.source_kinds import KINDS
+from projects.sources import disconnect_source
 from tests.book.conftest import NOW, Desk, rome
 from tests.calendar.conftest import connect, forget, open_day, told_of, write
 from tests.calendar.radicale import Calendar, Radicale
@@ -293,6 +295,42 @@ def test_a_calendar_that_is_connected_later_gets_the_bookings_to_come(
         assert [event["UID"] for event in made.events()] == [event_uid(booking)]
     assert told_of(desk, booking).attempts == 1
     forget(desk.tenant)
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "moved"])
+@pytest.mark.parametrize("is_planned", [True, False], ids=["before", "after"])
+def test_what_changed_while_no_calendar_was_connected_is_written_when_it_is_again(
+    is_planned: bool, is_cancelled: bool, desk: Desk, caldav_server: Radicale, local: None
+) -> None:
+    """F07: the event doesn't stay as the booking was, whether the calendar was ended before the change or before its writing."""
+    made = caldav_server.calendar()
+    connect(desk.tenant, made.url)
+    booking = to_come(desk)
+    write()
+    if not is_planned:
+        end_calendar(desk)
+    with desk.tenant.tx():
+        if is_cancelled:
+            cancel(booking, by="customer", now=timezone.now())
+        else:
+            day = booking.starts_at + timedelta(hours=1)
+            move(booking, desk.project, starts_at=day, party_size=2, now=timezone.now())
+    if is_planned:
+        end_calendar(desk)
+    write()
+    assert told_of(desk, booking).error == "No calendar is connected any more."
+    connect(desk.tenant, made.url)
+    with desk.tenant.tx():
+        calendar_connected(desk.project)
+    write()
+    moved = f"{booking.starts_at + timedelta(hours=1):%Y%m%dT%H%M%SZ}"
+    assert [event["DTSTART"] for event in made.events()] == ([] if is_cancelled else [moved])
+    forget(desk.tenant)
+
+
+def end_calendar(desk: Desk) -> None:
+    with desk.tenant.tx():
+        assert disconnect_source(desk.project, KINDS["caldav"], by=desk.tenant.owner)
 
 
 def test_one_who_has_nothing_but_a_calendar_is_met_for_half_an_hour(desk: Desk) -> None:

@@ -6,8 +6,10 @@ import pytest
 
 from conversations.models import ConversationStatus, TurnStatus
 from conversations.models.event import EventType
+from llm.types import ToolCall
 from tests.calls.probe import NAME, Probe
 from tests.calls.turns import Turns
+from tools.calling.reading import call_id_of
 from tools.execution.outcome import Outcome
 from tools.models import EffectOrigin, EffectState
 
@@ -126,6 +128,14 @@ def test_a_call_that_can_not_be_read_is_told_as_an_error(
     turns.model.script("reply", tool_calls=[called])
     turns.says("Sorry.")
     assert turns.result(turns.say("Do it")).startswith(told)
+
+
+def test_a_call_that_has_no_id_gets_none_that_another_has() -> None:
+    """T8: a result names its call by it, and no provider takes one twice."""
+    taken: list[str] = []
+    for index, given in enumerate(["call_1", "", "call_3", ""]):
+        taken.append(call_id_of(ToolCall(given, NAME, "{}"), index=index, taken=taken))
+    assert len(set(taken)) == len(taken) == 4
 
 
 def test_a_tool_that_raises_ends_no_turn(turns: Turns, bell: Probe) -> None:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from cryptography.fernet import Fernet
+from django.urls import reverse
 
 from conversations.models import Event, Message
 from jobs.models import Job
 from jobs.services import run_again
+from projects.attributes import fill, set_attribute
+from projects.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
+from projects.models import Attribute
+from projects.models.attribute import AttributeType
 from tests.crashes.invariants import settle
+from tests.pages.conftest import browser
+from tests.pipeline.conftest import configure
 
 APOLOGY = "Sorry, I can't answer right now."
 
@@ -116,3 +124,35 @@ def test_a_key_that_the_model_s_error_echoes_is_not_kept(talk, worker, model):
     model.script("reply", times=1, fault="401")
     turn = talk.exchange("Hello")
     assert "Bearer" not in str(turn)
+
+
+@pytest.fixture
+def lost_key(tenant, settings):
+    """A project whose own model's key was encrypted with a key that is gone; its organization's can be read."""
+    configure(tenant, model_base_url="https://models.example/v1")
+    with tenant.tx():
+        row = Attribute(project=None, key=KEY_ATTRIBUTE, type=AttributeType.SECRET)
+        fill(row, "sk-of-the-organization")
+        row.save()
+        standing, settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEYS, [Fernet.generate_key().decode()]
+        set_attribute(tenant.project, KEY_ATTRIBUTE, "sk-lost", type=AttributeType.SECRET)
+    settings.ENCRYPTION_KEYS = standing
+
+
+def test_a_project_whose_models_key_is_lost_is_told_where_to_write_it(lost_key, talk, worker, model):
+    """S2: at once, and no other key is sent to its address, nor its customers' words to the operator's model."""
+    turn = talk.exchange("Hello")
+    job = turn["jobs"][0]
+    assert (turn["status"], job["state"], job["attempts"], job["error"]) == ("failed", "failed", 1, UNREADABLE_KEY)
+    assert "Write it again under Configuration, Models." in talk.reload().flag
+    page = browser(talk.tenant.owner).get(reverse("failed_jobs", args=[talk.tenant.project.slug])).content.decode()
+    assert "Write it again under Configuration, Models." in page
+    assert model.requests() == []
+
+
+def test_a_draft_is_tried_out_with_no_other_key_than_the_lost_one(lost_key, api, model):
+    answer = api.post(
+        "/api/v1/tools/evaluate", {"answer": "I'll text you the address."}, content_type="application/json"
+    )
+    assert (answer.status_code, answer.json()["error"]["message"]) == (502, UNREADABLE_KEY)
+    assert model.requests() == []

@@ -17,7 +17,7 @@ from tests.conftest import Tenant
 from tests.desk.conftest import offer
 from tests.desk.test_requests import ask
 from tests.pages.conftest import add_effect, browser, talk
-from tools.desk.tickets import open_ticket
+from tools.desk.tickets import change_ticket, open_ticket
 from tools.models import EffectState, Escalation, EscalationState, Ticket
 
 
@@ -105,9 +105,24 @@ def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User
     assert (ticket.state, ticket.priority, ticket.assignee_id) == ("pending", "high", lucia.pk)
     page = browser(viewer).get(one).content.decode()
     assert "&lt;b&gt;Twice" in page
-    assert "State: open → pending" in page
+    assert "State: Open → Pending" in page
     assert url(turns, "conversation", turns.conversation.pk) in page
     assert browser(viewer).post(one, {"state": "closed"}).status_code == 403
+
+
+def test_a_text_that_was_written_anew_is_one_line_of_the_history(turns: Turns, lucia: User, viewer: User) -> None:
+    """W06: what differs is inside of it, and the subject stands whole on the page."""
+    subject, body = "Charged twice " * 8, "The card was charged twice. " * 40
+    with turns.tenant.tx():
+        ticket = open_ticket(turns.tenant.project.pk, subject=subject, body=body)
+        change_ticket(ticket.pk, {"body": f"{body}Once by <b>."}, by=lucia, actor=lucia.name)
+    response = browser(viewer).get(url(turns, "ticket", ticket.pk))
+    [change, _] = response.context["history"]
+    page = response.content.decode()
+    assert change.words == []
+    assert "<summary>Text changed</summary>" in page
+    assert "<ins>Once by &lt;b&gt;.</ins>" in page
+    assert page.count(subject.strip()) == 2
 
 
 def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) -> None:

@@ -11,6 +11,7 @@ from conversations.services import give_fields
 from jobs.models import Job
 from projects.attributes import set_attribute
 from projects.ids import uuid7
+from projects.services import create_project
 from tests.effects.conftest import PHONE, Bench, begin, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel
@@ -19,7 +20,7 @@ from tools.book.resources import create_resource
 from tools.builtin.create_meeting_tool import INTEGRATION
 from tools.execution.caps import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
 from tools.execution.handler import Contact
-from tools.execution.repeats import find_repeated
+from tools.execution.repeats import find_repeated, find_same
 from tools.models import Booking, Effect, EffectState
 
 HOURS = "Could you text me the opening hours?"
@@ -105,6 +106,18 @@ def test_a_second_booking_is_a_mistake_for_a_day(kind: str, is_repeat: bool, tex
         Effect.objects.update(kind=kind, repeat_key="same")
         Effect.objects.filter(pk=effects[0].pk).update(state="done", started_at=timezone.now() - timedelta(hours=3))
         assert (find_repeated(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
+
+
+def test_what_one_project_did_is_no_repeat_in_another(texting: Bench) -> None:
+    """E6: outside of conversations too; two projects may each have a tool of one name."""
+    first, again, elsewhere = (texting.plan("send_sms_tool")[0] for _ in range(3))
+    with texting.tenant.tx():
+        other = create_project("Other", config=texting.tenant.project.agent_version.config)
+        Effect.objects.update(conversation_id=None, turn_id=None, repeat_key="same")
+        Effect.objects.filter(pk=first.pk).update(state="done", started_at=timezone.now())
+        Effect.objects.filter(pk=elsewhere.pk).update(project_id=other.pk)
+        assert find_same(Effect.objects.get(pk=again.pk)) == first
+        assert find_same(Effect.objects.get(pk=elsewhere.pk)) is None
 
 
 @pytest.mark.parametrize("is_one_breath", [True, False], ids=["in one answer", "in two"])

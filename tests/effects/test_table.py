@@ -5,13 +5,16 @@ from __future__ import annotations
 import socket
 import uuid
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
+from outbound.guard import Guard
 from tests.effects.target import Answers, Target
 from tools.custom.secrets import WebhookSecrets
 from tools.definition import WebhookOptions
+from tools.execution import webhook
 from tools.execution.ending import Course, course_of, next_attempt_at
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Ending, Outcome
@@ -123,6 +126,24 @@ async def test_an_address_that_may_never_be_called_is_not_tried_again(url: str) 
     assert courses(outcome) == FAILED
 
 
+async def test_a_name_that_leads_inside_may_lead_elsewhere_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row 16: nothing is sent, and it is looked up again at the next attempt."""
+
+    async def inside(host: str, port: int) -> list[str]:
+        return ["10.0.0.1"]
+
+    monkeypatch.setattr(webhook, "Guard", partial(Guard, resolver=inside))
+    assert courses(await call("https://crew.example/")) == NOT_EXECUTED
+
+
+async def test_what_no_header_holds_is_not_tried_again(target: Target) -> None:
+    """E3: it stays as it was read off the conversation."""
+    options = WebhookOptions(url=target.url)
+    said = {"headers": {"X-Guest": "村上"}}
+    assert courses(await call_webhook(options, said, occasion(), secrets=WebhookSecrets())) == FAILED
+    assert target.log == []
+
+
 async def test_a_tool_that_answers_later(target: Target) -> None:
     target.answers(Answers(202))
     assert courses(await call(target.url, callback=True)) == (Course.LATER, Course.LATER)
@@ -145,6 +166,16 @@ def test_it_is_tried_again_when_it_was_told_but_soon(told: float, seconds: float
     due_at = next_attempt_at(in_memory(attempts=1), Outcome.not_sent("x", retry_after_seconds=told), now=NOW)
     assert due_at is not None
     assert seconds <= (due_at - NOW).total_seconds() <= seconds * 1.1
+
+
+@pytest.mark.parametrize("zone", ["GMT", "+0000", "-0000", ""])
+async def test_a_date_says_when_to_try_again_whether_it_names_its_zone_or_not(zone: str, target: Target) -> None:
+    """E2: of HTTP's dates all are Greenwich's."""
+    due_at = datetime.now(UTC) + timedelta(minutes=5)
+    target.answers(Answers(429, headers={"Retry-After": f"{due_at:%a, %d %b %Y %H:%M:%S} {zone}".strip()}))
+    outcome = await call(target.url)
+    assert outcome.ending is Ending.NOT_SENT
+    assert 200 < (outcome.retry_after_seconds or 0) <= 300
 
 
 def test_after_its_deadline_it_is_given_up() -> None:

@@ -15,6 +15,7 @@ from tests.effects.test_table import occasion
 from tests.processes import ScriptedModel
 from tools.custom.secrets import WebhookSecrets
 from tools.definition import WebhookOptions
+from tools.execution.callback import callback_url
 from tools.execution.schemas import webhook_schema
 from tools.execution.signing import signature_headers
 from tools.execution.webhook import MASK, WebhookRequest, build_request
@@ -144,3 +145,19 @@ def test_a_secret_in_the_query_or_a_plain_header_is_sent_and_not_kept() -> None:
     assert request.redacted["headers"]["X-Crew-Token"] == MASK
     assert "api_key=k-1234567890" in request.url
     assert request.redacted["url"] == f"https://example.com/crew?fixed=1&api_key={MASK}&zone=eu"
+
+
+def test_what_we_say_of_a_call_no_tool_changes_and_no_row_keeps() -> None:
+    """N45, W6: neither what a model read off the conversation nor a tool's own header; the token and the signature are ours."""
+    options = WebhookOptions(url="https://example.com/", callback=True)
+    said = {"idempotency-key": "mine", "webhook-callback-url": "https://evil.example/", "webhook-signature": "v1,mine"}
+    secrets = WebhookSecrets(signing=["whsec_" + "QUJD" * 8], headers={"Webhook-Signature": "v1,mine"})
+    called = occasion()
+    request = build_request(options, {"headers": said}, called, secrets=secrets, at=datetime.now(UTC))
+    sent = {name.lower(): value for name, value in request.headers.items()}
+    assert sent["idempotency-key"] == called.key
+    assert sent["webhook-callback-url"] == callback_url(called.effect_id)
+    assert sent["webhook-signature"] != "v1,mine"
+    kept = {name.lower(): value for name, value in request.redacted["headers"].items()}
+    assert (kept["webhook-callback-url"], kept["webhook-signature"]) == (MASK, MASK)
+    assert kept["idempotency-key"] == called.key

@@ -303,6 +303,16 @@ def test_who_changed_nothing_takes_back_nothing_of_another(owner: Person, second
     assert settings_of(owner)["from_name"] == "Anna"
 
 
+def test_who_saved_what_stood_there_is_in_nobodys_way(owner: Person, second: Person) -> None:
+    """L09: neither with the same password, nor with none."""
+    owner.connect()
+    seen = second.seen("smtp")
+    owner.connect()
+    owner.connect(secret="")
+    assert second.save(seen, settings__from_name="Bruno").status_code == 302
+    assert settings_of(owner)["from_name"] == "Bruno"
+
+
 def test_what_was_disconnected_meanwhile_is_not_connected_again_unseen(owner: Person, second: Person) -> None:
     """L09"""
     owner.connect()

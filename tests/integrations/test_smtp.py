@@ -112,6 +112,14 @@ async def test_a_server_without_tls_gets_no_password(mail: MailServer) -> None:
     assert "offers no such TLS" in outcome.error
 
 
+async def test_a_password_may_have_letters_beyond_ascii(secure_mail: MailServer) -> None:
+    """By whichever way of signing in the server asks for it."""
+    outcome = await secure(secure_mail.port, password="contraseña-ключ").send(LETTER, key=KEY)
+    assert len(secure_mail.post.sign_ins) == 2
+    assert set(secure_mail.post.sign_ins) == {(USER, "contraseña-ключ")}
+    assert outcome.result == {"needs_reauth": True}
+
+
 async def test_a_refused_sign_in_asks_for_a_new_one_and_keeps_the_password(secure_mail: MailServer) -> None:
     """F17"""
     outcome = await secure(secure_mail.port, password="wrong-canary").send(LETTER, key=KEY)
@@ -231,6 +239,7 @@ async def test_a_line_cut_before_the_letter_is_nothing_sent() -> None:
     outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
     odd.thread.join(5)
     assert (outcome.ending, odd.heard.endswith(b"DATA\r\n")) == (Ending.NOT_SENT, True)
+    assert outcome.error == "The mail server couldn't be reached, or broke off; nothing was sent."
 
 
 async def test_a_server_that_takes_tls_back_gets_no_password() -> None:

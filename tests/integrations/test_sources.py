@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from projects.agent_sentences import SettingsRefused
+from projects.crypto import WrongSecret
 from projects.models import Source
+from projects.services import create_project
 from projects.source_kinds import KINDS
 from projects.sources import (
     SourceEdit,
@@ -18,7 +20,10 @@ from projects.sources import (
     mark_needs_reauth,
     open_source,
     secret_hint,
+    to_connect_again,
+    what_is_seen,
 )
+from tests.between import meanwhile
 from tests.conftest import Tenant
 from tests.integrations.twilio_server import FROM, SID, TOKEN
 
@@ -61,8 +66,17 @@ def test_people_see_the_last_four_of_a_secret(tenant: Tenant) -> None:
     assert secret_hint(source) == f"••••{TOKEN[-4:]}"
 
 
-def test_of_a_short_secret_people_see_nothing(tenant: Tenant) -> None:
-    assert secret_hint(connect(tenant, "smtp", MAIL, "short")) == "••••"
+@pytest.mark.parametrize(("secret", "hint"), [("short", "••••"), ("a-secret-11", "••••"), ("a-secret-012", "••••-012")])
+def test_of_a_short_secret_people_see_nothing(tenant: Tenant, secret: str, hint: str) -> None:
+    assert secret_hint(connect(tenant, "smtp", MAIL, secret)) == hint
+
+
+@pytest.mark.parametrize("secret", ["x" * 501, "two\nlines", "a\x00zero"])
+def test_what_no_service_takes_for_a_secret_is_refused(tenant: Tenant, secret: str) -> None:
+    with pytest.raises(SettingsRefused, match="At most 500 characters") as refused:
+        connect(tenant, "smtp", MAIL, secret)
+    assert list(refused.value.errors) == ["secret"]
+    assert secret not in str(refused.value.errors)
 
 
 def test_an_empty_secret_keeps_the_stored_one(tenant: Tenant) -> None:
@@ -100,12 +114,77 @@ def test_a_refused_sign_in_is_noted_once(tenant: Tenant) -> None:
         assert [clear_needs_reauth(source.pk), clear_needs_reauth(source.pk)] == [True, False]
 
 
+def test_only_what_stands_in_this_project_is_to_be_connected_again(tenant: Tenant) -> None:
+    """F17: not what another project has, nor what the operator has switched off."""
+    source = connect(tenant, "twilio", TEXTS, TOKEN)
+    with tenant.tx():
+        mark_needs_reauth(source.pk)
+        other = create_project("Other", config=tenant.project.agent_version.config)
+        assert list(to_connect_again(tenant.project)) == [source]
+        assert not to_connect_again(other).exists()
+        Source.objects.update(is_enabled=False)
+        assert not to_connect_again(tenant.project).exists()
+
+
 def test_disconnecting_forgets_everything(tenant: Tenant) -> None:
     connect(tenant, "smtp", MAIL, TOKEN)
     with tenant.tx():
         assert disconnect_source(tenant.project, KINDS["smtp"], by=tenant.owner)
         assert not disconnect_source(tenant.project, KINDS["smtp"], by=tenant.owner)
         assert not Source.objects.exists()
+
+
+def test_a_secret_opens_for_its_own_kind_only(tenant: Tenant) -> None:
+    """S2: whoever could move it in the database would have it sent to a server of theirs."""
+    texts = connect(tenant, "twilio", TEXTS, TOKEN)
+    connect(tenant, "smtp", MAIL, "a-password-of-mine")
+    with tenant.tx():
+        Source.objects.filter(kind="smtp").update(secret=texts.secret)
+        with pytest.raises(WrongSecret):
+            open_source(tenant.project.pk, "smtp")
+
+
+def test_of_two_who_connect_at_once_the_later_holds(tenant: Tenant) -> None:
+    """D24: one waits for the other, and neither is told of a mistake of ours."""
+    with meanwhile("projects_source", lambda: connect(tenant, "smtp", MAIL, "a-later-password")) as other:
+        connect(tenant, "smtp", MAIL, "an-earlier-password")
+    other[0].result()
+    with tenant.tx():
+        opened = open_source(tenant.project.pk, "smtp")
+    assert opened is not None
+    assert opened.secret == "a-later-password"
+
+
+def test_who_disconnects_waits_for_who_is_connecting(tenant: Tenant) -> None:
+    """S4: what was ended is forgotten, and nothing of it comes back."""
+
+    def end() -> bool:
+        with tenant.tx():
+            return disconnect_source(tenant.project, KINDS["smtp"], by=tenant.owner)
+
+    connect(tenant, "smtp", MAIL, TOKEN)
+    with meanwhile("projects_source", end) as other:
+        connect(tenant, "smtp", {**MAIL, "from_name": "Nello"})
+    assert other[0].result() is True
+    with tenant.tx():
+        assert not Source.objects.exists()
+
+
+def test_a_connection_that_the_operator_has_switched_off_is_none(tenant: Tenant) -> None:
+    """S4: and its secret is written again by whoever connects anew."""
+    connect(tenant, "twilio", TEXTS, TOKEN)
+    with tenant.tx():
+        Source.objects.update(is_enabled=False)
+        assert open_source(tenant.project.pk, "twilio") is None
+    with pytest.raises(SettingsRefused, match="Write the auth token"):
+        connect(tenant, "twilio", TEXTS)
+    with tenant.tx():
+        edit = SourceEdit(TEXTS, "another-token")
+        # The page has shown none.
+        connect_source(tenant.project, KINDS["twilio"], edit, by=tenant.owner, seen=what_is_seen(None))
+        opened = open_source(tenant.project.pk, "twilio")
+    assert opened is not None
+    assert opened.secret == "another-token"
 
 
 def test_a_connection_is_the_projects_alone(tenant: Tenant, stranger: Tenant) -> None:
@@ -154,6 +233,8 @@ def test_mail_servers_listen_where_mail_servers_do(port: int) -> None:
         ({"sender": "A name that is too long"}, "sender"),
         ({"base_url": "ftp://api.twilio.com"}, "base_url"),
         ({"base_url": "http://169.254.169.254"}, "base_url"),
+        # S4: the token and the texts would be read on the way.
+        ({"base_url": "http://sms.example.com"}, "base_url"),
     ],
 )
 def test_a_twilio_account_that_cannot_work_is_refused(change: dict[str, Any], field: str) -> None:

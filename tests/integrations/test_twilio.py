@@ -83,6 +83,17 @@ async def test_an_unforeseen_refusal_speaks_twilios_own_words(twilio_api: Twilio
     assert (await send(twilio_api)).error == "The text wasn't sent. The moon is in the way. (Twilio 21999)"
 
 
+@pytest.mark.parametrize("document", [{"sid": "SM\0", "status": "queued"}, {"sid": "SM1", "status": ["queued"]}, [1]])
+async def test_an_answer_that_is_not_as_twilio_answers_is_an_end_all_the_same(
+    twilio_api: TwilioServer, document: Any
+) -> None:
+    """E2: it is a proxy's, perhaps; the message was taken, and the ledger can keep what came back."""
+    twilio_api.script.answer = (201, document, {})
+    outcome = await send(twilio_api)
+    assert outcome.ending is Ending.DONE
+    assert "\0" not in outcome.excerpt + str(outcome.result["sid"])
+
+
 JSON: dict[str, str] = {}
 
 

@@ -13,12 +13,13 @@ import pytest
 from django.db import OperationalError
 
 from jobs import runner, sweep
-from jobs.attempt import BROKE_OFF, attempt
+from jobs.attempt import BROKE_OFF, FAULT, attempt
 from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
 from jobs.lanes import Lane
 from jobs.models import Job, State
 from jobs.runner import Runner, _forever
+from llm.errors import BadAnswer
 from tests.conftest import Tenant
 from tests.jobs.conftest import add, take
 
@@ -123,6 +124,19 @@ def test_an_outage_of_the_database_is_told_in_a_sentence(tenant: Tenant, queue_l
     asyncio.run(attempt(job, replace(queue_lane, handler=broken)))
     with tenant.tx():
         assert Job.objects.get(pk=job.id).error == BROKE_OFF
+
+
+def test_a_fault_of_ours_is_told_in_a_sentence(tenant: Tenant, queue_lane: Lane) -> None:
+    """What a library says of it, which may hold a customer's words, is for the log; a sentence of our own is told."""
+    for error, told in ((KeyError("c4fe"), FAULT), (ValueError(), FAULT), (BadAnswer("No JSON."), "No JSON.")):
+
+        async def fails(job: ClaimedJob, error: Exception = error) -> None:
+            raise error
+
+        add(tenant, queue_lane)
+        [job] = take(queue_lane)
+        ended = end_of(tenant, replace(job, attempt=job.max_attempts), replace(queue_lane, handler=fails))
+        assert (ended.state, ended.error) == (State.FAILED, told)
 
 
 def end_of(tenant: Tenant, job: ClaimedJob, lane: Lane) -> Job:

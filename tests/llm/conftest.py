@@ -10,7 +10,10 @@ import pytest_asyncio
 
 from llm.client import Client
 from llm.types import CallRecord, ChatRequest, Deadlines, Endpoint, ModelSpec
+from tests.integrations.conftest import certificate, tls
 from tests.llm.fault_server import FaultServer
+
+__all__ = ["certificate", "tls"]
 
 KEY = "sk-test-0123456789abcdef/+secret"
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from llm import errors
 from llm.client import Client
 from llm.types import CallRecord, ChatRequest, Deadlines
+from outbound.guard import Guard
 from tests.llm.fault_server import (
     DONE,
     Behaviour,
@@ -139,6 +142,17 @@ REASONS: dict[str, tuple[Behaviour, str]] = {
     "401": (error(401, "Incorrect API key"), "answered 401: .?Incorrect API key"),
     "error in 200": (answers(200, {"error": {"message": "upstream"}}), "error with status 200: upstream"),
     "error that is a text": (answers(200, {"error": "no credit"}), "error with status 200: no credit"),
+    "a proxy's page": (answers(502, HTML, kind="text/html"), r"answered 502\.$"),
+    "a detail": (answers(404, {"detail": "Not Found"}), "answered 404: “Not Found”"),
+    "a bare text": (answers(400, {"error": "no such model"}), "answered 400: “no such model”"),
+    "an error in a list": (
+        answers(400, [{"error": {"message": "API key not valid."}}]),
+        "answered 400: “API key not valid.”",
+    ),
+    "broken JSON": (answers(200, '{"choices": [{'), r"answer is not JSON\.$"),
+    "a text with status 200": (answers(200, "Busy", kind="text/plain"), r"is no event stream but text/plain\.$"),
+    "no end": (CUTS["end without finish reason"], r"^The answer broke off before its end\.$"),
+    "a page with status 200": (answers(200, HTML, kind="text/html"), r"answer is not JSON but text/html\.$"),
     "error in the stream": (CUTS["error in the stream"], "error with status 200: overloaded"),
     "refusal in pieces": (
         streams(chunk(refusal="I can't "), chunk(refusal="help."), chunk(finish="stop"), DONE),
@@ -154,6 +168,75 @@ async def test_what_the_endpoint_says_of_it_is_told(
     behaviour, sentence = REASONS[name]
     with pytest.raises(errors.LlmError, match=sentence):
         await client.stream(ask(server.script("case", behaviour)), on_text=ignore, record=records.append)
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("http://127.0.0.1:1/v1", "can't be reached: nothing answers at its address and port."),
+        ("http://no-such-host.invalid/v1", "can't be reached: its name can't be found."),
+        ("not a url", "The model endpoint's base URL is not a valid URL."),
+        ("https:///v1", "The model endpoint's base URL is not a valid URL."),
+    ],
+)
+async def test_why_there_is_no_connection_is_a_sentence(
+    url: str, sentence: str, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    with pytest.raises(errors.LlmError) as caught:
+        await client.complete(ask(url), record=records.append)
+    assert str(caught.value).endswith(sentence)
+
+
+CLOSED: dict[str, Behaviour] = {
+    "before the head": hang_up,
+    "before the text": streams(then=hang_up),
+    "no HTTP": lambda exchange: exchange.send("SSH-2.0-OpenSSH_9.6\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+@pytest.mark.parametrize("name", CLOSED)
+async def test_a_connection_that_breaks_off_is_a_sentence(
+    name: str, is_trusted: bool, server: FaultServer, ask: Ask, records: list[CallRecord]
+) -> None:
+    client = Client(outbound=Guard(allow=["127.0.0.1"]))
+    url = server.script("case", CLOSED[name])
+    with pytest.raises(errors.Unavailable) as caught:
+        await client.complete(ask(url, trusted=is_trusted, deadlines=PATIENT), record=records.append)
+    assert str(caught.value) == "The connection to the model endpoint broke off."
+    await client.aclose()
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+async def test_a_certificate_that_nobody_vouches_for_is_said(
+    is_trusted: bool, tls: ssl.SSLContext, ask: Ask, records: list[CallRecord]
+) -> None:
+    client = Client(outbound=Guard(allow=["127.0.0.1"]))
+    async with await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0, ssl=tls) as endpoint:
+        url = f"https://127.0.0.1:{endpoint.sockets[0].getsockname()[1]}/v1"
+        with pytest.raises(errors.Unavailable) as caught:
+            await client.complete(ask(url, trusted=is_trusted), record=records.append)
+    assert str(caught.value) == "The model endpoint's certificate can't be trusted."
+    await client.aclose()
+
+
+async def test_what_an_endpoint_says_is_stored_without_what_no_database_keeps(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", error(400, "no\0 such\ud83d model"))
+    with pytest.raises(errors.Rejected) as caught:
+        await client.complete(ask(url), record=records.append)
+    assert "“no such\ufffd model”" in str(caught.value)
+
+
+async def test_a_closed_endpoint_is_sent_nothing_and_says_why(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    request = ask(server.script("case", hang))
+    closed = replace(request.model, endpoint=replace(request.model.endpoint, closed="Write its key again."))
+    with pytest.raises(errors.Rejected, match=r"^Write its key again\.$"):
+        await client.complete(replace(request, model=closed), record=records.append)
+    assert (records[0].error_code, records[0].attempts, server.connections) == ("rejected", 1, 0)
 
 
 async def test_stall_in_the_middle_ends_at_the_total_deadline(

@@ -1,4 +1,4 @@
-"""Providers that don't know a parameter are asked without it, and not asked twice."""
+"""Providers that don't know a parameter are asked without it, and not asked twice within an hour."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from llm import errors
 from llm.client import Client
 from llm.features import Complaint, Features
+from llm.health import REFUSALS_STAND_FOR_S, EndpointHealth
 from llm.types import CallRecord, ChatRequest
 from tests.llm.fault_server import DONE, Exchange, FaultServer, answers, chunk, error, message, streams
 
@@ -86,6 +87,37 @@ async def test_what_one_model_lacks_is_still_asked_of_another(
     await client.stream(ask(url, model="small"), on_text=str, record=records.append)
     await client.stream(ask(url, model="large"), on_text=str, record=records.append)
     assert "stream_options" in server.requests["case"][-1].body
+
+
+async def test_an_endpoint_that_was_upgraded_is_used_fully_after_a_while(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = server.script("case", error(400, "library/gemma does not support tools"), STREAM)
+    await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
+    await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
+    monkeypatch.setattr("llm.health.REFUSALS_STAND_FOR_S", 0.0)
+    await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
+    assert ["tools" in exchange.body for exchange in server.requests["case"]] == [True, False, False, True]
+
+
+async def test_what_was_refused_under_another_key_is_asked_for(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    """Another account may have what this one lacks: settings that were changed begin anew."""
+    url = server.script("case", error(400, "library/gemma does not support tools"), STREAM)
+    await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
+    await client.stream(ask(url, tools=(TOOL,), key="sk-of-another-account"), on_text=str, record=records.append)
+    assert "tools" in server.requests["case"][-1].body
+
+
+def test_what_was_refused_stands_for_an_hour() -> None:
+    now = 1000.0
+    health = EndpointHealth(clock=lambda: now)
+    health.features_of("small").tools = False
+    now += REFUSALS_STAND_FOR_S - 1
+    assert not health.features_of("small").tools
+    now += 1
+    assert health.features_of("small").tools
 
 
 async def test_a_refusal_that_names_no_parameter_is_final(

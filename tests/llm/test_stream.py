@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llm.client import Client
-from llm.errors import BadAnswer, Rejected
+from llm.errors import BadAnswer, Refused, Rejected
 from llm.sse import DataLines
 from llm.types import CallRecord, ChatRequest, FinishReason, ToolCall, Usage
 from tests.llm.fault_server import (
@@ -227,6 +227,7 @@ async def test_a_call_is_one_in_whatever_parts_it_comes(
         ("model_length", FinishReason.LENGTH),
         ("tool_use", FinishReason.TOOL_CALLS),
         ("stop", FinishReason.STOP),
+        ("STOP", FinishReason.STOP),
     ],
 )
 async def test_other_servers_words_for_an_end_are_understood(
@@ -235,6 +236,35 @@ async def test_other_servers_words_for_an_end_are_understood(
     url = server.script("case", streams(chunk("Hello"), chunk(finish=said), DONE))
     done = await client.stream(ask(url), on_text=str, record=records.append)
     assert (done.text, done.finish) == ("Hello", meant)
+
+
+@pytest.mark.parametrize("reason", ["content_filter: PROHIBITED_CONTENT", "SAFETY"])
+async def test_other_servers_words_for_a_filter_are_understood(
+    reason: str, server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", streams(chunk(finish=reason), DONE))
+    with pytest.raises(Refused):
+        await client.stream(ask(url), on_text=str, record=records.append)
+
+
+async def test_a_stream_may_begin_with_a_byte_order_mark(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("case", streams("\ufeff" + chunk("Hel"), chunk("lo"), chunk(finish="stop"), DONE))
+    assert (await client.stream(ask(url), on_text=str, record=records.append)).text == "Hello"
+
+
+async def test_what_a_tool_is_called_with_can_be_stored(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    """A character that was cut in two between events is whole again; what no database keeps is left out."""
+
+    def part(arguments: str, **more: str) -> str:
+        return chunk(tool_calls=[{"index": 0, **more, "function": {"name": "book\0", "arguments": arguments}}])
+
+    events = (part('{"for": "\ud83d', id="a\0"), part('\ude00\0\ud83d"}'), chunk(finish="tool_calls"), DONE)
+    done = await client.stream(ask(server.script("case", streams(*events))), on_text=str, record=records.append)
+    assert done.tool_calls == records[0].tool_calls == (ToolCall("a", "book", '{"for": "😀\ufffd"}'),)
 
 
 async def test_a_content_in_parts_is_its_text_without_what_was_thought(
@@ -293,6 +323,13 @@ async def test_a_server_that_ignores_stream_is_understood(
     url = server.script("plain", answers(200, message("Hello")))
     done = await client.stream(ask(url), on_text=pieces.append, record=records.append)
     assert (done.text, pieces) == ("Hello", ["Hello"])
+
+
+async def test_the_kind_of_an_answer_is_understood_in_capitals(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    url = server.script("capitals", answers(200, message("Hello"), kind="Application/JSON"))
+    assert (await client.stream(ask(url), on_text=str, record=records.append)).text == "Hello"
 
 
 async def test_a_whole_answer_does_not_wait_for_its_usage_for_ever(

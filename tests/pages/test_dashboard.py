@@ -82,10 +82,54 @@ def test_a_templates_made_up_address_is_no_description(tenant: Tenant) -> None:
     described = [step for step in client.get(here).context["steps"] if step.title == "Say who you are"]
     assert [step.is_done for step in described] == [False]
     settings = client.get(reverse("agent", args=[project.slug]))
-    assert "What stands here is an example" in settings.content.decode()
+    assert "19 facts here are still the template’s" in settings.content.decode()
     with tenant_tx(project.organization_id):
-        change_agent(project, Edit({"business_context": "Via Roma 1."}, 1, tenant.owner))
+        change_agent(project, Edit({"business_context": "Via Roma 1. Phone: +1 415 555 0132."}, 1, tenant.owner))
+    left = client.get(reverse("agent", args=[project.slug])).content.decode()
+    assert "One fact here is still the template’s" in left
+    with tenant_tx(project.organization_id):
+        change_agent(project, Edit({"business_context": "Via Roma 1."}, 2, tenant.owner))
     assert [step.is_done for step in client.get(here).context["steps"] if step.title == "Say who you are"] == [True]
+
+
+def test_a_templates_hours_are_set_when_a_person_saves_them(tenant: Tenant) -> None:
+    """As they are, if they are the business's own; until then the step is open and leads to them."""
+    locale = Locale(timezone="Europe/Rome", region="IT")
+    project = start_business("Da Gina", starter=starters()["restaurant"], owner=tenant.owner, locale=locale)
+    client, here = browser(tenant.owner), reverse("dashboard", args=[project.slug])
+    hours = reverse("agent", kwargs={"project_slug": project.slug, "section": "hours"})
+
+    def is_set() -> list[bool]:
+        return [step.is_done for step in client.get(here).context["steps"] if step.title == "Set working hours"]
+
+    assert is_set() == [False]
+    assert f'href="{hours}"' in client.get(here).content.decode()
+    page = client.get(hours)
+    assert "These hours are the template’s" in page.content.decode()
+    shown = page.context["document"]["hours"]
+    spans = {
+        f"hours.{day}.{at}.{side}": time
+        for day, all_spans in shown.items()
+        for at, span in enumerate(all_spans)
+        for side, time in enumerate(span)
+    }
+    form = {"started_from": 1, "timezone": "Europe/Rome", "region": "IT", "open": "hours", **spans}
+    saved = client.post(hours, form, follow=True)
+    assert "these hours now count as yours" in saved.content.decode()
+    assert "These hours are the template’s" not in saved.content.decode()
+    assert is_set() == [True]
+    attributes = client.get(reverse("agent", kwargs={"project_slug": project.slug, "section": "attributes"}))
+    assert "A person has saved the opening hours" in attributes.content.decode()
+
+
+def test_hours_that_are_no_templates_are_set(tenant: Tenant) -> None:
+    """Whoever wrote them: a program, or a person before it was noted who saved them."""
+    locale = Locale(timezone="Europe/Rome", region="IT")
+    project = start_business("Da Gina", starter=starters()["agency"], owner=tenant.owner, locale=locale)
+    with tenant_tx(project.organization_id):
+        change_agent(project, Edit({"hours": {"mon": [["10:00", "11:00"]]}}, 1, tenant.owner))
+    steps = browser(tenant.owner).get(reverse("dashboard", args=[project.slug])).context["steps"]
+    assert [step.is_done for step in steps if step.title == "Set working hours"] == [True]
 
 
 @pytest.mark.parametrize("who", ["operator", "viewer"])

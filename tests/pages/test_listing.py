@@ -170,8 +170,12 @@ def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client,
                 log.add_event("claim_unbacked", payload={"turn": str(turn.pk), "tool": "x", "quote": quote})
             log.conversation.flag = broken_claim(["I've sent it", "It is booked"])
     text = unescape(owner.get(one_url(tenant, row)).content.decode())
-    both = "It said so, but nothing did it: “I've sent it” and “It is booked”<br>Quality 2 of 10: It asked three times.</span>"
-    assert both in text
+    assert "Flagged for staff, for 2 reasons" in text
+    reasons = [
+        "It said so, but nothing did it: “I've sent it” and “It is booked”",
+        "Quality 2 of 10: It asked three times.",
+    ]
+    assert "".join(f'<li dir="auto">{reason}</li>' for reason in reasons) in text
 
 
 def test_a_flag_that_is_down_already_is_said_to_be(owner: Client, tenant: Tenant) -> None:

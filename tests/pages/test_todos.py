@@ -28,12 +28,13 @@ from todos.models import (
     StandingRule,
     Todo,
     TodoCall,
+    TodoEvent,
     TodoSource,
     TodoStatus,
     TodoStep,
     TodoType,
 )
-from tools.models import EffectState, PromiseState
+from tools.models import Effect, EffectState, PromiseState
 
 MAIL, SMS = "send_email_to_caller", "send_sms_tool"
 LETTER = {"subject": "The allergens", "body": "Dear Marta, here is the list."}
@@ -461,7 +462,7 @@ def test_a_todo_whose_tool_is_gone_says_so_and_can_not_be_approved(owner: Client
     with tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(tool="vanished_tool")
     text = page(owner, tenant, todo)
-    assert "Tool vanished_tool no longer exists." in text
+    assert "Tool Vanished no longer exists." in text
     assert 'value="approve"' not in text
 
 
@@ -643,6 +644,47 @@ def test_an_unknown_outcome_asks_whether_it_happened_and_offers_a_repeat(
     owner.post(url_of(tenant, todo), {"do": "review_again", "repeat": str(effect.pk)})
     assert "Once more" in page(owner, tenant, todo)
     assert state(tenant, todo) == TodoStatus.PENDING_REVIEW
+
+
+def test_a_reason_names_tools_as_people_do_and_for_programs_by_their_names(
+    owner: Client, api: Client, tenant: Tenant, make: Make
+) -> None:
+    """On its card, in the panel and in the history."""
+    todo = make()
+    run(tenant, todo, "Error: no.", is_error=True)
+    reason = "send_email_to_caller was not done: no."
+    put(tenant, todo, TodoStatus.FAILED, reason=reason)
+    with tenant.tx():
+        TodoEvent.objects.create(todo=todo, what="failed", to_status="failed", version=1, detail={"reason": reason})
+    text = page(owner, tenant, todo)
+    assert (text.count("Send e-mail to caller was not done: no."), reason in text) == (3, False)
+    assert api.get(f"/api/v1/todos/{todo.pk}").json()["reason"] == reason
+
+
+@pytest.mark.parametrize("status", [TodoStatus.COMPLETED, TodoStatus.CANCELLED])
+def test_what_belongs_to_a_todo_that_is_over_is_not_offered_to_be_sent_again(
+    status: TodoStatus, owner: Client, api: Client, tenant: Tenant, make: Make
+) -> None:
+    """T11, E2, E6: neither what may have happened nor what was held back; who asks for it anyway is told why not."""
+    todo = make()
+    step = run(tenant, todo, "Whether it happened isn't known.", is_error=True)
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email")
+    with tenant.tx():
+        TodoCall.objects.filter(step=step).update(effect=effect)
+    address = reverse("effect", args=[tenant.project.slug, effect.pk])
+    assert "send again" in owner.get(address).content.decode()
+    put(tenant, todo, status)
+    for one in (address, reverse("effects", args=[tenant.project.slug])):
+        text = owner.get(one).content.decode()
+        assert ("send again" in text, "It did not happen" in text) == (False, True)
+    assert "It counts as not done." in owner.post(address, {"answer": "not"}, follow=True).content.decode()
+    with tenant.tx():
+        Effect.objects.filter(pk=effect.pk).update(state=EffectState.HELD)
+    text = owner.get(address).content.decode()
+    why = f"Its todo is {status.label.lower()}, and nothing more of it is done: make another todo for this."
+    assert ("Release: do it again" in text, why in text) == (False, True)
+    refused = api.post(f"/api/v1/effects/{effect.pk}/release")
+    assert (refused.status_code, refused.json()["error"]["message"]) == (409, why)
 
 
 def test_what_the_agent_arranged_is_asked_about_and_not_ticked(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -844,7 +886,7 @@ def test_what_was_arranged_and_begun_says_why_it_stays_as_it_is(owner: Client, t
     panel = page(owner, tenant, todo)
     assert ["Did this happen?" in panel, 'value="approve"' in panel, "send again" in panel] == [True, False, False]
     text = owner.get(address).content.decode()
-    assert "It isn&#x27;t known whether send_email_to_caller happened with these arguments" in text
+    assert "It isn&#x27;t known whether Send e-mail to caller happened with these arguments" in text
     assert (LETTER["subject"] in text, 'name="arguments.' in text) == (True, False)
     form = {"description": "Send Marta the menu", "tool": MAIL, "version": 1}
     assert owner.post(address, form).status_code == 302

@@ -33,7 +33,7 @@ def test_an_invitation_arrives_by_e_mail(owner: Client, tenant: Tenant, mailbox:
     text = invite(owner, tenant, LENA)
     (message,) = mailbox.messages
     assert (message["To"], message["Subject"]) == (LENA, "You are invited to Nello on Makegood")
-    assert "as operator: talks, approves and resolves" in mailbox.last_text()
+    assert "Operator: Talks with customers, approves todos" in mailbox.last_text()
     assert opens(link_in(mailbox.last_text()))
     assert f"The invitation is on its way to {LENA}." in text
     assert "mgi_" not in text

@@ -58,6 +58,14 @@ def test_an_owner_changes_a_role(owner: Client, tenant: Tenant, viewer: User) ->
     assert roles(tenant)[viewer.email] == Role.ADMIN
 
 
+def test_each_role_is_explained_in_a_sentence(owner: Client, tenant: Tenant) -> None:
+    page = owner.get(page_of(tenant, "members"))
+    told = {role.value: role.line for role in page.context["all_roles"]}
+    assert set(told) == set(Role.values)
+    assert all(len(line.split()) > 6 and line.endswith(".") for line in told.values())
+    assert told["viewer"] in page.content.decode()
+
+
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])
 def test_nobody_below_an_admin_changes_anything(tenant: Tenant, role: Role) -> None:
     user = member_of(tenant, role)

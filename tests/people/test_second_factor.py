@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from cryptography.fernet import Fernet
 from django.test import Client
 from django.urls import reverse
 
@@ -71,6 +73,25 @@ def test_a_recovery_code_opens_once(protected: tuple[User, str]) -> None:
         client.post(reverse("mfa_authenticate"), {"code": code})
         opened.append(is_signed_in(client))
     assert opened == [True, False]
+
+
+def test_after_the_loss_of_the_key_for_secrets_no_code_opens_and_it_is_said_why(
+    protected: tuple[User, str], settings: Any
+) -> None:
+    client = sign_in(protected[0].email)
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    text = client.post(reverse("mfa_authenticate"), {"code": code_of(protected[1])}).content.decode()
+    assert "Ask whoever runs the server to take the second factor off your account." in text
+    assert not is_signed_in(client)
+
+
+def test_codes_whose_key_was_lost_can_be_turned_off(tenant: Tenant, settings: Any) -> None:
+    client = sure(tenant.owner.email)
+    turn_on(client)
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert client.get(reverse("mfa_index")).status_code == 200
+    client.post(reverse("mfa_deactivate_totp"))
+    assert not Authenticator.objects.filter(user=tenant.owner).exists()
 
 
 def test_codes_are_not_guessed(protected: tuple[User, str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from projects.agent import AgentConfig
 from projects.attributes import resolve_attributes
 from projects.models import User
-from projects.starters import BUSINESS, NAMES, Locale, start_business, starters
+from projects.starters import BUSINESS, NAMES, Locale, left_of_example, start_business, starters
 from projects.tenancy import tenant_tx
 from tools.builtin import builtin_tools
 from tools.catalogue import why_not
@@ -40,6 +40,32 @@ def test_a_template_has_everything_that_an_agent_works_with(name: str) -> None:
 def test_a_name_may_hold_what_json_and_templates_use(name: str) -> None:
     business = 'Bar "{{ x }}" {business} \\ <b>'
     assert starters()[name].config_for(business, locale=HERE).business_name == business
+
+
+@by_name
+def test_a_template_names_what_it_made_up(name: str) -> None:
+    """Every line with an address, a number, an e-mail or a price has at least one of the facts that are true of nobody."""
+    starter = starters()[name]
+    context = starter.config["business_context"]
+    assert [fact for fact in starter.made_up if fact not in context] == []
+    telling = [line for line in context.splitlines() if line.startswith("Address") or set(line) & set("+@$")]
+    assert [line for line in telling if not any(fact in line for fact in starter.made_up)] == []
+
+
+@by_name
+def test_each_fact_that_still_stands_is_told_however_much_else_was_written_anew(name: str) -> None:
+    made_up = starters()[name].made_up
+    assert left_of_example(f"Da Nello, since 1974.\r\nWhere:  {made_up[0].upper()} , round the corner") == [made_up[0]]
+    assert left_of_example(config_of(name).business_context) == list(made_up)
+    assert left_of_example("Da Nello. Via dei Serpenti 14, Roma. Carbonara: € 14") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("restaurant", "bookings"), ("clinic", "healthcare"), ("shop", "ecommerce"), ("agency", "generic")],
+)
+def test_a_template_is_of_its_kind_of_business(name: str, kind: str) -> None:
+    assert config_of(name).vertical == kind
 
 
 @by_name

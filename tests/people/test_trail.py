@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import ProgrammingError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from projects.audit import note_change
 from projects.models import ApiKey, AuditAction, AuditEntry, Member, Role, User
-from projects.services import revoke_key
+from projects.models.key import Scope
+from projects.services import create_key, revoke_key
 from projects.source_kinds import KINDS
 from projects.sources import SourceEdit, connect_source, disconnect_source
 from tests.conftest import PASSWORD, Tenant
@@ -90,6 +93,13 @@ def test_a_key_is_written_down_by_its_harmless_part(owner: Client, tenant: Tenan
     assert key.prefix in made.content.decode()
 
 
+def test_the_end_of_a_key_is_written_down(tenant: Tenant) -> None:
+    ends = timezone.now() + timedelta(days=30)
+    with tenant.tx():
+        create_key(tenant.project, name="Till", scopes=[Scope.READ], created_by=tenant.owner, expires_at=ends)
+    assert entries(tenant)[-1].after["expires"] == ends.isoformat()
+
+
 def test_a_connection_is_written_down_without_its_secret(tenant: Tenant) -> None:
     with tenant.tx():
         connect_source(tenant.project, KINDS["smtp"], SourceEdit(MAIL, "canary-secret"), by=tenant.owner)
@@ -99,7 +109,7 @@ def test_a_connection_is_written_down_without_its_secret(tenant: Tenant) -> None
     found = entries(tenant)
     assert [one.action for one in found] == ["integration.connected", "integration.changed", "integration.disconnected"]
     assert (found[1].before["from_name"], found[1].after["from_name"]) == ("", "Nello")
-    assert found[1].after[KINDS["smtp"].credential] == "a new one"
+    assert [one.after.get(KINDS["smtp"].credential) for one in found] == [None, "a new one", None]
     assert "canary" not in str([vars(one) for one in found])
 
 
@@ -150,6 +160,14 @@ def test_a_change_that_fails_leaves_no_entry(tenant: Tenant, monkeypatch: pytest
     client.raise_request_exception = False
     turn_on(client)
     assert ways(tenant) == []
+
+
+def test_a_name_longer_than_an_entry_holds_is_cut(tenant: Tenant) -> None:
+    """A person's name and address may have more characters; the change itself is not refused for it."""
+    someone = User(pk=tenant.owner.pk, first_name="A" * 150, last_name="B" * 150, email=f"{'c' * 240}@nello.example")
+    with tenant.tx():
+        note_change(AuditAction.LEFT, organization_id=tenant.organization.pk, by=someone, subject="s" * 500)
+    assert (len(entries(tenant)[-1].actor), len(entries(tenant)[-1].subject)) == (400, 400)
 
 
 def test_what_the_platform_takes_is_written_down(tenant: Tenant) -> None:

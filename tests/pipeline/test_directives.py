@@ -11,12 +11,15 @@ from pydantic import ValidationError
 
 from conversations.flows import thoughts
 from conversations.log import open_log
-from conversations.models import Conversation, Directives
+from conversations.models import Conversation, Directives, MessageRole, Origin
 from conversations.scene import scene_after
 from conversations.services import give_fields
+from conversations.skills.context import DirectivesView, Fact
 from conversations.skills.observer import Quality
+from conversations.skills.session import SessionContext, update_text
 from conversations.skills.thoughts import KeyDirectives
 from tests.pipeline.conftest import Talk, begin, job_of, last_prompt, prompts_of
+from tests.rings import rings
 from tests.waiting.conftest import answered
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -30,6 +33,26 @@ WRITTEN = {
     "tools_pending": [],
     "avoid": [],
 }
+FULL: dict[str, Any] = {
+    "instructions": ["Ask for the day.", "Offer Friday."],
+    "to_collect": ["date", "time"],
+    "known": [{"field": "party_size", "value": "6"}, {"field": "wish", "value": "a quiet table"}],
+    "tools_pending": ["check_availability_tool"],
+    "avoid": ["Promise a table.", "Ask for the name again."],
+}
+PROMPTED = """<CurrentTaskAnalysis version="3">
+scenario: 1 Booking
+step: 1.1 Ask for the day
+goal of the next reply: Know the day.
+1. Ask for the day.
+2. Offer Friday.
+known: party_size: 6
+known: wish: a quiet table
+still to collect: date, time
+tools pending: check_availability_tool
+do not: Promise a table.
+do not: Ask for the name again.
+</CurrentTaskAnalysis>"""
 
 
 def test_nothing_but_the_thoughts_flow_writes_directives() -> None:
@@ -73,6 +96,20 @@ def test_thoughts_of_an_older_turn_never_replace_newer_ones(talk: Talk) -> None:
     assert talk.reload().directives.turn_id == third.pk
 
 
+def test_what_a_reply_and_its_thoughts_write_is_in_no_ring(talk: Talk) -> None:
+    """It would be freed by a collection only, which stops every thread of a worker."""
+    written, turn = KeyDirectives.model_validate(WRITTEN), answered(talk)
+    with talk.tenant.tx():
+        scene = scene_after(job_of(turn))
+    with rings() as left:
+        with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
+            later = log.add_turn(Origin.URGENT)
+            later.reply = log.add_message(MessageRole.AGENT, "Hello!", turn=later, idn="agent_message")
+            thoughts._write(log, job_of(turn, lane="thoughts"), scene, written, [])
+        del log, later
+    assert not left.keys() & {"Conversation", "Directives", "Message", "Turn"}
+
+
 def prompt_after(talk: Talk, **written: Any) -> str:
     """What changes from turn to turn, of the reply that follows directives."""
     turn = answered(talk)
@@ -85,30 +122,14 @@ def prompt_after(talk: Talk, **written: Any) -> str:
 
 def test_the_next_prompt_holds_every_part_of_the_directives(talk: Talk) -> None:
     """D11, T15, T20: scenario and step first, then what to do, in order."""
-    prompt = prompt_after(
-        talk,
-        instructions=["Ask for the day.", "Offer Friday."],
-        to_collect=["date", "time"],
-        known=[{"field": "party_size", "value": "6"}, {"field": "wish", "value": "a quiet table"}],
-        tools_pending=["check_availability_tool"],
-        avoid=["Promise a table.", "Ask for the name again."],
-    )
-    assert (
-        """<CurrentTaskAnalysis version="3">
-scenario: 1 Booking
-step: 1.1 Ask for the day
-goal of the next reply: Know the day.
-1. Ask for the day.
-2. Offer Friday.
-known: party_size: 6
-known: wish: a quiet table
-still to collect: date, time
-tools pending: check_availability_tool
-do not: Promise a table.
-do not: Ask for the name again.
-</CurrentTaskAnalysis>"""
-        in prompt
-    )
+    assert PROMPTED in prompt_after(talk, **FULL)
+
+
+def test_the_model_of_a_voice_reads_directives_in_the_same_words() -> None:
+    """T28: an update says what the next prompt would."""
+    known = [Fact(**fact) for fact in FULL["known"]]
+    view = DirectivesView(version=3, **{**WRITTEN, **FULL, "known": known})
+    assert update_text(SessionContext(directives=view)) == PROMPTED
 
 
 def test_directives_repeat_nothing_that_is_known_of_the_customer_by_now(talk: Talk) -> None:

@@ -55,10 +55,10 @@ class Forks:
         self._open = ExitStack()
         eventually(self._socket.exists)
 
-    def fork(self, argument: str, *, module: str = "forked_child") -> tuple[TextIO, Path]:
+    def fork(self, argument: str, *, module: str = "forked_child", niceness: int = 0) -> tuple[TextIO, Path]:
         """The lines that tell of a process with this argument, and the file that it writes to."""
         output = self._folder / f"{argument}.log"
-        program = Program("web", (sys.executable, "-m", module, argument))
+        program = Program("web", (sys.executable, "-m", module, argument), niceness=niceness)
         with output.open("w") as file, ask(program, server=self._socket, output=file.fileno()) as connection:
             return self._open.enter_context(connection.makefile()), output
 
@@ -87,6 +87,21 @@ def test_the_signal_that_ends_a_forked_process_is_told(forks: Forks) -> None:
     told, _ = forks.fork("sleep")
     os.kill(int(told.readline()), signal.SIGTERM)
     assert int(told.readline()) == -signal.SIGTERM
+
+
+def test_a_forked_process_lets_others_go_first_as_it_was_told(forks: Forks) -> None:
+    """So does its session, where the kernel shares processors out by session."""
+    told, _ = forks.fork("sleep", niceness=3)
+    pid, ours = int(told.readline()), os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.getpriority(os.PRIO_PROCESS, pid) == ours + 3
+    group = Path(f"/proc/{pid}/autogroup")
+    assert not group.exists() or group.read_text().rstrip().endswith("nice 3")
+
+
+def test_a_started_process_lets_others_go_first_as_it_was_told() -> None:
+    program = Program("web", (sys.executable, "-c", "import os; print(os.nice(0))"), niceness=3)
+    printed = subprocess.run(program.argv(), capture_output=True, text=True, check=True).stdout
+    assert int(printed) == os.getpriority(os.PRIO_PROCESS, 0) + 3
 
 
 def test_no_forked_process_outlives_a_killed_server(forks: Forks) -> None:

@@ -33,7 +33,9 @@ from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.effects.target import Answers, target_server
 from tests.processes import ScriptedModel
-from todos.models import StandingRule
+from todos.lifecycle import Actor
+from todos.models import StandingRule, Todo, TodoStatus
+from todos.services import edit_todo, review_again
 from tools.builtin import builtin_tools
 from tools.calling.contexts import ContextRefused, read_context
 from tools.calling.messages import LONGEST_RESULT
@@ -197,6 +199,7 @@ def test_a_tool_that_raises_ends_no_call(live: Live, bell: Probe) -> None:
     bell.raises = RuntimeError("boom")
     answer = live.call("ring_bell")
     assert "isn't known" in answer["result"]
+    assert "RuntimeError" not in answer["result"]
     [effect] = live.effects()
     assert effect.state == EffectState.UNKNOWN
 
@@ -491,6 +494,25 @@ def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: st
     assert [(answer["result"].startswith(said), answer["is_error"]) for answer in answers] == [(True, False)] * 2
     assert [effect.state for effect in live.effects()] == [EffectState.PLANNED]
     assert live.call(STOCK, CALLED, call_id="other")["result"].startswith(held)
+
+
+def test_a_call_delivered_again_after_what_failed_of_it_was_edited_asks_for_no_second_yes(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D18, E1: edited, it has another key, and is still what this call began, however much later that comes again."""
+    monkeypatch.setattr(live_calls, "RESCUED_AFTER", timedelta(0))
+    with live.tenant.tx():
+        document = definition("https://stock.example.com", moments=["live", "task"], requires_approval=True)
+        service.save(live.tenant.project, name=STOCK, document=document)
+    first = live.call(STOCK, CALLED)
+    with live.tenant.tx():
+        Effect.objects.update(state=EffectState.FAILED, attempts=1)
+        Todo.objects.update(status=TodoStatus.FAILED)
+        todo = review_again(Todo.objects.get().pk, actor=Actor("Nello"))
+        edit_todo(todo.pk, {"arguments": {"body": {**CALLED, "count": 3}}}, actor=Actor("Nello"), version=None)
+    assert live.call(STOCK, CALLED) == first
+    with live.tenant.tx():
+        assert (Effect.objects.count(), Todo.objects.count()) == (1, 1)
 
 
 def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None:

@@ -105,7 +105,7 @@ def test_the_history_says_what_changed(owner: Client, tenant: Tenant) -> None:
     owner.post(page_of(tenant), changes)
     found = owner.get(page_of(tenant, "history")).context["comparison"]["changes"]
     said = {change.label: (change.before, change.after) for change in found}
-    assert said["Kind of business"] == ("Any business", "Online shop")
+    assert said["Kind of business"] == ("Bookings", "Online shop")
     assert said["Tools it may use"] == ("all that the business allows", "none")
     assert said["Caller verification"] == ("never asked", "by a one-time code")
     assert said["Escalation “they ask for the chef”"] == ("", "they ask for the chef (then: they get a text)")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import pytest
@@ -26,7 +27,21 @@ from tests.api.documented import differences
 from tests.conftest import Tenant, empty_database, make_tenant, member_of
 from tests.walls.addresses import routes
 from tests.walls.conftest import browser
-from tests.walls.doors import ACCOUNT, ADMIN, BOOKABLE, BY_TOKEN, DOORS, FORMS, MAY, PAGES, PUBLIC, TOOL, Door, Page
+from tests.walls.doors import (
+    ACCOUNT,
+    ADMIN,
+    API,
+    BOOKABLE,
+    BY_TOKEN,
+    DOORS,
+    FORMS,
+    MAY,
+    PAGES,
+    PUBLIC,
+    TOOL,
+    Door,
+    Page,
+)
 from tests.walls.rows import tenant_models
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus, TodoType
 from tools.book.opening import Opening
@@ -52,49 +67,61 @@ class House:
     tenant: Tenant
     people: dict[Role, User]
     ids: dict[str, Any]
-    sessions: dict[str, Client] = field(default_factory=dict)
-    # The doors through which somebody wrote since it was last restored.
-    written: list[str] = field(default_factory=list)
+    # What those who wrote since it was last restored may have used up.
+    written: set[str] = field(default_factory=set)
 
     def visitor(self, role: str) -> Client:
         """The browser of one of our people, signed in once."""
-        if role not in self.sessions:
-            self.sessions[role] = browser(self.people[Role(role)])
-        return self.sessions[role]
+        return signed_in(self.people[Role(role)])
 
     def noticed(self, door: Door | Page, response: Any) -> Any:
         """The answer, and whether it is one to somebody who wrote."""
         if response.status_code < 400 and getattr(door, "method", "POST") != "GET":
-            self.written.append(str(door))
+            kind = door.route.removeprefix(API).split("/")[0]
+            self.written.update({kind} if door.route.startswith(API) else USED_UP)
         return response
 
     def restore(self) -> None:
         """What the last visitors used up is there again."""
-        if self.written:
-            self._restore()
-            self.written.clear()
+        if used_up := self.written & USED_UP.keys():
+            with self.tenant.tx():
+                for kind in used_up:
+                    USED_UP[kind](self)
+        self.written.clear()
 
-    def _restore(self) -> None:
-        with self.tenant.tx():
-            set_attribute(self.tenant.project, KEY, "Buonasera")
-            Job.objects.filter(pk=self.ids["job_id"]).update(state=State.FAILED)
-            Effect.objects.filter(pk=self.ids["effect_id"]).update(state=EffectState.UNKNOWN)
-            Promise.objects.filter(pk=self.ids["promise_id"]).update(state=PromiseState.OPEN)
-            TodoType.objects.filter(pk=self.ids["type_id"]).update(is_removed=False)
-            Conversation.objects.update(operator=None, operator_since=None)
-            StandingRule.objects.filter(pk__gt=self.ids["rule_id"]).delete()
-            KeptCase.objects.get_or_create(pk=self.ids["case_id"], defaults={"project": self.tenant.project})
-            service.save(self.tenant.project, name=self.ids["name"], document=TOOL)
-            canary = {"title": "canary", "body": "canary"}
-            Article.objects.get_or_create(project=self.tenant.project, slug=self.ids["slug"], defaults=canary)
-            self._restore_book()
 
-    def _restore_book(self) -> None:
-        project, mine = self.tenant.project, self.ids["booking_id"]
-        Booking.objects.exclude(pk=mine).delete()
-        Booking.objects.filter(pk=mine).update(state=BookingState.CONFIRMED)
-        canary = {"project": project, "name": "canary", "is_active": False}
-        Resource.objects.get_or_create(pk=self.ids["resource_id"], defaults=canary)
+def restore_article(house: House) -> None:
+    canary = {"title": "canary", "body": "canary"}
+    Article.objects.get_or_create(project=house.tenant.project, slug=house.ids["slug"], defaults=canary)
+
+
+def restore_bookings(house: House) -> None:
+    Booking.objects.exclude(pk=house.ids["booking_id"]).delete()
+    Booking.objects.filter(pk=house.ids["booking_id"]).update(state=BookingState.CONFIRMED)
+
+
+def restore_resource(house: House) -> None:
+    canary = {"project": house.tenant.project, "name": "canary", "is_active": False}
+    Resource.objects.get_or_create(pk=house.ids["resource_id"], defaults=canary)
+
+
+# How that is undone which a door uses up, by the word after api/v1/. What other doors write is in nobody's way.
+USED_UP: dict[str, Callable[[House], object]] = {
+    "attributes": lambda house: set_attribute(house.tenant.project, KEY, "Buonasera"),
+    "bookings": restore_bookings,
+    "conversations": lambda house: Conversation.objects.update(operator=None, operator_since=None),
+    "custom-tools": lambda house: service.save(house.tenant.project, name=house.ids["name"], document=TOOL),
+    "effects": lambda house: Effect.objects.filter(pk=house.ids["effect_id"]).update(state=EffectState.UNKNOWN),
+    "evaluation-cases": lambda house: KeptCase.objects.get_or_create(
+        pk=house.ids["case_id"], defaults={"project": house.tenant.project}
+    ),
+    "jobs": lambda house: Job.objects.filter(pk=house.ids["job_id"]).update(state=State.FAILED),
+    "knowledge": restore_article,
+    "promises": lambda house: Promise.objects.filter(pk=house.ids["promise_id"]).update(state=PromiseState.OPEN),
+    "resources": restore_resource,
+    "standing-rules": lambda house: StandingRule.objects.filter(pk__gt=house.ids["rule_id"]).delete(),
+    "todo-types": lambda house: TodoType.objects.filter(pk=house.ids["type_id"]).update(is_removed=False),
+}
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +201,12 @@ def house(_schema: None) -> Iterator[House]:
             "project_slug": tenant.project.slug,
         },
     )
-    made._restore()
+    made.written.update(USED_UP)
+    made.restore()
     yield made
+    # Whom these let in is gone as well.
+    signed_in.cache_clear()
+    with_key.cache_clear()
     empty_database()
 
 
@@ -189,14 +220,15 @@ def _restored(house: House) -> Iterator[None]:
 def stranger(request: pytest.FixtureRequest, house: House, passer_by: Tenant) -> Tenant:
     """Another tenant; where they write, someone new each time, who has written nothing yet."""
     asked = getattr(request.node, "callspec", None)
-    door, page = (asked.params.get(name) for name in ("door", "page")) if asked else (None, None)
-    writes = page in FORMS if page else not door or door.method != "GET"
+    door = asked.params.get("door") if asked else None
+    is_refused = asked and ("page" in asked.params or (door and door.names_a_row))
+    writes = not is_refused and not (door and door.method == "GET")
     return make_tenant(f"Stranger{uuid.uuid4().hex[:8]}") if writes else passer_by
 
 
 @pytest.fixture(scope="module")
 def passer_by(house: House) -> Tenant:
-    """One who only looks."""
+    """One who only looks, and whose every attempt to write is refused."""
     return make_tenant("PasserBy")
 
 
@@ -221,10 +253,18 @@ def filled(route: str, ids: dict[str, Any]) -> str:
     return re.sub(r"<\w+:(\w+)>", lambda found: str(ids[found[1]]), route)
 
 
+@cache
 def with_key(tenant: Tenant, *scopes: Scope, project: Project | None = None) -> Client:
+    """A client with a key of these scopes, made once: a page that lists them shows each."""
     with tenant.tx():
         new = create_key(project or tenant.project, name="table", scopes=scopes, throttled=False)
     return Client(headers={"Authorization": f"Bearer {new.secret}"})
+
+
+@cache
+def signed_in(user: User) -> Client:
+    """Somebody's browser, in which they signed in once."""
+    return browser(user)
 
 
 def nameless(response: Any) -> tuple[int, Any]:
@@ -308,6 +348,12 @@ def read_project(house: House) -> Project:
     return second_project(house.tenant)
 
 
+@pytest.fixture(scope="module")
+def written_project(house: House) -> Project:
+    """Another one, in which each door is written through once that needs no row."""
+    return second_project(house.tenant)
+
+
 @by_door
 def test_a_door_answers_as_the_document_says(door: Door, house: House) -> None:
     response = call(house.visitor(Role.OWNER), door, house, **{"X-Project": house.tenant.project.slug})
@@ -318,11 +364,11 @@ def test_a_door_answers_as_the_document_says(door: Door, house: House) -> None:
 
 @by_door
 def test_another_tenant_finds_nothing_that_a_random_id_would_not(
-    door: Door, house: House, stranger: Tenant, read_project: Project
+    door: Door, house: House, stranger: Tenant, read_project: Project, written_project: Project
 ) -> None:
     """By key, by session, and by the key of another project of the same tenant: one 404 for all."""
-    second = read_project if door.method == "GET" else second_project(house.tenant)
-    owner, slug = browser(stranger.owner), {"X-Project": stranger.project.slug}
+    second = read_project if door.method == "GET" or door.names_a_row else written_project
+    owner, slug = signed_in(stranger.owner), {"X-Project": stranger.project.slug}
     callers = [(with_key(stranger, *Scope), {}), (owner, slug), (with_key(house.tenant, *Scope, project=second), {})]
     for client, headers in callers:
         answer = call(client, door, house, **headers)
@@ -341,7 +387,7 @@ def test_another_tenant_finds_nothing_that_a_random_id_would_not(
 
 @by_door
 def test_a_strangers_session_does_not_find_our_project(door: Door, house: House, stranger: Tenant) -> None:
-    client = browser(stranger.owner)
+    client = signed_in(stranger.owner)
     answers = [
         nameless(call(client, door, house, **{"X-Project": slug}))
         for slug in (house.tenant.project.slug, "no-such-project")
@@ -454,7 +500,7 @@ def test_a_role_sees_the_page_where_its_verbs_allow(page: Page, house: House) ->
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "<" in page.route], ids=str)
 def test_a_strangers_page_is_none_at_all(page: Page, house: House, stranger: Tenant) -> None:
-    client = browser(stranger.owner)
+    client = signed_in(stranger.owner)
     answers = [look(client, page, ids) for ids in (house.ids, random_ids())]
     assert [answer.status_code for answer in answers] == [404, 404]
     assert answers[0].content == answers[1].content
@@ -474,7 +520,7 @@ def test_a_form_acts_for_nobody_without_its_verb(page: Page, house: House) -> No
 def test_a_strangers_form_is_none_at_all(page: Page, house: House, stranger: Tenant) -> None:
     slugs = (house.tenant.project.slug, "no-such-project")
     urls = ["/" + filled(page.route, {**random_ids(), "project_slug": slug}) for slug in slugs]
-    answers = [browser(stranger.owner).post(url, {"role": "viewer"}) for url in urls]
+    answers = [signed_in(stranger.owner).post(url, {"role": "viewer"}) for url in urls]
     assert [answer.status_code for answer in answers] == [404, 404]
     assert answers[0].content == answers[1].content
 
@@ -490,7 +536,7 @@ ROWS = [page for page in (*PAGES, *FORMS) if "<uuid:" in page.route or "article_
 
 @pytest.mark.parametrize("page", ROWS, ids=lambda page: f"{page}{' (form)' if page in FORMS else ''}")
 def test_another_tenants_row_is_none_in_ones_own_project(page: Page, house: House, stranger: Tenant) -> None:
-    client, slug = browser(stranger.owner), {"project_slug": stranger.project.slug}
+    client, slug = signed_in(stranger.owner), {"project_slug": stranger.project.slug}
     urls = ["/" + filled(page.route, {**random_ids(), **ids, **slug}) for ids in (house.ids, {})]
     answers = [client.post(url, {"role": "viewer"}) if page in FORMS else client.get(url) for url in urls]
     assert [answer.status_code for answer in answers] == [404, 404]
@@ -549,7 +595,7 @@ def test_the_admin_opens_to_nobody_without_a_session(house: House) -> None:
 
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])
 def test_the_admin_opens_to_no_operator_and_no_viewer(role: Role, house: House) -> None:
-    client = browser(house.people[role])
+    client = house.visitor(role)
     for url in admin_urls(house.tenant.organization.pk):
         expected = {reverse("admin:login"): 302, reverse("admin:enter", args=[house.tenant.organization.pk]): 404}
         assert client.get(url).status_code == expected.get(url, 403), url

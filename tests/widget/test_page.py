@@ -67,6 +67,23 @@ def test_it_is_set_up_with_the_first_save_and_the_line_to_copy_appears(tenant: T
 
 
 @pytest.mark.parametrize(
+    ("typed", "named"),
+    [
+        ("https://Shop.Example:443/", "https://shop.example"),
+        ("http://shop.example:80", "http://shop.example"),
+        ("http://shop.example:443", "http://shop.example:443"),
+        ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
+        ("https://Bücher.Example", "https://xn--bcher-kva.example"),
+        # Older rules made it strasse.example, which may be somebody else's.
+        ("https://straße.example", "https://xn--strae-oqa.example"),
+        ("https://☃.example", "https://xn--n3h.example"),
+    ],
+)
+def test_a_site_is_named_as_a_browser_names_it(typed: str, named: str) -> None:
+    assert origin_of(typed) == named
+
+
+@pytest.mark.parametrize(
     ("typed", "sentence"),
     [
         ("*", "A * would let in pages that you don't know"),

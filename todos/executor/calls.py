@@ -22,6 +22,7 @@ from todos.executor.work import Work, occasion_of, todo_tx
 from todos.models import Approval, Todo, TodoCall, TodoStatus
 from todos.versions import standing_approval
 from tools import ledger
+from tools.calling.attempt import BROKE_OFF
 from tools.definition import ActionType, Delivery
 from tools.execution.callback import callback_token, digest_of
 from tools.execution.caps import cap_of
@@ -115,11 +116,9 @@ async def _attempt(begun: Begun) -> Outcome:
     """What became of it. A tool that raises ends no run: what it did before isn't known (L19)."""
     try:
         return await carry_out(begun.effect, begun.occasion)
-    except (
-        Exception
-    ) as error:  # the edge to the tools: any bug of a handler becomes a result that the model and staff see
+    except Exception:  # the edge to the tools: any bug of a handler becomes a result that the model and staff see
         log.exception("%s raised.", begun.effect.tool)
-        return Outcome.unknown(f"The tool broke off ({type(error).__name__}); whether it was done isn't known.")
+        return Outcome.unknown(BROKE_OFF)
 
 
 def _begin(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import cast
 from uuid import UUID
 
 from jobs.errors import WrongState
@@ -21,11 +23,28 @@ COLLEAGUE = "a colleague"
 CHECKED = "A colleague has checked it: it was not done."
 GOES_ON = (TodoStatus.IN_PROGRESS, TodoStatus.NEEDS_ATTENTION)
 AWAITS = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED)
+CLOSED = (TodoStatus.COMPLETED, TodoStatus.REJECTED, TodoStatus.EXPIRED, TodoStatus.CANCELLED)
+NO_MORE = "Its todo is {state}, and nothing more of it is done: make another todo for this."
+RUN_IS_OVER = "The run of its todo that it belongs to is over: review that again."
 
 
 def is_of_todo(effect: Effect) -> bool:
     """Whether a todo's run carries the effect out."""
     return TodoCall.objects.filter(effect=effect).exists()
+
+
+def why_not_again(effects: Iterable[UUID]) -> Mapping[UUID, str]:
+    """Of these effects those of a todo whose run doesn't go on, so that none is done once more by itself; each with the reason."""
+    asked = list(effects)
+    over: dict[UUID, str] = {}
+    for todo in Todo.objects.filter(effect__in=asked).exclude(status__in=GOES_ON):
+        over[cast(UUID, todo.effect_id)] = _over(todo)
+    calls = TodoCall.objects.filter(effect__in=asked).select_related("step__approval", "step__todo")
+    newest = {cast(UUID, call.effect_id): call for call in calls.order_by("step__approval__version")}
+    for effect_id, call in newest.items():
+        if not _is_running(call.step.todo, call):
+            over[effect_id] = _over(call.step.todo)
+    return over
 
 
 def effect_ended(effect: Effect, outcome: Outcome) -> None:
@@ -65,7 +84,7 @@ def release(effect: Effect, *, by: UUID | None) -> Effect:
     todo, call = _locked(effect)
     standing = endings.effect_of(call)
     if not _is_running(todo, call):
-        raise WrongState(f"Its todo is {TodoStatus(todo.status).label.lower()}: review that again.")
+        raise WrongState(_over(todo))
     ledger.release(standing, by=by)
     _reopen(todo, call, answer="released", by=by)
     return standing
@@ -88,6 +107,11 @@ def _is_running(todo: Todo, call: TodoCall) -> bool:
     """Whether the run that the call is part of may go on."""
     approval = call.step.approval
     return todo.status in GOES_ON and todo.version == approval.version and approval.ended_at is None
+
+
+def _over(todo: Todo) -> str:
+    status = TodoStatus(todo.status)
+    return NO_MORE.format(state=status.label.lower()) if status in CLOSED else RUN_IS_OVER
 
 
 def _reopen(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:

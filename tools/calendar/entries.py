@@ -46,11 +46,16 @@ def wait_for_bookings(project: Project) -> None:
 
 
 def follow(booking: Booking) -> None:
-    """Plan that the calendar follows what has become of a booking, in the running transaction; nothing without a calendar."""
+    """Plan that the calendar follows what has become of a booking, in the running transaction; nothing without a calendar.
+
+    What a calendar was told of before is planned while none is connected too. It ends as not written, and is caught up with
+    when one is connected again: else the event would stand there for good as the booking was.
+    """
     _BOOKS(f"calendar:{booking.project_id}")
-    if not Source.objects.filter(project_id=booking.project_id, kind=KIND, is_enabled=True).exists():
-        return
     earlier = booking.calendar_effect_id
+    is_connected = Source.objects.filter(project_id=booking.project_id, kind=KIND, is_enabled=True).exists()
+    if not is_connected and earlier is None:
+        return
     effect = Effect.objects.create(
         project_id=booking.project_id,
         origin=EffectOrigin.BOOK,

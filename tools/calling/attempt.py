@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 # Somebody waits for the answer, with the model: what takes longer is for a commitment, or a todo.
 LONGEST_SECONDS = 5.0
+BROKE_OFF = "The tool broke off by a fault of this server; whether it was done isn't known."
 
 
 async def attempt_call(
@@ -32,9 +33,9 @@ async def attempt_call(
         if handler is None:
             return Outcome.failed("This tool can't be carried out.")
         return await handler.carry_out(arguments, occasion)
-    except Exception as error:  # the edge to the tools: any bug of a handler becomes a result that model and staff see
+    except Exception:  # the edge to the tools: any bug of a handler becomes a result that model and staff see
         logger.exception("%s raised.", name)
-        return Outcome.unknown(f"The tool broke off ({type(error).__name__}); whether it was done isn't known.")
+        return Outcome.unknown(BROKE_OFF)
 
 
 def _with_answer(outcome: Outcome) -> Outcome:

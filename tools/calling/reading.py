@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from llm.structured import Misfit, parse, parse_object
@@ -69,7 +70,10 @@ def storable(text: str) -> str:
 def call_id_of(asked: ToolCall, *, index: int, taken: Sequence[str]) -> str:
     """The model's own id, which its result has to name; made anew where two calls share one."""
     given = storable(asked.id)[:100]
-    return given if given and given not in taken else f"{given or 'call'}_{index}"
+    if given and given not in taken:
+        return given
+    made = (f"{given or 'call'}_{number}" for number in count(index))
+    return next(one for one in made if one not in taken)
 
 
 def _fitting(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:

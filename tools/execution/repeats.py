@@ -28,24 +28,25 @@ def repeat_key(kind: str, same: str | None) -> str:
 
 
 def find_same(effect: Effect) -> Effect | None:
-    """What was done already, or may have been, within the kind's window: the same thing by its key alone."""
+    """What was done already, or may have been, within the kind's window: the same thing of the same project by its key alone."""
     if not effect.repeat_key:
         return None
     rows = _same(WINDOWS.get(effect.kind, DEFAULT_WINDOW), has_conversation=effect.conversation_id is not None)
     where = [] if effect.conversation_id is None else [effect.conversation_id]
-    return next(iter(rows(effect.repeat_key, effect.pk, *where)), None)
+    return next(iter(rows(effect.repeat_key, effect.pk, effect.project_id, *where)), None)
 
 
 @cache
 def _same(window: timedelta, *, has_conversation: bool) -> Compiled[Effect]:
-    def build(key: str, effect: UUID, conversation: UUID | None = None) -> QuerySet[Effect]:
+    def build(key: str, effect: UUID, project: UUID, conversation: UUID | None = None) -> QuerySet[Effect]:
         since = Now() - Cast(Value(window), DurationField())
+        # Outside of conversations the project says whose it is: two of them may have a tool of one name.
         standing = Effect.objects.filter(
-            repeat_key=key, conversation_id=conversation, state__in=STANDING, started_at__gt=since
+            repeat_key=key, project_id=project, conversation_id=conversation, state__in=STANDING, started_at__gt=since
         )
         return standing.exclude(pk=effect).order_by("-started_at")[:1]
 
-    return Compiled(build, kinds=(str, UUID, UUID) if has_conversation else (str, UUID))
+    return Compiled(build, kinds=(str, UUID, UUID, UUID) if has_conversation else (str, UUID, UUID))
 
 
 def find_repeated(effect: Effect) -> Effect | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -253,5 +252,7 @@ def _seconds(text: str) -> float | None:
         due_at = parsedate_to_datetime(text)
     except (TypeError, ValueError):
         return None
-    seconds = (due_at - datetime.now(due_at.tzinfo or UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+    if due_at.tzinfo is None:
+        # One without a zone, or with -0000, is by Greenwich's clock like all of HTTP's dates.
+        due_at = due_at.replace(tzinfo=UTC)
+    return max(0.0, (due_at - datetime.now(UTC)).total_seconds())

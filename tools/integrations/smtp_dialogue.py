@@ -36,6 +36,15 @@ class Refused(Exception):
         self.text = f"{code} {reply.decode('utf-8', 'replace')}"[:LONGEST_EXCERPT]
 
 
+class _Credential(str):
+    """A user or a password. The library asks for ASCII, and mail servers take UTF-8 (RFC 4616)."""
+
+    __slots__ = ()
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        return super().encode("utf-8", errors)
+
+
 class _Line(smtplib.SMTP):
     """smtplib over a socket that is connected already, to an address that the guard has checked."""
 
@@ -44,6 +53,9 @@ class _Line(smtplib.SMTP):
         self.sock = sock
         # The name that STARTTLS checks the certificate against.
         self._host = host
+
+    def auth_plain(self, challenge: Any = None) -> str:
+        return _Credential(super().auth_plain(challenge))
 
 
 class Dialogue:
@@ -152,7 +164,7 @@ class Dialogue:
         if not self._settings.user:
             return
         try:
-            line.login(self._settings.user, self._password)
+            line.login(_Credential(self._settings.user), _Credential(self._password))
         except smtplib.SMTPAuthenticationError as error:
             # Raised anew out of its context, which holds the password.
             refusal = Refused("sign-in", error.smtp_code, _bytes(error.smtp_error))
@@ -172,8 +184,9 @@ class Dialogue:
             return Outcome.not_sent(
                 "The mail server offers no such TLS or sign-in; check the security under Integrations.", **kept
             )
-        why = "in time" if self._is_aborted or isinstance(error, TimeoutError) else f"({type(error).__name__})"
-        return Outcome.not_sent(f"The mail server couldn't be talked to {why}; nothing was sent.", **kept)
+        is_late = self._is_aborted or isinstance(error, TimeoutError)
+        why = "didn't answer in time" if is_late else "couldn't be reached, or broke off"
+        return Outcome.not_sent(f"The mail server {why}; nothing was sent.", **kept)
 
     def _hang_up(self) -> None:
         if self._line is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from urllib.parse import urlencode
 
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard, Response
+from projects.api.parsers import parse_value
+from projects.api.problem import ApiError
 from projects.source_kinds import TwilioSettings
 from tools.execution.outcome import Outcome
 from tools.integrations.base import LONGEST_EXCERPT, Sms, refused_sign_in
@@ -126,7 +127,7 @@ def _taken(answer: Answer, message: Sms, kept: dict[str, Any]) -> Outcome:
         "sid": answer.document.get("sid"),
         "status": answer.document.get("status"),
     }
-    if answer.document.get("status") in GIVEN_UP:
+    if str(answer.document.get("status")) in GIVEN_UP:
         return Outcome.failed(_refusal(answer), result=result, **kept)
     told = f"The text message to {message.to} was sent. It says: {message.text}"
     return Outcome.done(told, result=result, **kept)
@@ -139,13 +140,14 @@ def _refusal(answer: Answer) -> str:
 
 
 def _read(response: Response) -> Answer:
-    excerpt = response.body[:LONGEST_EXCERPT].decode("utf-8", "replace")
+    text = response.body.decode("utf-8", "replace").replace("\x00", "�")
     try:
-        found = json.loads(response.body)
-    except (ValueError, RecursionError):
+        found = parse_value(text)
+    except ApiError:
+        # What the ledger couldn't keep isn't Twilio's, and takes nothing from what its status says.
         found = None
     document = found if isinstance(found, dict) else {}
-    return Answer(response.status, document, excerpt, _seconds(response.headers.get("retry-after", "")))
+    return Answer(response.status, document, text[:LONGEST_EXCERPT], _seconds(response.headers.get("retry-after", "")))
 
 
 def _seconds(text: str) -> float | None:

@@ -19,6 +19,7 @@ from conversations.pages.desk.tabs import tabs_of
 from conversations.pages.entrance import enter, zone_of
 from conversations.pages.moments import Moment, moment_of
 from projects.api.problem import ApiError
+from projects.differences import Change as FieldChange
 from projects.models import Member, User
 from projects.models.key import Scope
 from projects.pages.shell import shell_context
@@ -31,6 +32,9 @@ PAGE = 50
 UNNAMED = "Unnamed customer"
 LABELS = {TicketState.OPEN.value: "Open", TicketState.PENDING.value: "Pending", TicketState.CLOSED.value: "Closed"}
 TONES = {"urgent": ("bad", "alert-triangle"), "high": ("warn", "chevron-up")}
+PRIORITIES = dict(TicketPriority.choices)
+# What is said in a word or two, and what is too long for a line of the history.
+WORDS, TEXTS = ("state", "priority", "assignee"), ("subject", "body")
 FIELDS = {"state": "State", "priority": "Priority", "assignee": "Assignee", "subject": "Subject", "body": "Text"}
 
 
@@ -51,10 +55,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Change:
-    """One step of a ticket's history, in words."""
+    """One step of a ticket's history: in words, and texts that were written anew, to be looked into."""
 
     actor: str
     words: Sequence[str]
+    texts: Sequence[FieldChange]
     at: Moment
 
 
@@ -144,13 +149,20 @@ def _assignees(found: Ticket) -> list[User]:
 
 
 def _told(change: TicketChange, *, zone: str) -> Change:
+    before, after = change.before, change.after
     words = [
-        f"{FIELDS.get(name, name)}: {change.before.get(name) or 'nobody'} → {value or 'nobody'}"
-        for name, value in change.after.items()
+        f"{FIELDS[name]}: {_word(name, before[name])} → {_word(name, after[name])}" for name in WORDS if name in before
     ]
     return Change(
-        change.actor, words if change.before else ["Opened the ticket"], moment_of(change.created_at, zone=zone)
+        change.actor,
+        words if before else ["Opened the ticket"],
+        [FieldChange(FIELDS[name], before[name], after[name]) for name in TEXTS if name in before],
+        moment_of(change.created_at, zone=zone),
     )
+
+
+def _word(name: str, value: str) -> str:
+    return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or "nobody"
 
 
 def _rows(entry: Entry, found: list[Ticket]) -> list[Row]:

@@ -22,6 +22,7 @@ from conversations.pages.todos.words import (
     UNTAKEN,
     first_word,
     icon_of,
+    in_titles,
     title_of_tool,
 )
 from todos.authority import needs_second
@@ -131,7 +132,7 @@ def _card(
         customer=name_of(contact),
         standing=STANDINGS[todo.status],
         remark=remark,
-        reason=todo.reason if todo.status in REASONED else "",
+        reason=in_titles(todo.reason, {*tools, *tools_of(todo)}) if todo.status in REASONED else "",
         source=SOURCES[todo.source],
         steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
         version=todo.version,

@@ -24,7 +24,7 @@ from conversations.pages.todos.contacts import UNNAMED
 from conversations.pages.todos.listing import uuid_of
 from conversations.pages.todos.reaching import CONTACT, Reach, give_contact, reaches_of
 from conversations.pages.todos.verbs import actor_of
-from conversations.pages.todos.words import title_of_tool
+from conversations.pages.todos.words import in_titles, title_of_tool
 from projects.api.problem import ApiError
 from projects.differences import Change, label_of
 from projects.models import Project
@@ -245,7 +245,7 @@ def _written(value: Any) -> str:
 
 def _why_fixed(todo: Todo) -> str:
     """Why the arguments of what the agent has arranged stay what they are; empty where they can be changed."""
-    return why_fixed(todo.effect) if todo.effect else ""
+    return in_titles(why_fixed(todo.effect), [todo.effect.tool]) if todo.effect else ""
 
 
 def _boxes(tool: CompiledTool | None, typed: Typed, boxes: Boxes) -> list[Argument]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from conversations.pages.moments import moment_of
@@ -34,17 +34,20 @@ def notes_of(
     approvals: Sequence[Approval],
     *,
     problem: str,
+    reason: str,
     unsent: Sequence[Unsent],
     is_by_hand: bool,
     is_proposal: bool,
     differs: bool,
+    tools: Iterable[str],
     zone: str,
 ) -> list[Note]:
-    """In order. `problem` keeps it from being approved, `unsent` would reach nobody though it can be; it `differs` from what was
-    approved last, or else was proposed, unless it `is_proposal`.
+    """In order. `problem` keeps it from being approved, `unsent` would reach nobody though it can be, and `reason` is why it stands
+    where it does; it `differs` from what was approved last, or else was proposed, unless it `is_proposal`. Of the names of `tools`
+    none is shown.
     """
     if todo.status == S.PENDING_REVIEW:
-        changed = [] if is_proposal else [_changed(todo, approvals, differs=differs, zone=zone)]
+        changed = [] if is_proposal else [_changed(todo, approvals, differs=differs, tools=tools, zone=zone)]
         return [*changed, *_pending(todo, approvals, problem=problem, unsent=unsent, is_by_hand=is_by_hand)]
     if todo.status == S.IN_PROGRESS and todo.taker:
         since = moment_of(todo.status_at, zone=zone).date
@@ -55,7 +58,7 @@ def notes_of(
         sentence = "It is approved, and no tool can do it."
         return [Note("warn", "hand-grab", "It waits for somebody to take it on.", sentence)]
     standing = STANDINGS[todo.status]
-    return [Note(standing.tone, standing.icon, standing.word, todo.reason)] if todo.reason else []
+    return [Note(standing.tone, standing.icon, standing.word, reason)] if reason else []
 
 
 def _pending(
@@ -87,10 +90,10 @@ def _pending(
     return notes
 
 
-def _changed(todo: Todo, approvals: Sequence[Approval], *, differs: bool, zone: str) -> Note:
+def _changed(todo: Todo, approvals: Sequence[Approval], *, differs: bool, tools: Iterable[str], zone: str) -> Note:
     """What began the version that stands, and that nothing of it happens yet."""
     event = TodoEvent.objects.filter(todo=todo, version=todo.version).order_by("at", "id").first()
-    by = f"{happening_of(event, zone).sentence} " if event else ""
+    by = f"{happening_of(event, tools=tools, zone=zone).sentence} " if event else ""
     was_approved = any(approval.version < todo.version for approval in approvals)
     before = "approved" if was_approved else "proposed"
     title = f"It changed after it was {before}." if differs else f"It is again as it was {before}."

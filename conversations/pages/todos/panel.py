@@ -22,12 +22,11 @@ from conversations.pages.todos.plan import Content, Plan, plan_of
 from conversations.pages.todos.run_log import runs_of
 from conversations.pages.todos.story import story_of
 from conversations.pages.todos.wishes import wishes_against
-from conversations.pages.todos.words import SOURCES, STANDINGS, approvers_of, first_word
+from conversations.pages.todos.words import SOURCES, STANDINGS, approvers_of, first_word, in_titles
 from projects.permissions import Entry
 from todos.approvals import unsent_of, why_not_runnable
 from todos.authority import needs_second, wanted_role
 from todos.content import compiled_tools, content_of, hash_of
-from todos.executor.resume import GOES_ON
 from todos.lifecycle import AGENT
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from todos.reaching import Unsent
@@ -82,6 +81,11 @@ class Read:
     problem: str
     unsent: Sequence[Unsent]
     effects: Sequence[Effect]
+
+    @property
+    def tool_names(self) -> set[str]:
+        """Those that a sentence about it may name, the ones that are gone among them."""
+        return {*self.tools, *self.content["tools"], *(effect.tool for effect in self.effects)}
 
     @property
     def is_in_review(self) -> bool:
@@ -162,11 +166,13 @@ def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
     notes = notes_of(
         todo,
         read.approvals,
-        problem=read.problem,
+        problem=in_titles(read.problem, read.tool_names),
+        reason=in_titles(todo.reason, read.tool_names),
         unsent=[] if read.problem else read.unsent,
         is_by_hand=read.is_by_hand,
         is_proposal=before is None,
         differs=before is not None and _without_repeats(before) != _without_repeats(read.content),
+        tools=read.tool_names,
         zone=zone,
     )
     named = [read.tools[name] for name in read.content["tools"] if name in read.tools]
@@ -186,15 +192,15 @@ def _done(read: Read, *, zone: str) -> dict[str, Any]:
     questions = ask([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
     return {
         "runs": runs_of(todo, tools=read.tools, zone=zone),
-        "story": story_of(todo, zone=zone),
-        "effects": [Done(row.pk, title_of(row), standing_of(row), row.error) for row in effects],
+        "story": story_of(todo, tools=read.tool_names, zone=zone),
+        "effects": [
+            Done(row.pk, title_of(row), standing_of(row), in_titles(row.error, read.tool_names)) for row in effects
+        ],
         "repeatable": [
             Done(row.pk, title_of(row), standing_of(row), "") for row in effects if _is_repeatable(todo, row)
         ],
         "questions": questions,
         "questions_count": len(questions),
-        # While its run goes on it is done at once what did not happen; else with the next yes, if at all.
-        "is_answered_alone": todo.status not in GOES_ON,
         "once_more": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
     }
 

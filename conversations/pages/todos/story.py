@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from conversations.pages.moments import Moment, moment_of
-from conversations.pages.todos.words import STANDINGS
+from conversations.pages.todos.words import STANDINGS, in_titles
 from todos.models import Todo, TodoEvent
 
 WORDS = {
@@ -59,12 +60,15 @@ class Happening:
         return f"{self.words}{by} on {self.at.date}.{f' {self.reason}' if self.reason else ''}"
 
 
-def story_of(todo: Todo, *, zone: str) -> list[Happening]:
-    """Everything that ever happened to the todo, the oldest first."""
-    return [happening_of(event, zone) for event in TodoEvent.objects.filter(todo=todo).order_by("at", "id")]
+def story_of(todo: Todo, *, tools: Iterable[str], zone: str) -> list[Happening]:
+    """Everything that ever happened to the todo, the oldest first; with the titles of `tools` for their names."""
+    return [
+        happening_of(event, tools=tools, zone=zone)
+        for event in TodoEvent.objects.filter(todo=todo).order_by("at", "id")
+    ]
 
 
-def happening_of(event: TodoEvent, zone: str) -> Happening:
+def happening_of(event: TodoEvent, *, tools: Iterable[str], zone: str) -> Happening:
     """One entry in words."""
     standing = STANDINGS.get(event.to_status)
     return Happening(
@@ -72,7 +76,7 @@ def happening_of(event: TodoEvent, zone: str) -> Happening:
         icon=standing.icon if standing else "pencil",
         words=_words(event),
         by=event.actor,
-        reason=str(event.detail.get("reason", "")) or _changed(event),
+        reason=in_titles(str(event.detail.get("reason", "")), tools) or _changed(event),
         version=event.version,
         at=moment_of(event.at, zone=zone),
     )

@@ -11,12 +11,12 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, QueryDict
 
 from conversations.pages.todos.listing import uuid_of
-from conversations.pages.todos.words import approved_unreached
+from conversations.pages.todos.words import approved_unreached, in_titles
 from projects.api.problem import ApiError
 from projects.models.key import Scope
 from projects.permissions import Entry
 from todos.by_hand import complete_todo, fail_todo, take_todo
-from todos.content import recipients_of
+from todos.content import recipients_of, tools_of
 from todos.lifecycle import Actor
 from todos.models import Todo, TodoStatus
 from todos.rules import end_rule
@@ -52,7 +52,7 @@ def act(request: HttpRequest, entry: Entry, todo: Todo) -> bool:
         with transaction.atomic():
             messages.success(request, verb(todo, entry, request.POST))
     except (ApiError, PermissionDenied) as error:
-        messages.warning(request, str(error))
+        messages.warning(request, in_titles(str(error), tools_of(todo)))
         return False
     return wish in DECISIONS
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 from conversations.pages.effect_words import Standing
 from projects.models import Role
@@ -90,6 +91,15 @@ def title_of_tool(name: str) -> str:
     words = name.removesuffix("_tool").split("_")
     title = " ".join(SPELLED.get(word, word) for word in words)
     return capitalised(title)
+
+
+def in_titles(sentence: str, names: Iterable[str]) -> str:
+    """A sentence in which tools have their titles; programs read it with their names."""
+    # A name of one word reads as well, and may be a word of the sentence's own.
+    technical = [re.escape(name) for name in names if "_" in name]
+    if not sentence or not technical:
+        return sentence
+    return re.sub(rf"\b(?:{'|'.join(technical)})\b", lambda found: title_of_tool(found[0]), sentence)
 
 
 def approvers_of(role: str) -> str:

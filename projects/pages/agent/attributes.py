@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from projects.agent_sentences import SettingsRefused
 from projects.attribute_changes import AttributeEdit, change_attributes, check_new_key, text_of_value
 from projects.attributes import ENUMS, Resolved, every_attribute, unset_attribute
-from projects.known_settings import KNOWN_SETTINGS, SETTING, KnownSetting
+from projects.known_settings import KNOWN_SETTINGS, NOTED, SETTING, KnownSetting
 from projects.model_choice import KEY_ATTRIBUTE
 from projects.models import Project, User
 from projects.models.attribute import AttributeType
@@ -44,7 +44,7 @@ class Row:
     @property
     def short(self) -> str:
         """The name without the words that all the product's settings begin with."""
-        return f"…{self.key.removeprefix(SETTING)}" if self.key.startswith(SETTING) else self.key
+        return f"…\N{WORD JOINER}{self.key.removeprefix(SETTING)}" if self.key.startswith(SETTING) else self.key
 
 
 @login_required
@@ -147,7 +147,7 @@ def _row(
     return Row(
         index=index,
         key=key,
-        label=known.label if known else key,
+        label=known.label if known else NOTED.get(key, key),
         type=kind,
         text="" if kind is AttributeType.SECRET else standing if text is None else text,
         was=standing,

@@ -18,13 +18,13 @@ from projects.differences import differences
 from projects.models import AgentVersion, Project
 from projects.pages.agent.abilities import abilities_of
 from projects.pages.agent.boxes import Boxes
-from projects.pages.agent.sections import BUSINESS, OTHER_TABS, SECTIONS, Section, complete
+from projects.pages.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Section, complete
 from projects.pages.agent.step_tools import step_tools
 from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.prompt_budget import PromptBudget, prompt_budget
 from projects.prompt_weight import weigh
-from projects.starters import is_still_example
+from projects.starters import are_example_hours, left_of_example
 from projects.tenancy import tenant_tx
 
 
@@ -65,7 +65,10 @@ def form_context(
     if section.has_budget:
         context["budget"] = _budget(entry, context["document"])
     if section is BUSINESS:
-        context["is_example"] = is_still_example(document["business_context"], business=document["business_name"])
+        context["made_up"] = left_of_example(document["business_context"])
+    if section is HOURS:
+        with tenant_tx(entry.project.organization.pk):
+            context["is_example"] = are_example_hours(entry.project, document["hours"])
     if section.slug == "abilities":
         with tenant_tx(entry.project.organization.pk):
             context["abilities"] = abilities_of(entry.project)

@@ -52,6 +52,14 @@ MODELS = Section(
     models.read,
     models.show,
 )
+HOURS = Section(
+    "hours",
+    "Hours",
+    "When you are open. The intents, and what the agent says of today, follow them.",
+    hours.read,
+    hours.show,
+    problems=hours.problems,
+)
 SECTIONS = (
     BUSINESS,
     Section(
@@ -78,14 +86,7 @@ SECTIONS = (
         rows.intents.show,
         has_budget=True,
     ),
-    Section(
-        "hours",
-        "Hours",
-        "When you are open. The intents, and what the agent says of today, follow them.",
-        hours.read,
-        hours.show,
-        problems=hours.problems,
-    ),
+    HOURS,
     Section(
         "behaviour",
         "Behaviour",

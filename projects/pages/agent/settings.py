@@ -12,14 +12,15 @@ from django.views.decorators.http import require_http_methods
 
 from projects.agent_sentences import SettingsRefused
 from projects.agent_versions import ChangedMeanwhile, Edit, change_agent
-from projects.model_key import change_key, has_stored_key
+from projects.model_key import change_key, has_stored_key, is_key_lost
 from projects.models import AgentVersion, User
 from projects.models.key import Scope
 from projects.pages.agent.entries import Node, number_of, read_entries, text_of
 from projects.pages.agent.page import form_context, tab_url
-from projects.pages.agent.sections import MODELS, SECTIONS, Section
+from projects.pages.agent.sections import HOURS, MODELS, SECTIONS, Section
 from projects.permissions import Entry, enter_project
 from projects.services import latest_agent_version
+from projects.starters import confirm_hours
 from projects.tenancy import tenant_tx
 
 BY_SLUG = {section.slug: section for section in SECTIONS}
@@ -42,6 +43,7 @@ def show_section(request: HttpRequest, context: dict[str, object], entry: Entry,
     """The page of a section whose form is ready."""
     with tenant_tx(entry.project.organization.pk):
         context["has_key"] = has_stored_key(entry.project)
+        context["is_key_lost"] = is_key_lost(entry.project)
     return render(request, "agent/section.html", context, status=status)
 
 
@@ -71,10 +73,13 @@ def _apply(entry: Entry, section: Section, *, entries: Node, author: User) -> st
     with tenant_tx(entry.project.organization.pk):
         before = latest_agent_version(entry.project)
         after = change_agent(entry.project, edit)
+        is_confirmed = section is HOURS and confirm_hours(entry.project)
         has_new_key = section is MODELS and _save_key(entry, entries, before=before, after=after)
     if after.number != before.number:
         joined = f", together with version {before.number}" if edit.started_from != before.number else ""
         return f"Saved as version {after.number}{joined}. The next turn uses it."
+    if is_confirmed:
+        return "Nothing was different: these hours now count as yours."
     return "The key is saved." if has_new_key else "Nothing was different, so nothing was saved."
 
 

@@ -15,11 +15,17 @@ from projects.pages.people.moments import Moment, moment
 from projects.permissions import Entry
 
 SHOWN = 500
+LINES = {
+    Role.OWNER: "Does everything an admin does, and decides who the owners are.",
+    Role.ADMIN: "Sets up the agent, its tools and knowledge, invites members and makes API keys, and does everything an operator does.",
+    Role.OPERATOR: "Talks with customers, approves todos, handles tickets and bookings, and answers what happened. Changes no settings.",
+    Role.VIEWER: "Sees everything that an operator sees, and changes nothing.",
+}
 
 
 @dataclass(frozen=True)
 class RoleChoice:
-    """A role in a list of choices: its name, and what it may do."""
+    """A role in a list of choices: its name, and what it may do in one sentence or two."""
 
     value: str
     title: str
@@ -75,8 +81,8 @@ def roles_for(role: Role) -> list[RoleChoice]:
 
 
 def choice_of(role: str) -> RoleChoice:
-    title, _, line = Role(role).label.partition(": ")
-    return RoleChoice(value=role, title=title, line=line.capitalize())
+    title, _, _ = Role(role).label.partition(": ")
+    return RoleChoice(value=role, title=title, line=LINES[Role(role)])
 
 
 def member_rows(entry: Entry, *, refused: Mapping[str, str]) -> list[MemberRow]:

@@ -23,6 +23,7 @@ from projects.pages.people.once import keep_once, take_once
 from projects.pages.shell import shell_context
 from projects.permissions import Entry, enter_project
 from projects.tenancy import tenant_tx
+from projects.verticals import VERTICALS
 from projects.widget_theme import LANGUAGES, POSITIONS, SCHEMES, WidgetTheme
 from projects.widgets import WidgetEdit, edit_of, facts_of, find_widget, renew_shopper_secret, save_widget, theme_of
 
@@ -147,11 +148,14 @@ def _preview(project: Project, widget: Widget | None) -> dict[str, Any]:
     version = project.agent_version
     config = version.config if version else None
     theme = theme_of(widget)
+    openers = config.openers if config else []
     return {
         "name": config.agent_name if config else project.name,
         "business": config.business_name if config else project.name,
-        "suggestions": list(config.openers[:3]) if config else [],
-        "capabilities": ["ticket_escalation", "order_status", "kb_article_card"],
+        "suggestions": list(openers[:3]),
+        "capabilities": sorted(VERTICALS[config.vertical if config else "generic"].capabilities),
+        # What a customer of this business might begin with.
+        "asked": openers[0] if openers else "",
         "greeting": theme.greeting,
         "language": theme.language,
         "theme": {**theme.palette(), "position": theme.position, "scheme": theme.scheme},

@@ -1,4 +1,6 @@
 // Saving: by key, in one field, and not without a warning when something typed would be lost.
+import { offerKeys } from "../keys.js";
+
 const KEPT = new Set(["csrfmiddlewaretoken"]);
 
 /** A request holds at most a thousand fields, so a form goes out as one: its names and values in order. */
@@ -23,6 +25,7 @@ export function watchChanges(form) {
   addEventListener("beforeunload", (event) => {
     if (changed) event.preventDefault();
   });
+  offerKeys(["⌘ S", "Save"]);
   document.addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() !== "s" || !(event.metaKey || event.ctrlKey) || event.altKey) return;
     event.preventDefault();

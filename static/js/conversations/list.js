@@ -1,5 +1,6 @@
 // The list by keyboard: J and K move, Enter opens, / searches. A filter that changes is applied at once, and so is news.
 import { Fresh } from "../desk/fresh.js";
+import { offerKeys } from "../keys.js";
 import { searchFurther } from "./further.js";
 
 const live = document.getElementById("live");
@@ -11,15 +12,11 @@ function step(by) {
   next?.focus();
 }
 
-const isTyping = (target) => target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
-
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  const action = { j: () => step(1), k: () => step(-1), "/": () => document.getElementById("q")?.select() }[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
-});
+offerKeys(
+  ["J K", "Next conversation, the one before", { j: () => step(1), k: () => step(-1) }],
+  ["↵", "Open"],
+  ["/", "Search", { "/": () => document.getElementById("q")?.select() }],
+);
 
 live.addEventListener("change", ({ target }) => {
   if (target.matches("#find select, #find [type=checkbox]")) target.form.requestSubmit();

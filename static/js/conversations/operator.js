@@ -1,19 +1,29 @@
 // The operator's part of a conversation: T takes it over, H hands it back, and what is written goes to the customer.
 import { Composer } from "../composer.js";
+import { offerKeys } from "../keys.js";
 
 // What came in for the operator has no event of its own.
 const EVERY_MS = 5_000;
-const TYPING = "input, textarea, select, [contenteditable]";
 
 export class Operator {
   /** `take` is the bar, which the server writes; `refresh()` asks for it again. */
   constructor({ api, conversation, take, form, refused, refresh, onMessage }) {
     Object.assign(this, { api, conversation, take, form, refused, refresh, onMessage });
     take.addEventListener("submit", (event) => this.pressed(event));
-    document.addEventListener("keydown", (event) => this.key(event));
-    if (form) this.composer = new Composer({ form, onSend: (content) => this.send(content) });
+    if (form) this.begin();
     setInterval(() => this.isMine && !document.hidden && this.refresh(), EVERY_MS);
     new MutationObserver(() => this.fit()).observe(take, { childList: true });
+  }
+
+  begin() {
+    this.composer = new Composer({ form: this.form, onSend: (content) => this.send(content) });
+    offerKeys(
+      ["T", "Take over; on a call, claim the request", { t: () => this.press("t") }],
+      ["H", "Hand back to the agent", { h: () => this.press("h") }],
+      ["↵", "Send what you wrote"],
+      ["⇧ ↵", "New line"],
+      ["esc", "Leave the field"],
+    );
   }
 
   get isMine() {
@@ -27,13 +37,8 @@ export class Operator {
     if (this.isMine && !document.querySelector(":popover-open")) this.composer.field.focus();
   }
 
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
-    if (document.querySelector("dialog[open], :popover-open")) return;
-    const button = this.take.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
-    if (!button) return;
-    event.preventDefault();
-    button.click();
+  press(key) {
+    this.take.querySelector(`[data-key="${key}"]`)?.click();
   }
 
   /** What the API does is done without leaving the page; any other form is sent as it stands. */

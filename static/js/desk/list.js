@@ -1,4 +1,5 @@
 // A list by keyboard: J and K move, Enter opens. It changes while one looks.
+import { offerKeys } from "../keys.js";
 import { Fresh } from "./fresh.js";
 
 const live = document.getElementById("live");
@@ -9,12 +10,6 @@ function step(by) {
   rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-  const by = { j: 1, k: -1 }[event.key];
-  if (!by) return;
-  event.preventDefault();
-  step(by);
-});
+offerKeys(["J K", "Next in the list, the one before", { j: () => step(1), k: () => step(-1) }], ["↵", "Open"]);
 
 new Fresh(live);

@@ -1,6 +1,6 @@
 // The board: todos that open beside it, deciding by keyboard, and what changes while one looks.
 import { h, icon } from "../dom.js";
-import { Keys } from "../keys.js";
+import { offerKeys } from "../keys.js";
 import { toaster } from "../toast.js";
 import { Live } from "./live.js";
 import { parsed, swap, swapBoard } from "./swap.js";
@@ -137,22 +137,18 @@ root.addEventListener("submit", (event) => {
 
 addEventListener("popstate", () => visit(location.href, { how: "replaceState" }));
 
-new Keys({
-  dialog: document.getElementById("keys"),
-  opener: document.querySelector("[data-keys-open]"),
-  bindings: {
-    j: () => move(1),
-    k: () => move(-1),
-    a: () => press("a"),
-    r: () => press("r"),
-    e: () => press("e"),
-    t: () => press("t"),
-    y: () => find('[data-key="y"]')?.click(),
-    d: () => find('[data-key="d"]')?.click(),
-    n: () => document.getElementById("new")?.click(),
-    escape: () => find("#close")?.click(),
-  },
-});
+offerKeys(["J K", "Next todo, the one before", { j: () => move(1), k: () => move(-1) }], ["↵", "Open"]);
+// Who may decide has the button to make one.
+if (document.getElementById("new"))
+  offerKeys(
+    ["A", "Approve what is shown", { a: () => press("a") }],
+    ["R", "Reject", { r: () => press("r") }],
+    ["T", "Take it on: do it by hand", { t: () => press("t") }],
+    ["E", "Edit", { e: () => press("e") }],
+    ["Y D", "Did it happen? Yes, or it did not", { y: () => find('[data-key="y"]')?.click(), d: () => find('[data-key="d"]')?.click() }],
+    ["N", "New todo", { n: () => document.getElementById("new").click() }],
+  );
+offerKeys(["esc", "Close", { escape: () => find("#close")?.click() }]);
 
 new Live({ address: () => root.dataset.news, stamp: () => root.dataset.stamp, refresh });
 tellBriefly();

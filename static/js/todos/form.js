@@ -1,4 +1,6 @@
 // A form of todos: ⌘S saves, Esc leaves, and a choice that changes the form is applied at once.
+import { offerKeys } from "../keys.js";
+
 const form = document.getElementById("form");
 const TYPING = "input, textarea, select";
 
@@ -11,6 +13,7 @@ for (const select of form.querySelectorAll("[data-chooses]")) {
 for (const select of form.querySelectorAll("[data-kind]"))
   select.addEventListener("change", () => form.requestSubmit(form.querySelector("[value=look]")));
 
+offerKeys(["⌘ S", "Save"], ["esc", "Leave without saving"]);
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() === "s" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();

@@ -1,5 +1,6 @@
 // The list of tools: filtered as one types, J and K move, C makes a tool, / filters. On a phone it gives way to the chosen tool.
-const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+import { offerKeys } from "../keys.js";
+
 const filter = document.getElementById("filter");
 const rows = [...document.querySelectorAll(".tl-list [data-row]")];
 
@@ -17,20 +18,13 @@ function step(by) {
   shown[Math.max(0, Math.min(shown.length - 1, at < 0 ? 0 : at + by))]?.focus();
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
-  if (document.querySelector("dialog[open], :popover-open")) return;
-  const actions = {
-    j: () => step(1),
-    k: () => step(-1),
-    "/": () => filter.select(),
-    c: () => document.getElementById("new-tool")?.click(),
-  };
-  const action = actions[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
-});
+const fresh = document.getElementById("new-tool");
+offerKeys(
+  ["J K", "Next tool, the one before", { j: () => step(1), k: () => step(-1) }],
+  ["↵", "Open"],
+  ["/", "Filter", { "/": () => filter.select() }],
+  ...(fresh ? [["C", "New custom tool", { c: () => fresh.click() }]] : []),
+);
 
 // A switch or a choice is taken at once; a form that removes something asks first.
 for (const form of document.querySelectorAll("[data-submits]"))

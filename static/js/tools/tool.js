@@ -1,6 +1,7 @@
 // One tool: its editor, its secrets, a trial of it and a rehearsal.
 import { Api } from "../api.js";
 import { h, note } from "../dom.js";
+import { offerKeys } from "../keys.js";
 import { Tabs } from "../tabs.js";
 import { toaster } from "../toast.js";
 import { Checking, renderState, whole } from "./checking.js";
@@ -45,6 +46,8 @@ class Tool {
     if (at("secrets")) new Secrets({ api: this.api, name: this.name, toast: this.toast });
     this.openTab();
     document.addEventListener("keydown", (event) => this.pressed(event));
+    if (this.draft && this.canEdit) offerKeys(["⌘ S", "Save"]);
+    if (this.trial) offerKeys(["⌘ ↵", "Evaluate the words"]);
   }
 
   get name() {

@@ -12,13 +12,13 @@ const agent = JSON.parse(document.getElementById("preview-agent").textContent);
 const stage = document.getElementById("preview");
 
 const message = (id, role, content, blocks = []) => ({ id, seq: Number(id), role, content, blocks, turn: id });
+// A shop's customer asks for an order; any other asks what customers of this business ask, and is answered so that it fits whatever that is.
+const order = { number: "2214", status: "on its way", items: [{ name: "Gift card", quantity: 2 }] };
+const said = agent.capabilities.includes("order_status")
+  ? ["Where is my order?", "It is on its way, and arrives on Friday.", { type: "order_list", orders: [order] }]
+  : [agent.asked || "Hello, I have a question", "I’m looking into it. If you would rather talk to a person, press the button.", { type: "escalation_button", escalation: "1" }];
 const talk = {
-  ordered: () => [
-    message("1", "user", "Where is my order?"),
-    message("2", "agent", "It is on its way, and arrives on Friday.", [
-      { type: "order_list", orders: [{ number: "2214", status: "on its way", items: [{ name: "Olio nuovo", quantity: 2 }] }] },
-    ]),
-  ],
+  ordered: () => [message("1", "user", said[0]), message("2", "agent", said[1], [said[2]])],
   drafts: new Map(),
   outbox: [],
 };
@@ -31,7 +31,7 @@ function typed() {
 
 function draw() {
   stage.replaceChildren();
-  const actions = { write() {}, askForPerson() {}, hasAsked: () => false, opened() {}, closed() {} };
+  const actions = { write() {}, askForPerson() {}, hasAsked: () => false, known: () => "", opened() {}, closed() {} };
   const panel = new Panel({ ...makeHost(stage), agent: { ...agent, ...typed() }, base: location.origin, actions });
   panel.open({ focus: false });
   panel.render(talk);

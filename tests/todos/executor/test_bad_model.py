@@ -81,6 +81,7 @@ def test_a_tool_that_raises_ends_no_run(
     runs.says()
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
     assert "isn't known" in runs.result(todo)
+    assert "RuntimeError" not in runs.result(todo)
     assert (todo.status, len(runs.steps(todo))) == ("needs_attention", 2)
     assert any(
         record.levelname == "ERROR" and "the tool has a bug" in str(record.exc_info) for record in caplog.records

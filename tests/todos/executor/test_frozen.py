@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from cryptography.fernet import Fernet
+
+from projects.attributes import set_attribute
+from projects.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
+from projects.models.attribute import AttributeType
+from tests.pipeline.conftest import configure
 from tests.todos.executor.conftest import LETTER, Runs
 
 
@@ -12,3 +20,23 @@ def test_an_approved_e_mail_goes_out_as_it_was_approved(runs: Runs) -> None:
     assert (todo.status, effect.state, effect.origin, effect.adapter) == ("completed", "done", "todo", "outbox")
     assert effect.result["message"] == {**LETTER, "to": "ada@example.com", "name": "Ada Lovelace"}
     assert runs.model.requests("execute") == []
+
+
+def lose_key(runs: Runs, settings: Any) -> None:
+    """The project has a model of its own, whose key was encrypted with one that is gone."""
+    configure(runs.tenant, model_base_url="https://models.example/v1")
+    with runs.tenant.tx():
+        set_attribute(runs.tenant.project, KEY_ATTRIBUTE, "sk-lost", type=AttributeType.SECRET)
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+
+
+def test_what_asks_no_model_needs_no_key_of_one(runs: Runs, settings: Any) -> None:
+    lose_key(runs, settings)
+    assert runs.carry_out(runs.frozen()).status == "completed"
+
+
+def test_a_todo_that_asks_one_fails_at_once_and_says_where_to_write_the_key(runs: Runs, settings: Any) -> None:
+    lose_key(runs, settings)
+    todo = runs.carry_out(runs.todo(runs.kind("send_email_to_caller")))
+    assert (todo.status, todo.reason) == ("failed", UNREADABLE_KEY)
+    assert [job.attempts for job in runs.jobs()] == [1]
