@@ -192,7 +192,10 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no typ
         try:
             return crypto.decrypt(encrypted_text, organization_id=NO_TENANT, field="mfa")
         except crypto.WrongSecret as error:
-            raise self.validation_error("lost_secret") from error
+            lost = self.validation_error("lost_secret")
+            # A page that only counts what is left of the recovery codes opens all the same.
+            lost.silent_variable_failure = True
+            raise lost from error
 
 
 def signed_in_of_late(request: HttpRequest) -> bool:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.effects.decisions import resolve
+from jobs.attempt import FAULT
 from jobs.models import Job, State
 from jobs.services import run_again
 from projects.source_kinds import KINDS
@@ -211,7 +212,7 @@ def test_a_job_that_failed_for_good_can_be_run_again(
         broken.setattr(calendar_lane, "event_of", lambda *about, **more: 1 / 0)
         write()
     effect = told_of(desk, booking)
-    assert (effect.state, effect.error) == (EffectState.UNKNOWN, "division by zero")
+    assert (effect.state, effect.error) == (EffectState.UNKNOWN, FAULT)
     scripted.answer(201)
     with desk.tenant.tx():
         run_again(desk.project, Job.objects.get(lane="calendar", state=State.FAILED).pk)

@@ -90,6 +90,8 @@ def test_codes_whose_key_was_lost_can_be_turned_off(tenant: Tenant, settings: An
     turn_on(client)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     assert client.get(reverse("mfa_index")).status_code == 200
+    for page in ("mfa_view_recovery_codes", "mfa_download_recovery_codes"):
+        assert "No code can be checked" in client.get(reverse(page), follow=True).content.decode()
     client.post(reverse("mfa_deactivate_totp"))
     assert not Authenticator.objects.filter(user=tenant.owner).exists()
 

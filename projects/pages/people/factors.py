@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, ClassVar, cast
 from urllib.parse import urlencode
 
@@ -23,6 +25,7 @@ from allauth.mfa.webauthn.views import (
 from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -51,6 +54,20 @@ class PasskeyRow:
 class FactorsPage(IndexView):  # type: ignore[misc]  # allauth has no types
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return {**super().get_context_data(**kwargs), "passkeys": passkey_rows(cast(User, self.request.user))}
+
+
+def unless_lost(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A page of recovery codes; where they can't be read any more, the page of all factors, which says why."""
+
+    @wraps(page)
+    def answer(request: HttpRequest) -> HttpResponse:
+        try:
+            return page(request)
+        except ValidationError as lost:
+            messages.error(request, lost.messages[0])
+            return redirect("mfa_index")
+
+    return answer
 
 
 @login_required
