@@ -1,4 +1,4 @@
-"""Which way the imports point (design section 1). A new arrow that goes up fails here."""
+"""Which way the imports point. A new arrow that goes up fails here."""
 
 from __future__ import annotations
 

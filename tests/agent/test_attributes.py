@@ -54,7 +54,6 @@ def test_a_form_posted_as_it_was_shown_changes_nothing(owner: Settings) -> None:
 
 @pytest.mark.parametrize("written", ["True", "true", "1", True])
 def test_a_switch_is_typed_however_it_is_written(tenant: Tenant, written: object) -> None:
-    """D3"""
     with tenant.tx():
         Attribute.objects.filter(key=SMS).delete()
         set_attribute(tenant.project, SMS, written)
@@ -69,7 +68,7 @@ def test_a_switch_turns_its_tool_off(owner: Settings) -> None:
 
 
 def test_a_projects_own_value_wins_whichever_was_written_first(tenant: Tenant) -> None:
-    """D4: also in what a turn reads beside its project, and of secrets."""
+    """Also in what a turn reads beside its project, and of secrets."""
     with tenant.tx():
         set_attribute(tenant.project, "house_rule", "ours")
         set_attribute(tenant.project, "token", "our-token", type=AttributeType.SECRET)
@@ -87,7 +86,7 @@ def test_a_projects_own_value_wins_whichever_was_written_first(tenant: Tenant) -
 
 
 def test_without_a_type_the_standing_one_holds(tenant: Tenant) -> None:
-    """D3, S2: a new value of a secret is no text for everyone to read, nor where only the organization has one."""
+    """A new value of a secret is no text for everyone to read, nor where only the organization has one."""
     with tenant.tx():
         row = Attribute(project=None, key="everybody's", type=AttributeType.SECRET)
         fill(row, "the-first")
@@ -101,13 +100,11 @@ def test_without_a_type_the_standing_one_holds(tenant: Tenant) -> None:
 
 @pytest.mark.parametrize("kind", [AttributeType.STRING, AttributeType.SECRET])
 def test_what_is_to_be_text_is_text(tenant: Tenant, kind: AttributeType) -> None:
-    """D3"""
     with tenant.tx(), pytest.raises(WrongValue, match="count must be text, not a number"):
         set_attribute(tenant.project, "count", 5, type=kind)
 
 
 def test_of_a_secret_that_becomes_a_text_nothing_stays(tenant: Tenant) -> None:
-    """S2"""
     with tenant.tx():
         set_attribute(tenant.project, "token", "canary", type=AttributeType.SECRET)
         set_attribute(tenant.project, "token", "for everyone", type=AttributeType.STRING)
@@ -116,7 +113,7 @@ def test_of_a_secret_that_becomes_a_text_nothing_stays(tenant: Tenant) -> None:
 
 
 def test_a_projects_own_value_can_be_given_up_for_the_organizations(owner: Settings) -> None:
-    """D4: the origin is shown."""
+    """The origin is shown."""
     with owner.tenant.tx():
         Attribute.objects.create(project=None, key="greeting", type=AttributeType.STRING, value="Ciao")
         set_attribute(owner.tenant.project, "greeting", "Salve")
@@ -177,8 +174,9 @@ def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settin
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 
+@pytest.mark.requirement("L09")
 def test_who_saves_at_the_same_moment_is_told(tenant: Tenant) -> None:
-    """L09: the later of the two waits, and then sees what the earlier has set."""
+    """The later of the two waits, and then sees what the earlier has set."""
 
     def change(text: str) -> None:
         with tenant.tx():
@@ -204,7 +202,6 @@ def test_who_chose_the_same_is_in_nobodys_way(owner: Settings) -> None:
 
 
 def test_a_value_that_is_no_choice_is_refused_with_those_that_are(tenant: Tenant) -> None:
-    """D3"""
     key = f"{GATES}booking_cancellation_type"
     with tenant.tx(), pytest.raises(WrongValue, match="must be one of endpoint, project, manual, not 'never'"):
         set_attribute(tenant.project, key, "never")

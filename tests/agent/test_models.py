@@ -66,7 +66,7 @@ def test_a_restored_version_brings_no_other_address_back_to_a_key(with_key: Sett
 
 
 def test_a_key_that_no_key_opens_any_more_is_written_again(with_key: Settings, settings: Any) -> None:
-    """S2: after the operator's key was lost the page opens and says so, tries nothing, and takes a new one."""
+    """After the operator's key was lost the page opens and says so, tries nothing, and takes a new one."""
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     said = "The stored key can’t be read any more"
     assert said in with_key.page("models")
@@ -106,7 +106,7 @@ def test_the_api_removes_a_key_that_no_other_stands_behind(with_key: Settings, a
 
 
 def test_a_key_is_a_secret_however_it_is_written(owner: Settings, api: Client) -> None:
-    """S4: it is never shown, and never stored as a text."""
+    """It is never shown, and never stored as a text."""
     address = f"/api/v1/attributes/{KEY_ATTRIBUTE}"
     answer = api.put(address, {"value": SECRET}, content_type="application/json").json()
     assert (answer["type"], answer["value"], stored_key(owner)) == ("secret", None, SECRET)

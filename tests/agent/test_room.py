@@ -1,4 +1,4 @@
-"""How much of a request the settings take, functions and all, and what is said where too little is left (T02, T08)."""
+"""How much of a request the settings take, functions and all, and what is said where too little is left."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from tests.agent.conftest import Settings
 from tests.agent.controls import controls_of
 from tools.calling.offer import read_offer
 from tools.definition import Moment
+
+pytestmark = pytest.mark.requirement("T02")
+
 
 KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
 
@@ -42,8 +45,9 @@ def weight(**parts: int) -> Weight:
     return Weight({**KIND, **parts}, channel="chat", limit=25_000, least=4_000)
 
 
+@pytest.mark.requirement("T08")
 def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
-    """T08: what the model may call goes along with every request."""
+    """What the model may call goes along with every request."""
     everything, none = weight_of(owner), weight_of(owner, enabled_tools=[])
     with owner.tenant.tx():
         offer = read_offer(Moment.TURN, owner.tenant.project, channel=everything.channel)

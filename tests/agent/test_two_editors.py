@@ -117,7 +117,7 @@ def test_changes_within_one_item_are_joined_by_what_it_is_known_by(name: str) ->
 
 
 def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings, second: Settings) -> None:
-    """S4: somebody else has changed the address since the form was opened."""
+    """Somebody else has changed the address since the form was opened."""
     ours, theirs = "https://models.example/v1", "https://elsewhere.example/v1"
     owner.change("models", model_base_url=ours)
     form = second.form("models")
@@ -128,7 +128,7 @@ def test_a_key_goes_to_no_address_that_it_was_not_written_beside(owner: Settings
 
 
 def test_an_attribute_that_two_add_at_once_is_one(tenant: Tenant) -> None:
-    """D3: the later value holds, and neither is told of a mistake of ours."""
+    """The later value holds, and neither is told of a mistake of ours."""
 
     def put(value: str) -> None:
         with tenant.tx():
@@ -147,8 +147,9 @@ def saved_at(text: str, kind: TodoType) -> str:
     return str(moment)
 
 
+@pytest.mark.requirement("L09")
 def test_a_type_of_todos_that_was_saved_meanwhile_is_not_saved_over(owner: Settings, tenant: Tenant) -> None:
-    """L09, T10: who may approve would else be what it was when the other's page was opened."""
+    """Who may approve would else be what it was when the other's page was opened."""
     fields = {"name": "Letter", "description": "A letter", "tools": []}
 
     with tenant.tx():

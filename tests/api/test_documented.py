@@ -61,8 +61,9 @@ def test_the_directives_are_those_that_thoughts_write() -> None:
     assert {*get_type_hints(WrittenPayload)} == {*KeyDirectives.model_fields}
 
 
+@pytest.mark.requirement("W08")
 def test_a_turn_that_used_a_tool_is_as_documented(turns: Turns, bell: Probe, api: Client) -> None:
-    """W08: each hop with its calls."""
+    """Each hop with its calls."""
     turns.calls_tool(NAME, {"times": 2}, text="One moment.")
     turns.calls_tool(NAME, "no JSON object")
     turns.says("It rang twice.")

@@ -50,6 +50,7 @@ def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None
     assert api.get(f"/api/v1/{address}").status_code == 200
 
 
+@pytest.mark.requirement("W06", "F13")
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
@@ -65,7 +66,7 @@ def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None
     ],
 )
 def test_a_value_of_none_of_those_that_there_are_is_refused(api: Client, address: str, sentence: str | None) -> None:
-    """It found nothing, as if there were none (W06, F13)."""
+    """It found nothing, as if there were none."""
     error = error_of(api.get(f"/api/v1/{address}"), status=400)
     assert error["field"] == address.rpartition("=")[0].split("?")[1].split("&")[-1]
     assert error["message"] == sentence or (sentence is None and "must be one of: " in error["message"])

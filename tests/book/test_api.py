@@ -71,7 +71,7 @@ def test_no_moment_is_a_bad_request(api: Client, day: str, starts_at: str) -> No
 
 @pytest.mark.parametrize("phone", ["call me", "12"])
 def test_what_is_no_number_books_nothing(api: Client, desk: Desk, day: str, phone: str) -> None:
-    """T11: a text of ours would reach nobody, and the booking wouldn't be found by it."""
+    """A text of ours would reach nobody, and the booking wouldn't be found by it."""
     refusal = error(post(api, "bookings", {"starts_at": f"{day}T19:00", "party_size": 2, "phone": phone}), 400)
     assert (refusal["code"], refusal["field"]) == ("invalid_phone", "phone")
     assert refusal["message"] == f"phone: {phone} is not a phone number. {EXAMPLE}"
@@ -117,8 +117,9 @@ def test_a_local_time_that_the_clocks_skip_is_refused(api: Client, desk: Desk) -
     assert (refusal["code"], refusal["message"]) == ("closed", "The clocks skip 02:30 on that day.")
 
 
+@pytest.mark.requirement("F07")
 def test_who_is_met_stays_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
-    """F07: also while a colleague is free then."""
+    """Also while a colleague is free then."""
     desk.stock(("Dr. Adler", "person", 1, 30), ("Dr. Weber", "person", 2, 30), ("Two", "table", 2, 30))
     with desk.tenant.tx():
         ids = dict(Resource.objects.values_list("name", "pk"))
@@ -128,8 +129,8 @@ def test_who_is_met_stays_unless_another_is_named(api: Client, desk: Desk, day: 
     assert patch(api, path, {"resource": str(ids["Two"])}).json()["resource"]["name"] == "Two"
 
 
+@pytest.mark.requirement("F07")
 def test_a_room_stays_a_room_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
-    """F07"""
     desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30))
     with desk.tenant.tx():
         ids = dict(Resource.objects.values_list("name", "pk"))

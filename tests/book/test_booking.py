@@ -73,12 +73,13 @@ def moved(desk: Desk, booking: Booking, clock: str, party_size: int = 2) -> Book
         return move(booking, desk.project, starts_at=rome(27, clock), party_size=party_size, now=NOW)
 
 
+@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(
     ("asked", "given"),
     [("Lena", "Lena"), ("dr weber", "Dr. Weber"), ("weber", "Dr. Weber"), ("Table 1", "Table 1"), ("Ele", "Elena")],
 )
 def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given: str) -> None:
-    """F07: and nobody of a longer name once they are taken."""
+    """And nobody of a longer name once they are taken."""
     people = ("Elena", "Lena", "Dr. Weber", "Dr. Weberling")
     desk.stock(*((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90))
     assert desk.book(EVENING, wish=Wish(2, name=asked)).resource.name == given

@@ -1,4 +1,4 @@
-"""Zip codes and products, from the project's own data (N29, N30)."""
+"""Zip codes and products, from the project's own data."""
 
 from __future__ import annotations
 
@@ -101,9 +101,10 @@ def test_the_agent_is_told_whether_a_zip_code_is_served(desk: Desk, asked: str, 
     assert outcome.result["served"] is (asked == "00184")
 
 
+@pytest.mark.requirement("N29")
 @pytest.mark.parametrize("words", ["Trastevere", "double-oh one eight four", "?"])
 def test_what_is_no_zip_code_is_asked_for_again(desk: Desk, words: str) -> None:
-    """N29: that no code is such a word says nothing of where the customer lives."""
+    """That no code is such a word says nothing of where the customer lives."""
     with desk.tenant.tx():
         set_attribute(desk.project, zip_codes.KEY, SERVED)
     outcome = desk.run("check_zip_code_served_tool", zip_code=words)
@@ -140,6 +141,7 @@ def test_the_agent_is_told_what_is_available(desk: Desk) -> None:
     assert {asked: desk.run("check_product_or_service_availability", product=asked).told for asked in TOLD} == TOLD
 
 
+@pytest.mark.requirement("N30")
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
@@ -153,7 +155,7 @@ def test_the_agent_is_told_what_is_available(desk: Desk) -> None:
     ],
 )
 def test_a_product_is_found_by_its_words_and_not_inside_another(asked: str, found: list[str]) -> None:
-    """N30: that there is tea is no answer about a steak."""
+    """That there is tea is no answer about a steak."""
     names = ("Tea", "Licorice", "Rice bowl", "Hamburger", "拉面")
     menu = products.read_products([{"name": name, "available": True} for name in names])
     assert [product.name for product in products.find_products(asked, menu)] == found

@@ -65,7 +65,7 @@ def test_the_page_shows_the_booking_without_a_session(booking: Booking) -> None:
 
 @pytest.mark.parametrize("language", WORDS)
 def test_the_page_is_in_each_language_of_the_widget(language: str, desk: Desk, booking: Booking) -> None:
-    """D25: every word of it, with the same gaps, and what is said after a change."""
+    """Every word of it, with the same gaps, and what is said after a change."""
     assert set(WORDS) == set(LANGUAGES) - {"auto"}
     gaps = {key: sorted(set(GAP.findall(text)) - {"{noun}"}) for key, text in WORDS[language].items()}
     assert gaps == {key: sorted(set(GAP.findall(text)) - {"{noun}"}) for key, text in WORDS["en"].items()}
@@ -81,7 +81,6 @@ def test_the_page_is_in_each_language_of_the_widget(language: str, desk: Desk, b
 
 
 def test_the_days_are_in_the_page_s_language(booking: Booking) -> None:
-    """D25"""
     text = Client(headers={"Accept-Language": "it"}).get(path_of(booking)).content.decode()
     with override("it"):
         assert f"<span>{date_format(booking.starts_at, 'l')}</span>" in text
@@ -135,8 +134,9 @@ def test_the_customer_moves_the_booking(desk: Desk, booking: Booking) -> None:
     assert (now(desk, booking).starts_at, now(desk, booking).party_size) == (later, 3)
 
 
+@pytest.mark.requirement("F07")
 def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
-    """F07: an appointment with Dr. Weber is moved to a time of Dr. Weber's; a table at that time isn't one."""
+    """An appointment with Dr. Weber is moved to a time of Dr. Weber's; a table at that time isn't one."""
     desk.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
     now_, dr_weber = timezone.now(), Wish(1, name="Dr. Weber")
     met = desk.book(booking.starts_at, now=now_, wish=dr_weber)
@@ -154,8 +154,9 @@ def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
     assert "That table, room or person takes no bookings." in page(met)
 
 
+@pytest.mark.requirement("F07")
 def test_a_room_stays_a_room_as_long_as_one_is_large_enough(desk: Desk, booking: Booking) -> None:
-    """F07: who has booked a room isn't given the smaller table, nor offered its times; ten people fit nowhere else."""
+    """Who has booked a room isn't given the smaller table, nor offered its times; ten people fit nowhere else."""
     desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))
     now_, salon = timezone.now(), Wish(2, name="Salon")
     mine = desk.book(booking.starts_at, now=now_, wish=salon)

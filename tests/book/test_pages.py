@@ -64,8 +64,9 @@ def board(desk: Desk, day: date, *, now: datetime, bookings: list[Booking] | Non
     return made
 
 
+@pytest.mark.requirement("F07")
 def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
-    """F07: from the hour that it is on, until it closes."""
+    """From the hour that it is on, until it closes."""
     desk.configure(hours={"fri": [["12:00", "14:00"], ["18:00", "20:00"]]}, holidays=[])
     shown = board(desk, rome(27, "12:00").date(), now=rome(27, "13:30"))
     cells = shown.rows[0].cells
@@ -74,8 +75,9 @@ def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
     assert [hour.text for hour in shown.hours] == [f"{hour}:00" for hour in range(12, 20)]
 
 
+@pytest.mark.requirement("F07")
 def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
-    """F07: what the board shows as free is."""
+    """What the board shows as free is."""
     desk.configure(hours={}, holidays=[])
     desk.stock(("Two", "table", 2, 50))
     late, early = desk.book(rome(27, "19:00")), desk.book(rome(27, "18:00"))
@@ -84,8 +86,9 @@ def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
     assert taken == [("18:00", 4), ("19:00", 4)]
 
 
+@pytest.mark.requirement("F07")
 def test_a_night_stands_on_both_of_its_days(owner: Client, desk: Desk, booking: Booking) -> None:
-    """F07: who sits until one is there on the day that begins at midnight."""
+    """Who sits until one is there on the day that begins at midnight."""
     late = desk.book(
         booking.starts_at.astimezone(ZoneInfo("Europe/Rome")).replace(hour=23, minute=30), now=timezone.now()
     )
@@ -157,8 +160,8 @@ def test_what_cant_be_booked_is_said_in_the_form(owner: Client, desk: Desk, book
     assert "Choose a time." in owner.post(address(desk, "bookings"), {"date": day_of(booking)}).content.decode()
 
 
+@pytest.mark.requirement("F07")
 def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk) -> None:
-    """F07"""
     with desk.tenant.tx():
         opening, day = Opening(config_of(desk.project)), timezone.now().date()
     while opening.moment(datetime(day.year, day.month, day.day, 2, 30)) is not None:  # noqa: DTZ001 - local
@@ -168,8 +171,9 @@ def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk
     assert "The clocks skip this time on that day; choose another." in text
 
 
+@pytest.mark.requirement("F07")
 def test_a_strip_of_days_for_customers_begins_today(desk: Desk) -> None:
-    """F07: what is past is offered to nobody."""
+    """What is past is offered to nobody."""
     with desk.tenant.tx():
         opening = Opening(config_of(desk.project))
     today = NOW.date()
@@ -304,15 +308,17 @@ def remove_meanwhile(desk: Desk, resource: Resource) -> Any:
     return meanwhile('FROM "tools_resource"', remove)
 
 
+@pytest.mark.requirement("F07")
 def test_a_second_click_on_remove_finds_it_removed(owner: Client, desk: Desk, two: Resource) -> None:
-    """F07: whoever clicked twice, or at once with a colleague, has what they wanted."""
+    """Whoever clicked twice, or at once with a colleague, has what they wanted."""
     with remove_meanwhile(desk, two):
         response = owner.post(address(desk, "resource_remove", two.pk), follow=True)
     assert (response.status_code, "Two is removed." in response.content.decode()) == (200, True)
 
 
+@pytest.mark.requirement("F07")
 def test_what_somebody_removes_meanwhile_is_not_found(owner: Client, api: Client, desk: Desk, two: Resource) -> None:
-    """F07: at the page and at the API."""
+    """At the page and at the API."""
     form = {"name": "Two", "kind": "table", "capacity": 3, "slot_minutes": 90}
     with remove_meanwhile(desk, two):
         assert owner.post(address(desk, "resource_change", two.pk), form).status_code == 404

@@ -34,9 +34,9 @@ def failed(outcome: Outcome) -> str:
     return outcome.told
 
 
+@pytest.mark.requirement("T22", "T24")
 @pytest.mark.parametrize("name", BOOK_TOOLS)
 def test_a_promise_opens_a_wait_and_the_agent_speaks_with_the_result(name: str) -> None:
-    """T22, T24"""
     handler = builtin_tools()[name].handler
     assert handler is not None
     assert (handler.wait_seconds > 0, handler.tells) == (True, True)
@@ -51,8 +51,8 @@ def test_every_argument_says_what_it_is(name: str) -> None:
     assert all(field["description"] for field in fields.values())
 
 
+@pytest.mark.requirement("T27")
 def test_a_check_tells_what_is_free(desk: Desk) -> None:
-    """T27"""
     outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4, with_whom=None)
     assert outcome.ending is Ending.DONE
     assert outcome.told.startswith("Friday 27 November at 19:00: a table for 4 is free. Also free: 18:30,")
@@ -80,6 +80,7 @@ def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any
     assert failed(desk.run("check_availability_tool", **arguments)).startswith(sentence)
 
 
+@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -93,7 +94,7 @@ def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any
 def test_a_check_of_what_cant_be_booked_is_done_and_says_so(
     desk: Desk, arguments: dict[str, Any], sentence: str
 ) -> None:
-    """F07: whoever promised to look it up has kept their word."""
+    """Whoever promised to look it up has kept their word."""
     outcome = desk.run("check_availability_tool", **arguments)
     assert (outcome.ending, outcome.result["free"]) == (Ending.DONE, False)
     assert outcome.told.startswith(sentence)
@@ -118,8 +119,9 @@ def test_a_booking_is_told_with_its_code(desk: Desk) -> None:
     assert (booking.starts_at, booking.phone, booking.notes) == (EVENING, "+39065550199", "a quiet corner")
 
 
+@pytest.mark.requirement("F07")
 def test_what_is_no_number_is_asked_for_again(desk: Desk) -> None:
-    """F07: the agent is told so, and nothing is booked under it."""
+    """The agent is told so, and nothing is booked under it."""
     for tool in ("create_booking_tool", "create_meeting_tool", "book_appointment"):
         assert failed(desk.run(tool, **{**AGREED, "phone": "the usual one"})) == (
             "Nothing was booked: the usual one is not a phone number. Ask for it again, with its country, "
@@ -161,7 +163,7 @@ def test_the_same_effect_again_tells_the_same_booking(desk: Desk) -> None:
 
 
 def test_what_was_cancelled_before_it_was_told_is_not_told_as_booked(desk: Desk) -> None:
-    """E3: an attempt that was not heard of had booked it, and the customer has called it off since."""
+    """An attempt that was not heard of had booked it, and the customer has called it off since."""
     occasion = desk.occasion()
     desk.run("create_booking_tool", occasion, **AGREED)
     with desk.tenant.tx():
@@ -211,8 +213,8 @@ def test_a_search_finds_by_code(desk: Desk) -> None:
     )
 
 
+@pytest.mark.requirement("N23")
 def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
-    """N23"""
     later, sooner = desk.book(rome(28, "19:00")), desk.book(EVENING)
     past = desk.book(rome(21, "19:00"))
     occasion = desk.occasion(at=rome(22, "12:00"))
@@ -221,8 +223,9 @@ def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
     assert desk.run("search_booking_tool", occasion, code=past.code).result["bookings"] == []
 
 
+@pytest.mark.requirement("N23")
 def test_a_number_and_a_letter_find_nobody(desk: Desk) -> None:
-    """N23, D14: a letter is in every name."""
+    """A letter is in every name."""
     desk.book(EVENING)
     assert desk.run("search_booking_tool", phone=ADA.phone, name="a").result["bookings"] == []
 

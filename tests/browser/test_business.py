@@ -174,8 +174,9 @@ def test_a_mail_server_is_connected_tried_and_disconnected(page: Page, app: App)
     assert source_of(app.tenant, "smtp") is None
 
 
+@pytest.mark.requirement("T17")
 def test_staff_see_what_is_said_and_learned_as_it_happens(page: Page, app: App) -> None:
-    """T17: what the observer learns is readable in the page, and leads to the words."""
+    """What the observer learns is readable in the page, and leads to the words."""
     begun = app.call("/conversations", {"channel": "chat", "persona": {"external_id": "guest"}})
     open_page(page, app, "conversations")
     page.get_by_role("link", name=re.compile("Unnamed customer")).click()
@@ -214,8 +215,9 @@ def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, a
     assert now(app.tenant, booking).state == BookingState.CANCELLED
 
 
+@pytest.mark.requirement("F17")
 def test_what_was_typed_beside_a_saved_resource_still_stands(page: Page, app: App) -> None:
-    """F17: each row is saved by itself; the page that comes back loses nothing of the others, nor of one that was refused."""
+    """Each row is saved by itself; the page that comes back loses nothing of the others, nor of one that was refused."""
     open_page(page, app, "resources")
     page.get_by_label("Name of Table 1", exact=True).fill("Veranda")
     page.get_by_label("Minutes of Table 2", exact=True).fill("75")

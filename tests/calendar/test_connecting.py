@@ -1,4 +1,4 @@
-"""A calendar as a connection: what is refused when it is saved, and the trial of it (D24, F17)."""
+"""A calendar as a connection: what is refused when it is saved, and the trial of it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ READ_ONLY = b"""<multistatus xmlns="DAV:"><response><href>/c/</href><propstat><p
     ],
 )
 def test_a_calendar_that_cannot_work_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
-    """D24: when it is saved, with a sentence at its field."""
+    """When it is saved, with a sentence at its field."""
     with pytest.raises(SettingsRefused) as refused:
         checked_settings(CALDAV, {"url": "https://cal.example.com/dav/anna/work/", "user": USER, **typed})
     assert list(refused.value.errors) == [field]
@@ -52,7 +52,6 @@ def test_a_calendar_that_cannot_work_is_refused(typed: dict[str, str], field: st
 
 
 def test_a_password_goes_to_its_own_calendar_only(desk: Desk, calendar: Calendar) -> None:
-    """D24"""
     with pytest.raises(SettingsRefused, match="for another address"):
         connect(desk.tenant, calendar.url.replace("anna", "bert"), password="")
 
@@ -90,10 +89,11 @@ def staff(desk: Desk) -> Staff:
     return Staff(desk)
 
 
+@pytest.mark.requirement("F07")
 def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
     desk: Desk, staff: Staff, calendar: Calendar
 ) -> None:
-    """D24, F07: its password is never shown."""
+    """Its password is never shown."""
     booking = to_come(desk)
     assert staff.connect(calendar.url) == 302
     write()
@@ -103,8 +103,9 @@ def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
     assert PASSWORD not in page
 
 
+@pytest.mark.requirement("F07")
 def test_what_is_booked_while_it_is_connected_is_written_to_it(desk: Desk, staff: Staff, calendar: Calendar) -> None:
-    """D24, F07: neither misses the other: who books looks for a calendar, and who connects one for bookings."""
+    """Neither misses the other: who books looks for a calendar, and who connects one for bookings."""
     forget(desk.tenant)
     with meanwhile("projects_source", lambda: staff.connect(calendar.url)) as connected:
         booking = to_come(desk)
@@ -113,8 +114,9 @@ def test_what_is_booked_while_it_is_connected_is_written_to_it(desk: Desk, staff
     assert [event["UID"] for event in calendar.events()] == [event_uid(booking)]
 
 
+@pytest.mark.requirement("F17")
 def test_a_calendar_that_answers_is_told_as_one(desk: Desk, staff: Staff, calendar: Calendar) -> None:
-    """D24, F17: and is asked again from then on."""
+    """And is asked again from then on."""
     booking = to_come(desk)
     write()
     calendar.ask("DELETE")
@@ -137,22 +139,21 @@ def test_a_calendar_that_answers_is_told_as_one(desk: Desk, staff: Staff, calend
 def test_what_is_no_calendar_is_told_as_none(
     desk: Desk, staff: Staff, calendar: Calendar, path: str, sentence: str
 ) -> None:
-    """D24: by a real server."""
+    """By a real server."""
     connect(desk.tenant, f"http://127.0.0.1:{calendar.port}{path}")
     tried = staff.tries()
     assert tried["ok"] is False
     assert sentence in tried["sentence"]
 
 
+@pytest.mark.requirement("F17")
 def test_a_wrong_password_is_said_and_needs_attention(desk: Desk, staff: Staff, calendar: Calendar) -> None:
-    """D24, F17"""
     staff.connect(calendar.url, password="wrong")
     assert "refuses the user name or the password" in staff.tries()["sentence"]
     assert "Needs attention" in staff.page()
 
 
 def test_a_calendar_that_cannot_be_written_is_said(staff: Staff, scripted: ScriptedCalendar) -> None:
-    """D24"""
     scripted.answer(207, READ_ONLY)
     assert staff.tries() == {
         "ok": False,
@@ -165,7 +166,7 @@ def test_a_calendar_that_cannot_be_written_is_said(staff: Staff, scripted: Scrip
 def test_a_calendar_that_may_be_written_or_does_not_say_is_one(
     privilege: str, staff: Staff, scripted: ScriptedCalendar
 ) -> None:
-    """D24: RFC 3744 has several names for it, and not every server speaks it."""
+    """RFC 3744 has several names for it, and not every server speaks it."""
     told = READ_ONLY.replace(b"<read/>", f"<{privilege}/>".encode())
     silent = re.sub(rb"<current-user-privilege-set>.*</current-user-privilege-set>", b"", READ_ONLY)
     scripted.answer(207, told if privilege else silent)
@@ -175,7 +176,7 @@ def test_a_calendar_that_may_be_written_or_does_not_say_is_one(
 def test_the_trial_writes_what_the_calendar_refused_before(
     desk: Desk, staff: Staff, scripted: ScriptedCalendar
 ) -> None:
-    """E4: so that staff who set it right needs no other button."""
+    """So that staff who set it right needs no other button."""
     scripted.answer(507)
     to_come(desk)
     write()

@@ -1,6 +1,8 @@
-"""What counts as a calendar: something to book in the book, or a connected calendar that works (F06, F07, F12)."""
+"""What counts as a calendar: something to book in the book, or a connected calendar that works."""
 
 from __future__ import annotations
+
+import pytest
 
 from projects.sources import mark_needs_reauth
 from tests.book.conftest import Desk
@@ -14,15 +16,17 @@ def gate(desk: Desk) -> str:
         return needs_calendar(read_state(desk.project, channel="chat"))
 
 
+@pytest.mark.requirement("F07")
 def test_the_book_is_a_calendar(desk: Desk) -> None:
-    """F07: as it was before one could be connected."""
+    """As it was before one could be connected."""
     assert gate(desk) == ""
     desk.stock()
     assert gate(desk) == NO_CALENDAR
 
 
+@pytest.mark.requirement("F06", "F07", "F12")
 def test_a_connected_calendar_is_one_while_it_takes_our_sign_in(desk: Desk) -> None:
-    """F06, F07, F12: and its refusal takes nothing from what the book can do."""
+    """And its refusal takes nothing from what the book can do."""
     desk.stock()
     source = connect(desk.tenant, "https://cal.example.com/dav/anna/work/")
     assert gate(desk) == ""

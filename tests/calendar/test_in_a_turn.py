@@ -1,4 +1,4 @@
-"""A calendar that is connected, in whole turns: an event blocks a time, a booking appears, a refusal ends nothing (F07, F17)."""
+"""A calendar that is connected, in whole turns: an event blocks a time, a booking appears, a refusal ends nothing."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def ask(turns: Turns, tool: str, arguments: dict[str, Any]) -> tuple[str, str]:
     return turns.result(turn), turn.reply.content
 
 
+@pytest.mark.requirement("F07")
 def test_an_event_blocks_a_time_and_a_booking_appears(agent: tuple[Turns, Calendar]) -> None:
-    """F07"""
     turns, calendar = agent
     day = open_day(turns.tenant)
     calendar.add(f"DTSTART;TZID=Europe/Rome:{day:%Y%m%d}T190000", "DURATION:PT1H")
@@ -58,8 +58,9 @@ def test_an_event_blocks_a_time_and_a_booking_appears(agent: tuple[Turns, Calend
     assert "Table for 2: Ada" in {event["SUMMARY"] for event in calendar.events()}
 
 
+@pytest.mark.requirement("F17")
 def test_a_refused_sign_in_ends_no_turn(agent: tuple[Turns, Calendar]) -> None:
-    """F17: the model reads a sentence, the customer gets a reply, the connection is marked, the effect is done."""
+    """The model reads a sentence, the customer gets a reply, the connection is marked, the effect is done."""
     turns, calendar = agent
     connect(turns.tenant, calendar.url, password=f"{PASSWORD}-of-old")
     told, reply = ask(turns, "check_availability", evening(turns))

@@ -1,4 +1,4 @@
-"""A worker dies while it writes to the calendar, by a real SIGKILL; another takes over, and there is one event (E1, E3)."""
+"""A worker dies while it writes to the calendar, by a real SIGKILL; another takes over, and there is one event."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tenant(database: None) -> Tenant:
 def test_a_killed_writing_ends_in_one_event(
     desk: Desk, processes: Zygote, caldav_server: Radicale, local: None, label: str
 ) -> None:
-    """E1, E3: before the first byte, and after the last one whose answer nobody put down."""
+    """Before the first byte, and after the last one whose answer nobody put down."""
     calendar = caldav_server.calendar()
     connect(desk.tenant, calendar.url)
     doomed = processes.worker(crash_at=f"{label}:1")

@@ -1,9 +1,10 @@
-"""The customer's page of a booking goes by the calendar too: what it shows, and what it moves to (F07)."""
+"""The customer's page of a booking goes by the calendar too: what it shows, and what it moves to."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -28,8 +29,8 @@ def page_of(booking: Booking) -> str:
     return Client().get(f"/b/{make_token(booking)}").content.decode()
 
 
+@pytest.mark.requirement("F07")
 def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
-    """F07"""
     booking = to_come(desk)
     assert ">13:00<" in page_of(booking)
     take(calendar, day_of(booking))
@@ -38,8 +39,9 @@ def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
     assert ">20:00<" in page
 
 
+@pytest.mark.requirement("F07")
 def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) -> None:
-    """F07: taken after the page was shown."""
+    """Taken after the page was shown."""
     booking = to_come(desk)
     day = day_of(booking)
     take(calendar, day)
@@ -50,8 +52,9 @@ def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) 
         assert Booking.objects.get().starts_at == booking.starts_at
 
 
+@pytest.mark.requirement("F07")
 def test_it_goes_by_the_book_while_the_calendar_is_down(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """F07: and a booking that is over asks nobody."""
+    """And a booking that is over asks nobody."""
     scripted.answer(503)
     booking = to_come(desk)
     assert ">13:00<" in page_of(booking)

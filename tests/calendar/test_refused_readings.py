@@ -1,4 +1,4 @@
-"""A calendar that is down, slow or hostile costs a refused reading: the book goes on, and the agent is told (F07)."""
+"""A calendar that is down, slow or hostile costs a refused reading: the book goes on, and the agent is told."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def check(desk: Desk) -> Outcome:
     return desk.run("check_availability_tool", **ASKED)
 
 
+@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(
     ("status", "body", "problem"),
     [
@@ -75,7 +76,7 @@ def check(desk: Desk) -> Outcome:
 def test_what_cannot_be_read_leaves_the_book_as_it_is(
     desk: Desk, scripted: ScriptedCalendar, status: int, body: bytes, problem: str
 ) -> None:
-    """F07: the agent hears that nobody looked, staff why."""
+    """The agent hears that nobody looked, staff why."""
     scripted.answer(status, body)
     outcome = check(desk)
     assert outcome.ending is Ending.DONE
@@ -85,10 +86,11 @@ def test_what_cannot_be_read_leaves_the_book_as_it_is(
     assert scripted.methods == ["REPORT"]
 
 
+@pytest.mark.requirement("F07")
 def test_a_calendar_that_is_silent_is_not_waited_for(
     desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F07: five seconds in all, shortened here."""
+    """Five seconds in all, shortened here."""
     assert calendar_server.ANSWERED_WITHIN_S < calendar_server.SEEN_WITHIN_S == 5.0
     monkeypatch.setattr(calendar_server, "ANSWERED_WITHIN_S", 0.2)
     scripted.answers = [None]
@@ -97,10 +99,11 @@ def test_a_calendar_that_is_silent_is_not_waited_for(
     assert "did not answer within 0.2 seconds" in outcome.result["calendar"]
 
 
+@pytest.mark.requirement("F07")
 def test_an_answer_that_takes_long_to_read_is_not_waited_for(
     desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F07: the reading is part of the five seconds."""
+    """The reading is part of the five seconds."""
     monkeypatch.setattr(calendar_server, "SEEN_WITHIN_S", 0.2)
     is_over = Event()
     monkeypatch.setattr(calendar_server, "busy_spans", lambda *about, **more: is_over.wait(30))
@@ -109,8 +112,8 @@ def test_an_answer_that_takes_long_to_read_is_not_waited_for(
     assert "takes too long" in outcome.result["calendar"]
 
 
+@pytest.mark.requirement("F07")
 def test_one_event_that_makes_no_sense_hides_no_other(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """F07"""
     nonsense = [
         document(),
         document("DTSTART:yesterday"),
@@ -126,6 +129,7 @@ def test_one_event_that_makes_no_sense_hides_no_other(desk: Desk, scripted: Scri
     assert outcome.result["free"] is False
 
 
+@pytest.mark.requirement("F07")
 def test_without_a_calendar_nobody_is_asked(desk: Desk) -> None:
-    """F07: and nothing is said of one."""
+    """And nothing is said of one."""
     assert "calendar" not in check(desk).result

@@ -1,5 +1,4 @@
-"""A calendar that refuses the sign-in: staff is told once, the agent kindly, and it is left alone until it is connected again
-(F17)."""
+"""A calendar that refuses the sign-in: staff is told once, the agent kindly, and it is left alone until it is connected again."""
 
 from __future__ import annotations
 
@@ -31,9 +30,10 @@ def page_of(desk: Desk) -> str:
     return client.get(reverse("agent", kwargs=section)).content.decode()
 
 
+@pytest.mark.requirement("F17")
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_sign_in_is_told_kindly_and_noted(desk: Desk, scripted: ScriptedCalendar, status: int) -> None:
-    """F17: no exception, no secret; the book is asked alone."""
+    """No exception, no secret; the book is asked alone."""
     scripted.answer(status, b"Forbidden")
     outcome = desk.run("check_availability", **ASKED)
     assert outcome.ending is Ending.DONE
@@ -43,17 +43,17 @@ def test_a_refused_sign_in_is_told_kindly_and_noted(desk: Desk, scripted: Script
     assert source_of(desk.tenant).needs_reauth is True
 
 
+@pytest.mark.requirement("F17")
 def test_a_wrong_password_is_refused_by_a_real_server(desk: Desk, calendar: Calendar) -> None:
-    """F17"""
     connect(desk.tenant, calendar.url, password="wrong")
     assert BY_THE_BOOK in desk.run("book_appointment", **ASKED).told
     assert source_of(desk.tenant).needs_reauth is True
 
 
+@pytest.mark.requirement("F17")
 def test_staff_is_told_once_of_two_that_are_refused_at_once(
     desk: Desk, scripted: ScriptedCalendar, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """F17"""
     scripted.answer(401)
     scripted.together = Barrier(2)
     handler = builtin_tools()["check_availability"].handler
@@ -70,8 +70,8 @@ def test_staff_is_told_once_of_two_that_are_refused_at_once(
     assert sum("has to be connected again" in record.message for record in caplog.records) == 1
 
 
+@pytest.mark.requirement("F17")
 def test_it_is_not_asked_again_until_it_is_connected_again(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """F17"""
     scripted.answer(401)
     for tool in ("check_availability", "check_availability_tool", "book_appointment"):
         assert BY_THE_BOOK in desk.run(tool, **ASKED).told
@@ -82,8 +82,8 @@ def test_it_is_not_asked_again_until_it_is_connected_again(desk: Desk, scripted:
     assert scripted.methods == ["REPORT", "REPORT"]
 
 
+@pytest.mark.requirement("F17")
 def test_staff_sees_the_banner(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """F17"""
     assert "Needs attention" not in page_of(desk)
     scripted.answer(401)
     desk.run("check_availability", **ASKED)
@@ -93,8 +93,9 @@ def test_staff_sees_the_banner(desk: Desk, scripted: ScriptedCalendar) -> None:
     assert "1 to be connected again under Integrations" in page
 
 
+@pytest.mark.requirement("F17")
 def test_a_write_that_is_refused_notes_it_too(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """F17: the booking stands, its event doesn't, and no other is tried."""
+    """The booking stands, its event doesn't, and no other is tried."""
     scripted.answer(403)
     first = desk.book(rome(27, "19:00"))
     write()

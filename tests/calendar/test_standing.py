@@ -1,4 +1,4 @@
-"""What staff reads beside a booking of its event in the calendar (F17)."""
+"""What staff reads beside a booking of its event in the calendar."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from tests.book.conftest import Desk, rome
 from tests.calendar.scripted import ScriptedCalendar
 from tools.calendar.standing import standing_of
 from tools.models import BookingState, Effect, EffectState
+
+pytestmark = pytest.mark.requirement("F17")
 
 
 @pytest.mark.parametrize(

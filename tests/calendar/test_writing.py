@@ -1,4 +1,4 @@
-"""The calendar follows the book: each booking is one event, by the ledger (F07, E1, E3)."""
+"""The calendar follows the book: each booking is one event, by the ledger."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ def hasten(desk: Desk) -> None:
         Job.objects.filter(lane="calendar", state="queued").update(run_after=timezone.now() - timedelta(seconds=1))
 
 
+@pytest.mark.requirement("F07")
 def test_a_booking_is_one_event(desk: Desk, calendar: Calendar) -> None:
-    """F07: who comes, when, and by which code it is found in the book."""
+    """Who comes, when, and by which code it is found in the book."""
     booking = desk.book(EVENING, 4)
     write()
     [event] = calendar.events()
@@ -64,16 +65,18 @@ def test_a_booking_is_one_event(desk: Desk, calendar: Calendar) -> None:
     assert effect.request == {"method": "PUT", "event": f"{calendar.url}{event_name(booking)}"}
 
 
+@pytest.mark.requirement("F07")
 def test_what_a_paste_leaves_in_a_note_is_a_space_in_the_calendar(desk: Desk, calendar: Calendar) -> None:
-    """F07: an event may hold no control character, and none fits into a server's answer in XML."""
+    """An event may hold no control character, and none fits into a server's answer in XML."""
     desk.book(EVENING, notes="By the window\x0bAllergic to nuts\nCandles\x85please\u2028thanks")
     write()
     [event] = calendar.events()
     assert "By the window Allergic to nuts\\nCandles please thanks" in event["DESCRIPTION"]
 
 
+@pytest.mark.requirement("F07")
 def test_an_event_follows_its_booking(desk: Desk, calendar: Calendar) -> None:
-    """F07: moved, and taken out when the booking is cancelled."""
+    """Moved, and taken out when the booking is cancelled."""
     booking = desk.book(EVENING)
     write()
     reschedule(desk, booking, "20:00")
@@ -86,8 +89,9 @@ def test_an_event_follows_its_booking(desk: Desk, calendar: Calendar) -> None:
     assert told_of(desk, booking).state == EffectState.DONE
 
 
+@pytest.mark.requirement("F07")
 def test_of_several_changes_only_the_last_is_written(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """F07, E3: whatever the order in which they are carried out."""
+    """Whatever the order in which they are carried out."""
     scripted.answer(201)
     booking = desk.book(EVENING)
     first = told_of(desk, booking)
@@ -104,7 +108,7 @@ def test_of_several_changes_only_the_last_is_written(desk: Desk, scripted: Scrip
 
 
 def test_an_attempt_that_is_overtaken_is_not_made(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """E3: it was to be tried again, and the booking has moved since."""
+    """It was to be tried again, and the booking has moved since."""
     scripted.answers = [(500, b""), (201, b"")]
     booking = desk.book(EVENING)
     write()
@@ -121,7 +125,6 @@ def test_an_attempt_that_is_overtaken_is_not_made(desk: Desk, scripted: Scripted
 
 
 def test_staff_is_not_asked_of_what_is_written_anew(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """E2"""
     booking = unknown(desk, scripted)
     first = told_of(desk, booking)
     with desk.tenant.tx():
@@ -130,8 +133,8 @@ def test_staff_is_not_asked_of_what_is_written_anew(desk: Desk, scripted: Script
     assert first.state == EffectState.CANCELLED
 
 
+@pytest.mark.requirement("F07")
 def test_one_that_somebody_took_out_by_hand_is_gone_already(desk: Desk, calendar: Calendar) -> None:
-    """F07"""
     booking = desk.book(EVENING)
     write()
     assert calendar.ask("DELETE", event_name(booking))[0] == 200
@@ -141,7 +144,7 @@ def test_one_that_somebody_took_out_by_hand_is_gone_already(desk: Desk, calendar
 
 
 def test_an_attempt_that_was_not_heard_of_is_written_over(desk: Desk, calendar: Calendar) -> None:
-    """E3: it is written for the first time, and is there already."""
+    """It is written for the first time, and is there already."""
     booking = desk.book(EVENING)
     calendar.add("DTSTART:20261127T050000Z", "DTEND:20261127T060000Z", uid=event_uid(booking))
     calendar.ask("MOVE", f"{event_uid(booking)}.ics", Destination=f"{calendar.url}{event_name(booking)}")
@@ -152,7 +155,7 @@ def test_an_attempt_that_was_not_heard_of_is_written_over(desk: Desk, calendar: 
 
 
 def test_a_first_writing_goes_over_nothing(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """E3: If-None-Match, then without; a later one without from the start."""
+    """If-None-Match, then without; a later one without from the start."""
     scripted.answers = [(412, b""), (204, b""), (204, b"")]
     booking = desk.book(EVENING)
     write()
@@ -172,7 +175,7 @@ def test_a_guest_writes_no_line_of_an_event(desk: Desk, calendar: Calendar) -> N
 
 
 def test_a_calendar_that_is_away_is_asked_again(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """E3, E4: by the ledger's own pauses."""
+    """By the ledger's own pauses."""
     scripted.answers = [(503, b""), (201, b"")]
     booking = desk.book(EVENING)
     write()
@@ -190,7 +193,7 @@ def test_a_calendar_that_is_away_is_asked_again(desk: Desk, scripted: ScriptedCa
 def test_what_a_calendar_refuses_is_shown_beside_the_booking(
     desk: Desk, scripted: ScriptedCalendar, status: int, error: str
 ) -> None:
-    """E4: it is not asked again, and the booking stands."""
+    """It is not asked again, and the booking stands."""
     scripted.answer(status)
     booking = desk.book(EVENING)
     write()
@@ -204,7 +207,7 @@ def test_what_a_calendar_refuses_is_shown_beside_the_booking(
 def test_a_job_that_failed_for_good_can_be_run_again(
     desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """E4: whatever made it fail, staff sees it, and has another go."""
+    """Whatever made it fail, staff sees it, and has another go."""
     booking = desk.book(EVENING)
     with desk.tenant.tx():
         Job.objects.filter(lane="calendar").update(attempts=4)
@@ -222,7 +225,7 @@ def test_a_job_that_failed_for_good_can_be_run_again(
 
 
 def test_an_event_stands_among_the_effects(desk: Desk, calendar: Calendar) -> None:
-    """E1: of no tool, so that none is linked to; and nobody was told of it."""
+    """Of no tool, so that none is linked to; and nobody was told of it."""
     effect = told_of(desk, desk.book(EVENING))
     write()
     client = Client()
@@ -252,7 +255,7 @@ def unknown(desk: Desk, scripted: ScriptedCalendar) -> Booking:
 
 @pytest.mark.parametrize("happened", [True, False])
 def test_staff_says_whether_it_stands_there(desk: Desk, scripted: ScriptedCalendar, happened: bool) -> None:
-    """E2: after the last attempt; if it doesn't, it is written again."""
+    """After the last attempt; if it doesn't, it is written again."""
     booking = unknown(desk, scripted)
     scripted.answer(201)
     sent = len(scripted.requests)
@@ -266,7 +269,7 @@ def test_staff_says_whether_it_stands_there(desk: Desk, scripted: ScriptedCalend
 def test_what_it_missed_while_it_was_away_is_written_when_it_answers_again(
     desk: Desk, scripted: ScriptedCalendar
 ) -> None:
-    """E4: the next booking that it takes brings the others along."""
+    """The next booking that it takes brings the others along."""
     missed = unknown(desk, scripted)
     scripted.answer(201)
     to_come(desk, "21:00")
@@ -274,18 +277,19 @@ def test_what_it_missed_while_it_was_away_is_written_when_it_answers_again(
     assert told_of(desk, missed).state == EffectState.DONE
 
 
+@pytest.mark.requirement("F07")
 def test_without_a_calendar_nothing_is_planned(desk: Desk) -> None:
-    """F07"""
     desk.book(EVENING)
     with desk.tenant.tx():
         assert not Effect.objects.exists()
         assert not Job.objects.filter(lane="calendar").exists()
 
 
+@pytest.mark.requirement("F07")
 def test_a_calendar_that_is_connected_later_gets_the_bookings_to_come(
     desk: Desk, caldav_server: Radicale, local: None
 ) -> None:
-    """F07: once; and another one that takes its place gets them too."""
+    """Once; and another one that takes its place gets them too."""
     booking = to_come(desk)
     for made in (caldav_server.calendar(), caldav_server.calendar()):
         for _ in range(2):
@@ -298,12 +302,13 @@ def test_a_calendar_that_is_connected_later_gets_the_bookings_to_come(
     forget(desk.tenant)
 
 
+@pytest.mark.requirement("F07")
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "moved"])
 @pytest.mark.parametrize("is_planned", [True, False], ids=["before", "after"])
 def test_what_changed_while_no_calendar_was_connected_is_written_when_it_is_again(
     is_planned: bool, is_cancelled: bool, desk: Desk, caldav_server: Radicale, local: None
 ) -> None:
-    """F07: the event doesn't stay as the booking was, whether the calendar was ended before the change or before its writing."""
+    """The event doesn't stay as the booking was, whether the calendar was ended before the change or before its writing."""
     made = caldav_server.calendar()
     connect(desk.tenant, made.url)
     booking = to_come(desk)
@@ -334,8 +339,9 @@ def end_calendar(desk: Desk) -> None:
         assert disconnect_source(desk.project, KINDS["caldav"], by=desk.tenant.owner)
 
 
+@pytest.mark.requirement("F06")
 def test_one_who_has_nothing_but_a_calendar_is_met_for_half_an_hour(desk: Desk) -> None:
-    """F06: so that a calendar alone is one in which can be booked."""
+    """So that a calendar alone is one in which can be booked."""
     desk.stock()
     with desk.tenant.tx():
         calendar_connected(desk.project)

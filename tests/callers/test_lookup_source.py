@@ -1,4 +1,4 @@
-"""The endpoint that knows callers, as a connection: what is refused when it is saved, and the trial of it (D17, D24)."""
+"""The endpoint that knows callers, as a connection: what is refused when it is saved, and the trial of it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RECORDS = KINDS["client_lookup"]
     ],
 )
 def test_what_cannot_be_asked_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
-    """D17, D24: when it is saved, with a sentence at its field."""
+    """When it is saved, with a sentence at its field."""
     with pytest.raises(SettingsRefused) as refused:
         checked_settings(RECORDS, {"url": "https://crm.example.com/callers", **typed})
     assert list(refused.value.errors) == [field]
@@ -41,7 +41,6 @@ def test_what_cannot_be_asked_is_refused(typed: dict[str, str], field: str, sent
 
 
 def test_it_needs_no_secret(tenant: Tenant) -> None:
-    """D17"""
     assert connect_records(tenant, "https://crm.example.com/callers").secret == ""
 
 
@@ -57,7 +56,7 @@ def test_it_needs_no_secret(tenant: Tenant) -> None:
 def test_a_trial_looks_one_number_up(
     tenant: Tenant, records: LookupServer, settings: Any, status: int, body: bytes, to: str, is_ok: bool, sentence: str
 ) -> None:
-    """D24: and says what came back."""
+    """And says what came back."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     connect_records(tenant, records.url)
     records.script.status, records.script.body = status, body

@@ -10,7 +10,7 @@ __all__ = ["stock", "target"]
 
 
 def test_the_model_is_told_that_a_rule_allows_it(stock: Stock) -> None:
-    """D16, E5: nobody is asked, and nothing is done yet."""
+    """Nobody is asked, and nothing is done yet."""
     stock.define(moments=["turn", "task"], requires_approval=True)
     tenant = stock.turns.tenant
     with tenant.tx():

@@ -1,4 +1,4 @@
-"""Booking while the agent answers: the same book as the tool caller's, and nothing of another's is told (F07, D14, D18)."""
+"""Booking while the agent answers: the same book as the tool caller's, and nothing of another's is told."""
 
 from __future__ import annotations
 
@@ -38,16 +38,18 @@ def offered(turns: Turns) -> set[str]:
     return set(turns.asked()[-1]["tools"])
 
 
+@pytest.mark.requirement("F07", "F08")
 def test_without_anything_to_book_in_none_is_offered(booking: Turns) -> None:
-    """F07, F08: the tools of bookings and of verification go as one set, from the next turn on."""
+    """The tools of bookings and of verification go as one set, from the next turn on."""
     assert offered(booking) >= SET | VERIFYING
     with booking.tenant.tx():
         booking.tenant.project.resources.all().update(is_active=False)
     assert not (SET | VERIFYING) & offered(booking)
 
 
+@pytest.mark.requirement("F07")
 def test_a_table_is_booked_before_the_reply_ends(booking: Turns) -> None:
-    """F07: and the reply may say so."""
+    """And the reply may say so."""
     booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
     booking.says("Your table is booked.")
     turn = booking.say("A table for two on Friday at seven, Ada")
@@ -58,7 +60,7 @@ def test_a_table_is_booked_before_the_reply_ends(booking: Turns) -> None:
 
 
 def test_what_was_booked_in_a_turn_is_not_booked_again_in_it(booking: Turns) -> None:
-    """D18: the second is the same thing."""
+    """The second is the same thing."""
     for _ in range(2):
         booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
     booking.says("Done.")
@@ -66,8 +68,8 @@ def test_what_was_booked_in_a_turn_is_not_booked_again_in_it(booking: Turns) -> 
     assert [effect.state for effect in booking.effects(turn)] == [EffectState.DONE, EffectState.HELD]
 
 
+@pytest.mark.requirement("F07")
 def test_a_time_that_is_free_is_told(booking: Turns) -> None:
-    """F07."""
     booking.calls_tool("check_availability", soon())
     booking.says("It is free.")
     assert "free" in booking.result(booking.say("Is Friday at seven free?"))
@@ -75,7 +77,7 @@ def test_a_time_that_is_free_is_told(booking: Turns) -> None:
 
 @pytest.mark.parametrize("tool", ["lookup_appointment", "cancel_appointment"])
 def test_who_is_not_verified_is_told_of_no_booking(booking: Turns, tool: str) -> None:
-    """D14: where the project asks for it, the agent has to find out first who it talks to."""
+    """Where the project asks for it, the agent has to find out first who it talks to."""
     booking.configure(caller_verification="basic")
     known = booking.on("chat", external_id="ada", phone="+393475550142")
     known.calls_tool("book_appointment", {**soon(), "name": "Ada"})
@@ -99,7 +101,7 @@ def test_who_is_not_verified_is_told_of_no_booking(booking: Turns, tool: str) ->
 def test_a_verified_customer_is_told_of_no_other_s_booking(
     booking: Turns, adas: dict[str, str], bobs: dict[str, str]
 ) -> None:
-    """D14: neither a code nor a name and a number open what is another's, once the project wants to be sure."""
+    """Neither a code nor a name and a number open what is another's, once the project wants to be sure."""
     ada = booking.on("chat", external_id="ada", **adas)
     ada.calls_tool("book_appointment", {**soon(), "name": "Ada", **adas})
     ada.says("Booked.")
@@ -116,9 +118,10 @@ def test_a_verified_customer_is_told_of_no_other_s_booking(
     assert made.code not in bob.result(bob.say("What about Ada's booking?"))
 
 
+@pytest.mark.requirement("F07")
 @pytest.mark.parametrize("tool", ["lookup_appointment", "cancel_appointment"])
 def test_a_verified_customer_finds_what_staff_booked_under_their_number(booking: Turns, tool: str) -> None:
-    """F07, D14: the number on file is theirs, whoever wrote the booking down."""
+    """The number on file is theirs, whoever wrote the booking down."""
     booking.configure(caller_verification="basic", hours={}, holidays=[])
     ada = booking.on("chat", external_id="ada", phone="+393475550142")
     now = timezone.now()

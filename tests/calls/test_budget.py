@@ -1,4 +1,4 @@
-"""A turn's prompts stay within their budget, with the functions that go along and what the tools told (T02, T08)."""
+"""A turn's prompts stay within their budget, with the functions that go along and what the tools told."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def weights(turns: Turns, turn: Turn) -> list[int]:
     return [sum(map(weight_of, messages)) + beside for messages in turns.sent(turn)]
 
 
+@pytest.mark.requirement("T08")
 def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
-    """T08: the oldest words give way to what the tools told, and what they told is there."""
+    """The oldest words give way to what the tools told, and what they told is there."""
     turns.configure(enabled_tools=None)
     talk_much(turns)
     bell.outcome = Outcome.done("The bell says: " + "ding " * 780)
@@ -62,8 +63,9 @@ def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
     assert last[0] == first[0]
 
 
+@pytest.mark.requirement("T02")
 def test_the_functions_count(turns: Turns) -> None:
-    """T02: an agent with many tools reads less of what was said long ago."""
+    """An agent with many tools reads less of what was said long ago."""
     seen = []
     for enabled in ([], None):
         turns.configure(enabled_tools=enabled, business_context="We have much to say. " * 250)
@@ -76,8 +78,9 @@ def test_the_functions_count(turns: Turns) -> None:
     assert seen[0] > seen[1]
 
 
+@pytest.mark.requirement("T02")
 def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
-    """T02: what the agent's page counts is what goes to the model."""
+    """What the agent's page counts is what goes to the model."""
     turns.configure(enabled_tools=None, intents=[], procedures=[{"title": "Fees", "text": "Ask for <b>5 €</b>."}])
     project = turns.tenant.project
     with turns.tenant.tx():
@@ -99,7 +102,7 @@ def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
     ],
 )
 def test_results_share_their_room(sizes: list[int], room: int) -> None:
-    """Threat 9: thirty results of one turn fill no prompt."""
+    """Thirty results of one turn fill no prompt."""
     assert room_for_each([Told(size) for size in sizes]) == room
 
 
@@ -111,6 +114,7 @@ def request(*sizes: int) -> ChatRequest:
     return ChatRequest(skill="reply", template_hash="", model=model, messages=messages)
 
 
+@pytest.mark.requirement("T08")
 @pytest.mark.parametrize(
     ("sizes", "transcript", "beside", "kept"),
     [
@@ -124,7 +128,7 @@ def request(*sizes: int) -> ChatRequest:
     ids=["fits", "too much", "the least stays", "down to the least", "little", "nothing"],
 )
 def test_the_oldest_words_give_way(sizes: tuple[int, ...], transcript: int, beside: int, kept: str) -> None:
-    """T08: never the system's prompt, the newest words or a result."""
+    """Never the system's prompt, the newest words or a result."""
     made = make_room(request(*sizes), transcript=transcript, beside=beside)
     assert "".join(one["content"][0] for one in made.messages) == kept
     assert LEAST_BYTES < 5_000

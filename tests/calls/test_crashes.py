@@ -1,4 +1,4 @@
-"""A worker dies at each labelled point of a hop, by a real SIGKILL, and another goes on (T6, T8, E1-E4)."""
+"""A worker dies at each labelled point of a hop, by a real SIGKILL, and another goes on."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def own(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: Any) 
 def test_a_worker_killed_in_a_hop_does_nothing_twice(
     label: str, left: tuple[str, int], texting: Texting, processes: Zygote
 ) -> None:
-    """E2, E4: at most one text, and `unknown` where nobody can know; the customer has one reply."""
+    """At most one text, and `unknown` where nobody can know; the customer has one reply."""
     processes.worker(crash_at=f"{label}:1").wait()
     processes.worker()
     settle(texting.tenant)
@@ -102,14 +102,14 @@ def test_a_worker_killed_in_a_hop_does_nothing_twice(
 def test_a_worker_killed_in_a_call_of_a_project_s_own_tool_sends_nothing_twice(
     label: str, left: tuple[str, int], own: Texting, processes: Zygote
 ) -> None:
-    """E2, E4, D18: the same for a webhook that runs inside the turn."""
+    """The same for a webhook that runs inside the turn."""
     test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, own, processes)
 
 
 def test_a_model_is_not_asked_again_for_what_it_decided(
     texting: Texting, processes: Zygote, model: ScriptedModel
 ) -> None:
-    """T6: the reply goes on with the stored hop."""
+    """The reply goes on with the stored hop."""
     processes.worker(crash_at="hop.response_pre_commit:1").wait()
     processes.worker()
     settle(texting.tenant)
@@ -124,5 +124,5 @@ def test_a_model_is_not_asked_again_for_what_it_decided(
 def test_twenty_kills_at_each_point_of_a_hop(
     _n: int, agent: str, label: str, left: tuple[str, int], request: pytest.FixtureRequest, processes: Zygote
 ) -> None:
-    """E2, E4, D18: the same, twenty times, by a built-in tool and by one of the project's own."""
+    """The same, twenty times, by a built-in tool and by one of the project's own."""
     test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, request.getfixturevalue(agent), processes)

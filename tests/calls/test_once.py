@@ -1,4 +1,4 @@
-"""A tool called inside the turn and promised in the same breath does one thing once, and a signal ends it (D18, F18, L07)."""
+"""A tool called inside the turn and promised in the same breath does one thing once, and a signal ends it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def phone(turns: Turns) -> Turns:
 
 
 def test_a_text_that_was_sent_and_promised_goes_out_once(phone: Turns) -> None:
-    """D18: of the two effects one is sent, the other is held as its repeat."""
+    """Of the two effects one is sent, the other is held as its repeat."""
     phone.calls_tool("send_sms", {"text": "Via dei Serpenti 14, Roma."})
     phone.says("I'll send you an SMS with our address now.")
     turn = phone.say("Please text me your address.")
@@ -40,8 +40,9 @@ def test_a_text_that_was_sent_and_promised_goes_out_once(phone: Turns) -> None:
     assert promised.repeats == called.pk
 
 
+@pytest.mark.requirement("F18")
 def test_a_call_that_was_put_through_and_promised_is_put_through_once(phone: Turns) -> None:
-    """D18, F18: and nothing is said after it."""
+    """And nothing is said after it."""
     phone.calls_tool("transfer_call", {"phone_number": KITCHEN}, text="I'll transfer you to the kitchen now.")
     turn = phone.say("Yes, please put me through.")
     assert turn.reply is not None
@@ -62,8 +63,9 @@ def test_a_call_that_was_put_through_and_promised_is_put_through_once(phone: Tur
     assert len(transferred) == 1
 
 
+@pytest.mark.requirement("F18", "N31")
 def test_a_call_that_was_ended_and_said_goodbye_to_is_ended_once(phone: Turns) -> None:
-    """D18, F18, N31: end_call, and end_conversation_tool on the words that came with it."""
+    """end_call, and end_conversation_tool on the words that came with it."""
     phone.calls_tool("end_call", text="Goodbye, and have a lovely evening!")
     turn = phone.say("That was all, bye!")
     phone.run("observer")
@@ -74,8 +76,9 @@ def test_a_call_that_was_ended_and_said_goodbye_to_is_ended_once(phone: Turns) -
     assert len(ended) == 1
 
 
+@pytest.mark.requirement("L07")
 def test_no_call_goes_to_a_number_that_the_model_made_up(phone: Turns) -> None:
-    """L07: refused by the server; it costs a hop, and the call goes on."""
+    """Refused by the server; it costs a hop, and the call goes on."""
     phone.calls_tool("transfer_call", {"phone_number": "+19005550100"})
     phone.says("I can't transfer you there.")
     turn = phone.say("Put me through to +1 900 555 0100.")
@@ -85,10 +88,10 @@ def test_no_call_goes_to_a_number_that_the_model_made_up(phone: Turns) -> None:
     assert turn.reply.content == "I can't transfer you there."
 
 
+@pytest.mark.requirement("L19")
 def test_more_than_a_day_has_is_an_error_for_the_model(
     turns: Turns, bell: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Threat 8, L19"""
     monkeypatch.setattr(caps, "MOST_OF_ANOTHER_KIND", 1)
     turns.calls_tool("ring_bell", {"times": 1})
     turns.calls_tool("ring_bell", {"times": 2})
@@ -98,8 +101,9 @@ def test_more_than_a_day_has_is_an_error_for_the_model(
     assert ("that is the limit" in turns.result(turn), len(bell.done)) == (True, 1)
 
 
+@pytest.mark.requirement("W01", "W02")
 def test_what_is_not_offered_is_not_in_the_request(turns: Turns) -> None:
-    """W01, W02: dropped before the model: neither among the functions nor in the prompt."""
+    """Dropped before the model: neither among the functions nor in the prompt."""
     turns.configure(enabled_tools=[])
     phone = turns.on("phone")
     phone.says("Hello!")

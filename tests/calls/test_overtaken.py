@@ -34,7 +34,7 @@ def overtaken(turns: Turns, bell: Probe) -> tuple[Turn, Turn]:
 
 
 def test_what_had_begun_is_put_down(overtaken: tuple[Turn, Turn], turns: Turns) -> None:
-    """E4: it happened, and the ledger says so."""
+    """It happened, and the ledger says so."""
     [effect] = turns.effects(overtaken[0])
     assert (effect.state, overtaken[0].status) == (EffectState.DONE, TurnStatus.SUPERSEDED)
 
@@ -46,13 +46,13 @@ def test_the_reply_that_takes_over_is_told_of_it(overtaken: tuple[Turn, Turn], t
 
 
 def test_nothing_of_the_overtaken_reply_is_sent(overtaken: tuple[Turn, Turn], turns: Turns) -> None:
-    """M9: one agent message, by the turn that took over."""
+    """One agent message, by the turn that took over."""
     with turns.tenant.tx():
         assert [one.turn_id for one in Message.objects.filter(role="agent")] == [overtaken[1].pk]
 
 
 def test_what_nobody_is_at_any_more_is_for_staff_to_find_out(turns: Turns, bell: Probe) -> None:
-    """E4: its worker died between the tool and the ledger, and the reply was never taken up again."""
+    """Its worker died between the tool and the ledger, and the reply was never taken up again."""
     turns.calls_tool(NAME)
     turns.says("It rang.")
     turns.say("Ring the bell")

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, followed: one file, and the model is offered a tool (F16, L20, W15)."""
+"""The recipes of CONTRIBUTING.md, followed: one file, and the model is offered a tool."""
 
 from __future__ import annotations
 
@@ -68,8 +68,9 @@ def recipe(title: str) -> str:
     return (ROOT / "CONTRIBUTING.md").read_text().partition(f"## {title}\n")[2].partition("\n## ")[0]
 
 
+@pytest.mark.requirement("F16", "W15")
 def test_one_file_makes_a_tool(turns: Turns, new_file: None) -> None:
-    """F16, W15: it is offered with its section, called by its name, and tells the model and the widget."""
+    """It is offered with its section, called by its name, and tells the model and the widget."""
     turns.calls_tool("count_letters", {"word": "focaccia"})
     turns.says("It has eight.")
     turn = turns.say("How many letters has focaccia?")
@@ -80,8 +81,8 @@ def test_one_file_makes_a_tool(turns: Turns, new_file: None) -> None:
     assert turns.block(turn) == {"type": "letters", "letters": 8}
 
 
+@pytest.mark.requirement("L20")
 def test_one_file_makes_a_voice_tool(turns: Turns, new_file: None) -> None:
-    """L20"""
     call = turns.on("webcall")
     answer = asyncio.run(
         handle_tool_call(
@@ -99,14 +100,15 @@ def test_one_file_makes_a_voice_tool(turns: Turns, new_file: None) -> None:
     assert (answer.result, answer.block) == ("It has 4 letters.", {"type": "letters", "letters": 4})
 
 
+@pytest.mark.requirement("F16")
 def test_without_its_file_there_is_no_tool() -> None:
-    """F16"""
     assert "count_letters" not in builtin_tools()
 
 
+@pytest.mark.requirement("F16", "L20", "W15")
 @pytest.mark.parametrize("title", RECIPES)
 def test_a_recipe_names_what_there_is(title: str) -> None:
-    """F16, L20, W15: every file that it sends its reader to."""
+    """Every file that it sends its reader to."""
     text = recipe(title)
     assert len(re.findall(r"^\d\. ", text, re.MULTILINE)) >= 4
     for name in NAMED.findall(text):

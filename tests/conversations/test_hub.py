@@ -1,4 +1,4 @@
-"""Those who come to hear a conversation, and leave (M11)."""
+"""Those who come to hear a conversation, and leave."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def test_a_newer_message_and_the_end_of_the_reply_it_supersedes_do_not_deadlock(
     assert state_of(talk, reply) == State.SUPERSEDED
 
 
+@pytest.mark.requirement("T22")
 def test_a_wait_that_opens_and_thoughts_that_are_written_do_not_deadlock(bench: Bench) -> None:
-    """T22"""
     talk = bench.talk
     talk.say("Hello")
     run(claimed("reply"))

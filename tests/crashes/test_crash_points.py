@@ -65,7 +65,7 @@ def settle_or_die(tenant: Tenant, doomed: Child) -> None:
 def test_worker_killed_at_a_crash_point_loses_nothing(
     label: str, n: int, tenant: Tenant, processes: Zygote, model
 ) -> None:
-    """Every message ends answered once (M3, M4), with three lane rows per turn (M5); no directive is stale."""
+    """Every message ends answered once, with three lane rows per turn; no directive is stale."""
     model.script("reply", times=0, text="I'll send you a text with the details.")
     kill_at(label, n, tenant=tenant, processes=processes)
 
@@ -83,7 +83,7 @@ def test_worker_killed_twenty_times_at_each_crash_point(
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_a_message_whose_transaction_dies_was_never_accepted(n: int, tenant: Tenant, processes: Zygote) -> None:
-    """M1: dead before the commit, no answer went out, nothing half-written stays."""
+    """Dead before the commit, no answer went out, nothing half-written stays."""
     conversation = begin(tenant)
     poster = post(tenant, conversation, processes, crash_at=f"msg.pre_commit:{n}")
     poster.wait()
@@ -96,7 +96,7 @@ def test_a_message_whose_transaction_dies_was_never_accepted(n: int, tenant: Ten
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_a_message_whose_hint_was_never_sent_is_answered(n: int, tenant: Tenant, processes: Zygote) -> None:
-    """M1, M3: committed, then dead before the hint; the sweep finds the job."""
+    """Committed, then dead before the hint; the sweep finds the job."""
     conversation = begin(tenant)
     poster = post(tenant, conversation, processes, crash_at=f"msg.post_commit_pre_wake:{n}")
     poster.wait()

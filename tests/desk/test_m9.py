@@ -1,4 +1,4 @@
-"""M9: after a colleague has taken over, no message of the agent's commits. With real workers, real locks and real kills."""
+"""After a colleague has taken over, no message of the agent's commits. With real workers, real locks and real kills."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_silence(talk: Talk) -> None:
 
 
 def test_a_running_reply_is_not_sent(talk: Talk, worker: object, model: ScriptedModel, operator: User) -> None:
-    """M9: what it had written is kept for staff."""
+    """What it had written is kept for staff."""
     model.script("reply", **SLOW)
     turn = talk.say("Hello")
     until(lambda: model.requests("reply"), what="the reply's call")
@@ -57,7 +57,7 @@ def test_a_running_reply_is_not_sent(talk: Talk, worker: object, model: Scripted
 def test_a_reply_that_waits_to_commit_is_refused(
     talk: Talk, model: ScriptedModel, operator: User, settings: object
 ) -> None:
-    """M9: its model is done, and its commit waits for the lock that the take-over holds."""
+    """Its model is done, and its commit waits for the lock that the take-over holds."""
     settings.OPENAI_BASE_URL = model.base_url  # type: ignore[attr-defined]
     model.script("reply", **SLOW)
     talk.say("Hello")
@@ -75,7 +75,7 @@ def test_a_reply_that_waits_to_commit_is_refused(
 
 
 def test_the_log_itself_refuses_the_agent(talk: Talk, operator: User) -> None:
-    """M9: whichever door an agent's message came through."""
+    """Whichever door an agent's message came through."""
     take(talk, operator)
     with pytest.raises(OperatorSpeaks), talk.tenant.tx(), open_log(talk.conversation.pk) as log:
         log.add_message(MessageRole.AGENT, "Hello", turn=None, idn="agent_message")
@@ -85,7 +85,7 @@ def test_the_log_itself_refuses_the_agent(talk: Talk, operator: User) -> None:
 def test_many_take_overs_at_every_moment_of_a_reply(
     tenant: Tenant, worker: object, model: ScriptedModel, operator: User
 ) -> None:
-    """M9: as it is queued, while its model is called, while it grows, and when it is there."""
+    """As it is queued, while its model is called, while it grows, and when it is there."""
     model.script("reply", times=0, text="one two three four", ttft_ms=30, gap_ms=20)
     talks = [begin(tenant, external_id=str(place)) for place in range(16)]
     moments: list[Callable[[Turn], bool]] = [
@@ -121,7 +121,7 @@ def test_many_take_overs_at_every_moment_of_a_reply(
 def test_a_worker_that_dies_with_a_written_reply_leaves_nothing_to_be_sent(
     talk: Talk, processes: Zygote, operator: User
 ) -> None:
-    """M9: whoever takes its work up finds the conversation in other hands."""
+    """Whoever takes its work up finds the conversation in other hands."""
     doomed = processes.worker(crash_at="turn.llm_done_pre_commit:1")
     talk.say("Hello")
     doomed.wait()
@@ -137,7 +137,7 @@ def test_a_worker_that_dies_with_a_written_reply_leaves_nothing_to_be_sent(
 
 @pytest.mark.short_leases
 def test_a_take_over_that_dies_before_its_commit_never_was(talk: Talk, processes: Zygote) -> None:
-    """M9: the agent answers, and another may take over."""
+    """The agent answers, and another may take over."""
     web, base = processes.web(crash_at="operator.pre_commit:1")
     talk.say("Hello")
     url = f"{base}/api/v1/conversations/{talk.conversation.pk}/take-over"
@@ -154,7 +154,7 @@ def test_a_take_over_that_dies_before_its_commit_never_was(talk: Talk, processes
 def test_who_waits_for_a_reply_is_told_at_once_that_a_person_answers(
     talk: Talk, worker: object, processes: Zygote, model: ScriptedModel, operator: User
 ) -> None:
-    """M9: 202 as where the wait runs out, without waiting for that; who it is stands beside the turn."""
+    """202 as where the wait runs out, without waiting for that; who it is stands beside the turn."""
     _, base = processes.web()
     model.script("reply", times=0, fault="stall", after_tokens=1)
     url = f"{base}/api/v1/conversations/{talk.conversation.pk}/messages?wait=50"

@@ -1,10 +1,12 @@
-"""The offline model uses the desk's tools where a person would, and tells what came of it (W03, W06, F19)."""
+"""The offline model uses the desk's tools where a person would, and tells what came of it."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.calls.turns import Turns
+
+pytestmark = pytest.mark.requirement("W03", "W06", "F19")
 
 
 @pytest.mark.parametrize(

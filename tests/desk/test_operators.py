@@ -1,4 +1,4 @@
-"""Operators in conversations: who has one, what the agent leaves alone meanwhile, and how it goes on (M9)."""
+"""Operators in conversations: who has one, what the agent leaves alone meanwhile, and how it goes on."""
 
 from __future__ import annotations
 
@@ -60,8 +60,9 @@ def agent_says(turns: Turns) -> list[str]:
     return [message.content for message in turns.messages() if message.role == MessageRole.AGENT]
 
 
+@pytest.mark.requirement("W03")
 def test_of_two_who_claim_at_once_one_wins_and_the_other_reads_who_has_it(turns: Turns, lucia: User) -> None:
-    """W03: the compare-and-set."""
+    """The compare-and-set."""
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     refused = []
 
@@ -83,8 +84,9 @@ def test_of_two_who_claim_at_once_one_wins_and_the_other_reads_who_has_it(turns:
         assert Escalation.objects.get().claimed_by_id == winner.pk
 
 
+@pytest.mark.requirement("W03")
 def test_who_takes_over_has_what_was_only_offered(turns: Turns, lucia: User) -> None:
-    """W03: nobody else is asked by a button that is still there."""
+    """Nobody else is asked by a button that is still there."""
     offer(turns)
     take(turns, lucia)
     with turns.tenant.tx():
@@ -93,7 +95,7 @@ def test_who_takes_over_has_what_was_only_offered(turns: Turns, lucia: User) -> 
 
 
 def test_customers_write_and_the_agent_is_silent(turns: Turns, lucia: User, api: Client) -> None:
-    """M9: turn is null, `?wait` answers at once."""
+    """Turn is null, `?wait` answers at once."""
     take(turns, lucia)
     answer = api.post(
         f"/api/v1/conversations/{turns.conversation.pk}/messages?wait=30", {"content": "Anyone there?"}, **JSON
@@ -111,8 +113,9 @@ def test_customers_write_and_the_agent_is_silent(turns: Turns, lucia: User, api:
     assert agent_says(turns) == []
 
 
+@pytest.mark.requirement("T10")
 def test_what_the_customer_tells_a_colleague_is_learnt(turns: Turns, lucia: User) -> None:
-    """T10, M9: the observer alone reads it; nobody thinks, and the agent says nothing."""
+    """The observer alone reads it; nobody thinks, and the agent says nothing."""
     take(turns, lucia)
     with turns.tenant.tx():
         operators.answer(turns.conversation.pk, "Hello, I am Lucia. Your number, please?", by=lucia)
@@ -126,8 +129,9 @@ def test_what_the_customer_tells_a_colleague_is_learnt(turns: Turns, lucia: User
         assert not Turn.objects.exists()
 
 
+@pytest.mark.requirement("T10")
 def test_what_was_handed_back_is_observed_with_its_turn(turns: Turns, lucia: User) -> None:
-    """T10: once."""
+    """Once."""
     take(turns, lucia)
     with turns.tenant.tx():
         post_message(turns.conversation.pk, "My number is +39 347 555 0142.")
@@ -138,7 +142,7 @@ def test_what_was_handed_back_is_observed_with_its_turn(turns: Turns, lucia: Use
 
 
 def test_what_comes_in_is_shown_to_the_operator_and_makes_nobody_speak(turns: Turns, lucia: User) -> None:
-    """M9: an urgent message, which no reply tells afterwards either."""
+    """An urgent message, which no reply tells afterwards either."""
     turns.says("Hello.")
     turns.say("Hello")
     take(turns, lucia)
@@ -152,7 +156,7 @@ def test_what_comes_in_is_shown_to_the_operator_and_makes_nobody_speak(turns: Tu
 
 
 def test_no_timer_fires_while_an_operator_has_the_conversation(turns: Turns, lucia: User) -> None:
-    """M9: one that ran out in the same moment finds nothing to do."""
+    """One that ran out in the same moment finds nothing to do."""
     turns.says("Hello.")
     turns.say("Hello")
     take(turns, lucia)
@@ -164,7 +168,7 @@ def test_no_timer_fires_while_an_operator_has_the_conversation(turns: Turns, luc
 
 
 def test_a_reply_that_was_patient_enough_to_finish_is_given_up_too(turns: Turns, lucia: User) -> None:
-    """M9: the fourth interruption in a row is refused to a newer message, not to a colleague."""
+    """The fourth interruption in a row is refused to a newer message, not to a colleague."""
     with turns.tenant.tx():
         post_message(turns.conversation.pk, "Hello")
         Job.objects.filter(lane="reply").update(state=State.RUNNING, interruptions=3)
@@ -175,7 +179,6 @@ def test_a_reply_that_was_patient_enough_to_finish_is_given_up_too(turns: Turns,
 
 
 def test_a_failed_reply_is_not_run_again_meanwhile(turns: Turns, lucia: User) -> None:
-    """M9."""
     with turns.tenant.tx():
         post_message(turns.conversation.pk, "Hello")
         Job.objects.filter(lane="reply").update(state=State.FAILED)
@@ -193,7 +196,7 @@ def test_a_tool_of_an_earlier_reply_ends_no_conversation_that_a_colleague_has(tu
 
 
 def test_handed_back_the_agent_answers_what_nobody_answered(turns: Turns, lucia: User) -> None:
-    """M9: it goes on with the messages since the colleague's last word, in one reply."""
+    """It goes on with the messages since the colleague's last word, in one reply."""
     take(turns, lucia)
     with turns.tenant.tx():
         operators.answer(turns.conversation.pk, "I'm Lucia, one moment.", by=lucia)
@@ -210,7 +213,7 @@ def test_handed_back_the_agent_answers_what_nobody_answered(turns: Turns, lucia:
 
 
 def test_a_reply_that_was_given_up_goes_on_as_the_one_after_the_hand_back(turns: Turns, lucia: User) -> None:
-    """M9: whoever waits for the first turn reads the second."""
+    """Whoever waits for the first turn reads the second."""
     with turns.tenant.tx():
         first = post_message(turns.conversation.pk, "Is there parking?").turn
     take(turns, lucia)
@@ -248,9 +251,10 @@ def test_only_who_has_it_answers_and_hands_back(turns: Turns, lucia: User) -> No
     assert now(turns).operator_id is None
 
 
+@pytest.mark.requirement("W03")
 @pytest.mark.parametrize("role", [None, Role.VIEWER], ids=["removed", "viewer"])
 def test_an_operator_who_leaves_frees_the_conversation(turns: Turns, lucia: User, role: Role | None) -> None:
-    """M9, W03: the agent answers what waits, and who asked for a person waits for one again."""
+    """The agent answers what waits, and who asked for a person waits for one again."""
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     take(turns, lucia)
     with turns.tenant.tx():
@@ -271,8 +275,9 @@ def test_an_operator_who_leaves_frees_the_conversation(turns: Turns, lucia: User
             operators.take_over(turns.conversation.pk, by=lucia)
 
 
+@pytest.mark.requirement("W03")
 def test_a_call_is_claimed_and_called_back(turns: Turns, lucia: User) -> None:
-    """W03: nobody types into a call."""
+    """Nobody types into a call."""
     call = turns.on("phone", phone="+393471234567")
     call.calls_tool("escalate_to_human", {"reason": "The wedding"})
     call.says("I've asked a colleague.")

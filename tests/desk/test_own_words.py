@@ -1,4 +1,4 @@
-"""What the product itself says to customers, in their language (W03)."""
+"""What the product itself says to customers, in their language."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def come_and_go(turns: Turns, by: User) -> None:
         operators.hand_back(turns.conversation.pk, by=by)
 
 
+@pytest.mark.requirement("W03")
 def test_a_customer_reads_of_colleagues_in_their_own_language(turns: Turns, lucia: User) -> None:
-    """W03: as it is known of them."""
+    """As it is known of them."""
     asked = offer(turns)["escalation"]
     with turns.tenant.tx():
         give_fields(turns.conversation.persona, {"language": "it-CH"})
@@ -41,19 +42,21 @@ def test_a_customer_reads_of_colleagues_in_their_own_language(turns: Turns, luci
     ]
 
 
+@pytest.mark.requirement("W03")
 @pytest.mark.parametrize(
     ("chosen", "joined"), [("de", "Lucia ist dazugekommen."), ("", "Lucia has joined the conversation.")]
 )
 def test_of_whom_no_language_is_known_in_the_widget_s(turns: Turns, lucia: User, chosen: str, joined: str) -> None:
-    """W03: else in English."""
+    """Else in English."""
     with turns.tenant.tx():
         Widget.objects.update_or_create(project=turns.tenant.project, defaults={"theme": {"language": chosen}})
     come_and_go(turns, lucia)
     assert told(turns)[0] == joined
 
 
+@pytest.mark.requirement("W11")
 def test_programs_read_a_notice_as_a_block(turns: Turns, lucia: User) -> None:
-    """W11: whatever its language."""
+    """Whatever its language."""
     come_and_go(turns, lucia)
     notices = [message.blocks for message in turns.messages() if message.role == "system"]
     assert notices == [
@@ -69,8 +72,9 @@ def test_a_colleague_s_name_is_no_template(turns: Turns, lucia: User) -> None:
     assert told(turns)[0] == "{who} {0.__class__} has joined the conversation."
 
 
+@pytest.mark.requirement("W03")
 def test_the_widget_says_it_in_the_same_words() -> None:
-    """W03: one table of nine languages; the widget's copy never differs from it."""
+    """One table of nine languages; the widget's copy never differs from it."""
     text = (ROOT / "static" / "widget" / "words.js").read_text()
     languages = dict(re.findall(r"^  ([a-z]{2}): \{\n(.*?)^  \},", text, re.MULTILINE | re.DOTALL))
     shared = ("one", "asked", "joined", "left")

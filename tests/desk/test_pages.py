@@ -25,8 +25,9 @@ def url(turns: Turns, page: str, *args: Any) -> str:
     return reverse(page, args=[turns.tenant.project.slug, *args])
 
 
+@pytest.mark.requirement("W03")
 def test_who_asked_for_a_person_comes_first_and_every_reason_is_said(turns: Turns) -> None:
-    """W03: then what nobody knows the outcome of, and nobody else."""
+    """Then what nobody knows the outcome of, and nobody else."""
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     unsure = talk(turns.tenant, "Did it come?", guest="unsure")
     add_effect(turns.tenant, unsure, state=EffectState.UNKNOWN)
@@ -52,8 +53,9 @@ def test_mine_are_those_that_i_have_taken_over(turns: Turns, lucia: User) -> Non
         assert [row.id for row in rows] == expected
 
 
+@pytest.mark.requirement("W03")
 def test_the_operator_s_bar_without_a_script(turns: Turns, lucia: User) -> None:
-    """W03: the forms do what the keys do."""
+    """The forms do what the keys do."""
     page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)
     page.post(one, {"do": "take-over"})
     assert "You are speaking with" in page.get(one).content.decode()
@@ -67,7 +69,7 @@ def test_the_operator_s_bar_without_a_script(turns: Turns, lucia: User) -> None:
 
 
 def test_what_came_in_meanwhile_is_on_the_operator_s_page(turns: Turns, lucia: User, api: Client) -> None:
-    """M9: the agent would have told it."""
+    """The agent would have told it."""
     with turns.tenant.tx():
         operators.take_over(turns.conversation.pk, by=lucia)
     events = f"/api/v1/conversations/{turns.conversation.pk}/events"
@@ -77,8 +79,9 @@ def test_what_came_in_meanwhile_is_on_the_operator_s_page(turns: Turns, lucia: U
     assert "The courier is &lt;late&gt;." in page
 
 
+@pytest.mark.requirement("W03")
 def test_requests_are_claimed_and_resolved_from_their_list(turns: Turns, lucia: User) -> None:
-    """W03: claiming leads into the conversation."""
+    """Claiming leads into the conversation."""
     ask(turns, offer(turns)["escalation"], name="Jonas", phone="+393471234567")
     page = browser(lucia)
     (row,) = page.get(url(turns, "escalations")).context["rows"]
@@ -92,8 +95,9 @@ def test_requests_are_claimed_and_resolved_from_their_list(turns: Turns, lucia: 
         assert Escalation.objects.get().state == EscalationState.RESOLVED
 
 
+@pytest.mark.requirement("W06")
 def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User) -> None:
-    """W06: state, priority, assignee; a viewer looks."""
+    """State, priority, assignee; a viewer looks."""
     with turns.tenant.tx():
         ticket = open_ticket(
             turns.tenant.project.pk, subject="<b>Twice</b>", body="40 €", conversation_id=turns.conversation.pk
@@ -110,8 +114,9 @@ def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User
     assert browser(viewer).post(one, {"state": "closed"}).status_code == 403
 
 
+@pytest.mark.requirement("W06")
 def test_a_text_that_was_written_anew_is_one_line_of_the_history(turns: Turns, lucia: User, viewer: User) -> None:
-    """W06: what differs is inside of it, and the subject stands whole on the page."""
+    """What differs is inside of it, and the subject stands whole on the page."""
     subject, body = "Charged twice " * 8, "The card was charged twice. " * 40
     with turns.tenant.tx():
         ticket = open_ticket(turns.tenant.project.pk, subject=subject, body=body)
@@ -125,8 +130,9 @@ def test_a_text_that_was_written_anew_is_one_line_of_the_history(turns: Turns, l
     assert page.count(subject.strip()) == 2
 
 
+@pytest.mark.requirement("W06")
 def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) -> None:
-    """W06: linked to it and to its customer, with its first line of history."""
+    """Linked to it and to its customer, with its first line of history."""
     page, form = browser(lucia), url(turns, "new_ticket")
     one = url(turns, "conversation", turns.conversation.pk)
     assert f"{form}?conversation={turns.conversation.pk}" in page.get(one).content.decode()
@@ -142,6 +148,7 @@ def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) ->
     assert "#1 Charged twice" in page.get(one).content.decode()
 
 
+@pytest.mark.requirement("W06")
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -154,7 +161,7 @@ def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) ->
 def test_what_no_ticket_can_be_is_said_beside_its_field(
     turns: Turns, lucia: User, changes: dict[str, str], sentence: str
 ) -> None:
-    """W06: what was typed stays, and nothing is opened."""
+    """What was typed stays, and nothing is opened."""
     typed = {"subject": "Charged twice", "body": "40 €", "priority": "low", **changes}
     refused = browser(lucia).post(url(turns, "new_ticket"), typed)
     page = refused.content.decode()
@@ -167,23 +174,24 @@ def test_what_no_ticket_can_be_is_said_beside_its_field(
         assert not Ticket.objects.exists()
 
 
+@pytest.mark.requirement("W06")
 def test_no_ticket_is_opened_about_another_s_conversation(turns: Turns, lucia: User, stranger: Tenant) -> None:
-    """W06"""
     theirs = talk(stranger, "Hello")
     for asked in (str(theirs.pk), "7", str(turns.tenant.project.pk)):
         typed = {"subject": "x", "body": "y", "priority": "low", "conversation": asked}
         assert browser(lucia).post(url(turns, "new_ticket"), typed).status_code == 404
 
 
+@pytest.mark.requirement("W06")
 def test_a_viewer_opens_no_ticket(turns: Turns, viewer: User) -> None:
-    """W06"""
     page = browser(viewer)
     assert page.get(url(turns, "new_ticket")).status_code == 403
     assert url(turns, "new_ticket") not in page.get(url(turns, "tickets")).content.decode()
 
 
+@pytest.mark.requirement("F19")
 def test_a_flagged_caller_is_shown_and_the_flag_taken_down(turns: Turns, lucia: User) -> None:
-    """F19: visible to staff on the customer."""
+    """Visible to staff on the customer."""
     with turns.tenant.tx():
         Persona.objects.update(flagged=True, flag_reason="Threatened the waiter.")
     page, one = browser(lucia), url(turns, "conversation", turns.conversation.pk)

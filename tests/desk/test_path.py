@@ -1,6 +1,8 @@
-"""W03 from end to end: the agent offers a person, the customer asks, an operator claims, answers, and hands back."""
+"""The whole path: the agent offers a person, the customer asks, an operator claims, answers, and hands back."""
 
 from __future__ import annotations
+
+import pytest
 
 from conversations import operators
 from conversations.models import MessageRole
@@ -15,8 +17,8 @@ from tools.models import Escalation, EscalationState
 SECRET = "The 12th of June is free."
 
 
+@pytest.mark.requirement("W03")
 def test_a_customer_reaches_a_person_and_comes_back(turns: Turns, lucia: User) -> None:
-    """W03."""
     tenant, conversation = turns.tenant, turns.conversation
     asked = offer(turns)["escalation"]
     with tenant.tx():

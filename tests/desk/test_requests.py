@@ -1,4 +1,4 @@
-"""The button and the lead: what a customer leaves before a person is asked (W03)."""
+"""The button and the lead: what a customer leaves before a person is asked."""
 
 from __future__ import annotations
 
@@ -74,8 +74,9 @@ def test_pressing_twice_asks_once_and_completes_the_lead(turns: Turns) -> None:
     assert lines == ["A colleague was asked to join."]
 
 
+@pytest.mark.requirement("W03")
 def test_what_a_customer_leaves_is_known_of_them_and_replaces_nothing(turns: Turns) -> None:
-    """W03, D14: nor does it prove who they are."""
+    """Nor does it prove who they are."""
     known = turns.on("chat", external_id="known", email="known@guests.example")
     left = {"name": "Jonas", "email": "other@guests.example", "phone": "+393471234567"}
     ask(known, offer(known)["escalation"], **left)
@@ -102,10 +103,11 @@ def test_a_request_that_is_over_is_refused(turns: Turns) -> None:
         ask(turns, asked)
 
 
+@pytest.mark.requirement("W03")
 def test_operators_are_written_to_once_in_a_quarter_of_an_hour(
     turns: Turns, operator: User, viewer: User, settings: Any
 ) -> None:
-    """W03: those who may operate, and nobody else; a later request waits for its quarter of an hour."""
+    """Those who may operate, and nobody else; a later request waits for its quarter of an hour."""
     settings.EMAIL_HOST = "mail.example"
     for name in ("one", "two"):
         guest = turns.on("chat", external_id=name)
@@ -135,10 +137,11 @@ def test_operators_are_written_to_once_in_a_quarter_of_an_hour(
     assert len(mail.outbox) == written
 
 
+@pytest.mark.requirement("W03")
 def test_a_letter_that_the_mail_server_refused_is_owed(
     turns: Turns, operator: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """W03: and whose account is closed gets none."""
+    """And whose account is closed gets none."""
     settings.EMAIL_HOST = "mail.example"
     operator.is_active = False
     operator.save(update_fields=["is_active"])
@@ -154,8 +157,9 @@ def test_a_letter_that_the_mail_server_refused_is_owed(
     assert [letter.to[0] for letter in mail.outbox] == [turns.tenant.owner.email]
 
 
+@pytest.mark.requirement("W03")
 def test_a_customer_whose_colleague_is_gone_is_told_of_again(turns: Turns, lucia: User, settings: Any) -> None:
-    """W03: the others had read that somebody waits, and then that Lucia has them."""
+    """The others had read that somebody waits, and then that Lucia has them."""
     settings.EMAIL_HOST = "mail.example"
     ask(turns, offer(turns, "The wedding")["escalation"], email="one@guests.example")
     turns.run(notices.LANE)
@@ -171,11 +175,12 @@ def test_a_customer_whose_colleague_is_gone_is_told_of_again(turns: Turns, lucia
     assert "The wedding" in mail.outbox[-1].body
 
 
+@pytest.mark.requirement("W03")
 @pytest.mark.short_leases
 def test_a_killed_notice_goes_out_once_and_not_within_a_quarter_of_an_hour(
     turns: Turns, processes: Zygote, mailbox: Mailbox, settings: Any
 ) -> None:
-    """W03: who was noted counts as written to, and what didn't go out is owed."""
+    """Who was noted counts as written to, and what didn't go out is owed."""
     known = turns.on("chat", external_id="known", email="known@guests.example")
     ask(known, offer(known)["escalation"])
     kill(processes, "operator_notice.noted_pre_send", mail_port=settings.EMAIL_PORT)

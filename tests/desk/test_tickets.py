@@ -1,4 +1,4 @@
-"""Tickets: numbers, changes, the API (W06)."""
+"""Tickets: numbers, changes, the API."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ JSON = {"content_type": "application/json"}
 TICKETS = "/api/v1/tickets"
 
 
+@pytest.mark.requirement("W06")
 def test_numbers_have_no_gaps_when_many_open_one_at_once(tenant: Tenant) -> None:
-    """W06: also not where a transaction breaks off."""
+    """Also not where a transaction breaks off."""
 
     def open_one(place: int) -> None:
         with tenant.tx():
@@ -39,8 +40,9 @@ def test_numbers_have_no_gaps_when_many_open_one_at_once(tenant: Tenant) -> None
         assert sorted(Ticket.objects.values_list("number", flat=True)) == list(range(1, 9))
 
 
+@pytest.mark.requirement("W06")
 def test_an_effect_opens_one_ticket_and_each_project_counts_its_own(tenant: Tenant) -> None:
-    """W06: an attempt after a crash opens no second one."""
+    """An attempt after a crash opens no second one."""
     with tenant.tx():
         second = create_project("Second", config=AgentConfig.model_validate(tenant.project.agent_version.document))
         effect = Effect.objects.create(
@@ -78,8 +80,8 @@ def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client,
         assert TicketChange.objects.count() == 2
 
 
+@pytest.mark.requirement("W06")
 def test_a_ticket_that_is_opened_again_is_closed_no_more(api: Client) -> None:
-    """W06"""
     url = f"{TICKETS}/{api.post(TICKETS, {'subject': 'x', 'body': 'y'}, **JSON).json()['id']}"
     closed, opened = (api.patch(url, {"state": state}, **JSON).json() for state in ("closed", "open"))
     assert (closed["closed_at"] is None, opened["closed_at"]) == (False, None)
@@ -126,8 +128,8 @@ def test_a_list_is_narrowed_and_holds_nothing_of_another_tenant(api: Client, str
     assert api.patch(f"{TICKETS}/{theirs['id']}", {"state": "closed"}, **JSON).status_code == 404
 
 
+@pytest.mark.requirement("W06")
 def test_who_leaves_while_a_ticket_is_given_to_them_keeps_none(tenant: Tenant, operator: User) -> None:
-    """W06."""
     with tenant.tx():
         ticket = open_ticket(tenant.project.pk, subject="Charged twice", body="40 €")
         member = Member.objects.get(user=operator)
@@ -146,8 +148,9 @@ def test_who_leaves_while_a_ticket_is_given_to_them_keeps_none(tenant: Tenant, o
         assert Ticket.objects.get().assignee is None
 
 
+@pytest.mark.requirement("W06")
 def test_a_change_that_waits_for_another_sees_what_that_one_did(tenant: Tenant, operator: User) -> None:
-    """W06: who takes the assignee away takes away the one that was just given."""
+    """Who takes the assignee away takes away the one that was just given."""
     with tenant.tx():
         ticket = open_ticket(tenant.project.pk, subject="Charged twice", body="40 €")
 

@@ -1,4 +1,4 @@
-"""escalate_to_human, open_ticket and flag_caller, called inside a turn (W03, W06, F19)."""
+"""escalate_to_human, open_ticket and flag_caller, called inside a turn."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from tools.models import EffectState, Escalation, EscalationState, Ticket
 from tools.state import BusinessState
 
 
+@pytest.mark.requirement("W03")
 @pytest.mark.parametrize("vertical", sorted(VERTICALS))
 def test_every_preset_may_hand_over_to_a_person(vertical: str) -> None:
-    """W03."""
     state = BusinessState(channel="chat", vertical=vertical, capabilities=VERTICALS[vertical].capabilities)
     assert why_not(builtin_tools()["escalate_to_human"], state) == ""
 
 
+@pytest.mark.requirement("W03")
 def test_a_button_offers_a_person(turns: Turns) -> None:
-    """W03: the block's contract, and its row."""
+    """The block's contract, and its row."""
     block = offer(turns, "The wedding")
     with turns.tenant.tx():
         row = Escalation.objects.get(conversation_id=turns.conversation.pk)
@@ -39,23 +40,25 @@ def test_a_button_offers_a_person(turns: Turns) -> None:
     assert (row.state, row.lead) == (EscalationState.OFFERED, {})
 
 
+@pytest.mark.requirement("W03", "W11")
 @pytest.mark.parametrize("channel", ["portal", "api"])
 def test_a_button_is_offered_wherever_blocks_are_shown(turns: Turns, channel: str) -> None:
-    """W03, W11: the request is the customer's to make."""
+    """The request is the customer's to make."""
     talk = turns.on(channel)
     assert offer(talk)["type"] == "escalation_button"
     with talk.tenant.tx():
         assert Escalation.objects.get().state == EscalationState.OFFERED
 
 
+@pytest.mark.requirement("W03")
 def test_a_second_call_shows_what_stands(turns: Turns) -> None:
-    """W03."""
     assert offer(turns, "The wedding") == offer(turns, "Still the wedding")
 
 
+@pytest.mark.requirement("W03")
 @pytest.mark.parametrize("channel", ["phone", "sms"])
 def test_where_no_button_can_be_shown_the_request_is_made_at_once(turns: Turns, channel: str, settings: Any) -> None:
-    """W03: and staff is told."""
+    """And staff is told."""
     settings.EMAIL_HOST = "mail.example"
     talk = turns.on(channel, phone="+393471234567")
     talk.calls_tool("escalate_to_human", {"reason": "The wedding"})
@@ -70,8 +73,9 @@ def test_where_no_button_can_be_shown_the_request_is_made_at_once(turns: Turns, 
     assert "has been asked" in talk.result(turn)
 
 
+@pytest.mark.requirement("W06")
 def test_a_ticket_is_opened_and_told_with_its_number(help_center: Turns) -> None:
-    """W06: linked to the conversation, the customer and the effect."""
+    """Linked to the conversation, the customer and the effect."""
     help_center.calls_tool("open_ticket", {"subject": "Charged twice", "body": "Order 7, 12 May, 40 €"})
     help_center.says("Ticket 1 is open.")
     turn = help_center.say("You charged me twice!")
@@ -85,9 +89,10 @@ def test_a_ticket_is_opened_and_told_with_its_number(help_center: Turns) -> None
     assert "#1" in help_center.result(turn)
 
 
+@pytest.mark.requirement("W06")
 @pytest.mark.parametrize(("length", "tickets"), [(120, 1), (121, 0)])
 def test_a_subject_has_at_most_120_characters(help_center: Turns, length: int, tickets: int) -> None:
-    """W06: one more is an error that the model reads, and costs a hop."""
+    """One more is an error that the model reads, and costs a hop."""
     help_center.calls_tool("open_ticket", {"subject": "x" * length, "body": "y"})
     help_center.says("Well.")
     turn = help_center.say("A complaint!")
@@ -98,8 +103,9 @@ def test_a_subject_has_at_most_120_characters(help_center: Turns, length: int, t
     assert ("120" in call.result) == (tickets == 0)
 
 
+@pytest.mark.requirement("W06")
 def test_the_same_matter_twice_is_one_ticket(help_center: Turns) -> None:
-    """W06: the second is held as a repeat."""
+    """The second is held as a repeat."""
     for _ in range(2):
         help_center.calls_tool("open_ticket", {"subject": "Charged twice", "body": "40 €"})
         help_center.says("It is open.")
@@ -108,8 +114,9 @@ def test_the_same_matter_twice_is_one_ticket(help_center: Turns) -> None:
         assert Ticket.objects.count() == 1
 
 
+@pytest.mark.requirement("F19")
 def test_a_flagged_caller_is_known_to_staff_and_the_call_ends(turns: Turns) -> None:
-    """F19: both fields, and the end."""
+    """Both fields, and the end."""
     call = turns.on("phone", phone="+393471234567")
     call.calls_tool("flag_caller", {"reason": "Threatened the waiter."})
     call.says("Goodbye.")
@@ -121,7 +128,7 @@ def test_a_flagged_caller_is_known_to_staff_and_the_call_ends(turns: Turns) -> N
     assert call.conversation.status == ConversationStatus.ENDED
 
 
+@pytest.mark.requirement("F19")
 def test_callers_are_flagged_on_the_phone_only() -> None:
-    """F19."""
     assert "phone only" in why_not(builtin_tools()["flag_caller"], BusinessState(channel="chat"))
     assert why_not(builtin_tools()["flag_caller"], BusinessState(channel="phone")) == ""

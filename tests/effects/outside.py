@@ -1,4 +1,4 @@
-"""The checker of effects: what our ledger says, held against the outside world's own log (E1-E8)."""
+"""The checker of effects: what our ledger says, held against the outside world's own log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After-actions: in order, each once, each with a status of its own (N21, E8)."""
+"""After-actions: in order, each once, each with a status of its own."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def notify(bench: Bench, target: Target, *after_actions: dict[str, Any], **optio
     return bench.carry_out("notify")
 
 
+@pytest.mark.requirement("N46")
 def test_an_urgent_message_has_its_prefix(bench: Bench, target: Target) -> None:
-    """N46: injected as `prefix: text`, once."""
+    """Injected as `prefix: text`, once."""
     target.answers(Answers(body='{"eta": "7 pm"}'))
     effect = notify(bench, target, TELL)
     assert states(effect) == [("send_urgent_message", "done")]
@@ -42,8 +43,9 @@ def test_an_urgent_message_without_a_prefix(bench: Bench, target: Target) -> Non
     assert bench.urgent() == ["on the way"]
 
 
+@pytest.mark.requirement("N47", "T21")
 def test_a_persona_attribute_is_set_from_a_part_of_the_response(bench: Bench, target: Target) -> None:
-    """N47, T21: the result comes in by an attribute. Raw and processed are both kept; here they are the same."""
+    """The result comes in by an attribute. Raw and processed are both kept; here they are the same."""
     target.answers(Answers(body='{"loyalty": {"level": "gold"}}'))
     options = {"attribute": "loyalty", "path": "loyalty.level"}
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": options})
@@ -53,8 +55,8 @@ def test_a_persona_attribute_is_set_from_a_part_of_the_response(bench: Bench, ta
         assert PersonaField.objects.get(key="loyalty").value == "gold"
 
 
+@pytest.mark.requirement("N47")
 def test_a_model_may_work_on_the_value(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """N47."""
     target.answers(Answers(body='{"total": 42.5, "currency": "EUR"}'))
     made = {"instruction": "The total amount, as a number."}
     attribute = {"type": "set_persona_attribute", "options": {"attribute": "order_total", **made}}
@@ -66,6 +68,7 @@ def test_a_model_may_work_on_the_value(bench: Bench, target: Target, model: Scri
         assert PromptSection.objects.get(name="Total").content == "42.5"
 
 
+@pytest.mark.requirement("N47")
 @pytest.mark.parametrize(
     ("attribute", "answer", "kept"),
     [
@@ -77,7 +80,7 @@ def test_a_model_may_work_on_the_value(bench: Bench, target: Target, model: Scri
 def test_what_a_customer_is_reached_by_is_kept_in_its_form(
     attribute: str, answer: str, kept: str, bench: Bench, target: Target
 ) -> None:
-    """N47: a number that no text could be sent to is refused, visibly."""
+    """A number that no text could be sent to is refused, visibly."""
     target.answers(Answers(body=answer))
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": {"attribute": attribute}})
     assert states(effect) == [("set_persona_attribute", "done" if kept else "failed")]
@@ -86,11 +89,12 @@ def test_what_a_customer_is_reached_by_is_kept_in_its_form(
     assert found == ([kept] if kept else [])
 
 
+@pytest.mark.requirement("N47", "F19")
 @pytest.mark.parametrize(("given", "kept"), [({}, "+393475550142"), ({"phone": "+393470000001"}, "+393470000001")])
 def test_a_number_that_a_model_read_is_not_on_file(
     given: dict[str, str], kept: str, bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
-    """N47, F19: it replaces nothing that staff wrote down, and no code is sent to it."""
+    """It replaces nothing that staff wrote down, and no code is sent to it."""
     model.script("arguments", json={"value": "347 555 0142"})
     target.answers(Answers(body='{"line": "347 555 0142 or so"}'))
     with bench.tenant.tx():
@@ -103,8 +107,9 @@ def test_a_number_that_a_model_read_is_not_on_file(
     assert (contact.phone, contact.phone_on_file) == (kept, given.get("phone", ""))
 
 
+@pytest.mark.requirement("N48")
 def test_a_prompt_section_is_set(bench: Bench, target: Target) -> None:
-    """N48: by a system event; the next prompt shows it."""
+    """By a system event; the next prompt shows it."""
     target.answers(Answers(body='{"delays": "Bus 44 is late."}'))
     options = {"section": "Delays", "path": "delays"}
     notify(bench, target, {"type": "set_prompt_section", "options": options})
@@ -114,8 +119,8 @@ def test_a_prompt_section_is_set(bench: Bench, target: Target) -> None:
     assert event["section"] == "Delays"
 
 
+@pytest.mark.requirement("N21")
 def test_they_run_in_order_and_one_that_fails_stops_none(bench: Bench, target: Target) -> None:
-    """N21."""
     missing = {"type": "set_persona_attribute", "options": {"attribute": "level", "path": "no.such.part"}}
     fixed = {"type": "set_persona_attribute", "options": {"attribute": "vip", "value": "yes"}}
     effect = notify(bench, target, missing, fixed, TELL)
@@ -125,9 +130,10 @@ def test_they_run_in_order_and_one_that_fails_stops_none(bench: Bench, target: T
     assert rows[1].finished_at < rows[2].finished_at
 
 
+@pytest.mark.requirement("N47")
 @pytest.mark.parametrize("step", ["2", "-1", "\u00b9"])
 def test_a_part_of_a_list_that_is_not_there_is_named(step: str, bench: Bench, target: Target) -> None:
-    """N47: also where a sign only looks like a number."""
+    """Also where a sign only looks like a number."""
     target.answers(Answers(body='{"levels": ["silver", "gold"]}'))
     options = {"attribute": "loyalty", "path": f"levels.{step}"}
     [row] = notify(bench, target, {"type": "set_persona_attribute", "options": options}).after_actions.all()
@@ -136,7 +142,7 @@ def test_a_part_of_a_list_that_is_not_there_is_named(step: str, bench: Bench, ta
 
 @pytest.mark.parametrize("value", ["x" * 501, "a\u202eb", "\x07"])
 def test_a_value_that_can_do_harm_is_refused(value: str, bench: Bench, target: Target) -> None:
-    """Threat 10: it would stand in prompts and pages."""
+    """It would stand in prompts and pages."""
     target.answers(Answers(body=value))
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": {"attribute": "note"}})
     assert states(effect) == [("set_persona_attribute", "failed")]
@@ -144,14 +150,13 @@ def test_a_value_that_can_do_harm_is_refused(value: str, bench: Bench, target: T
 
 @pytest.mark.parametrize("answer", [Answers(body=""), Answers(204, body="")])
 def test_they_are_skipped_where_the_response_is_empty(answer: Answers, bench: Bench, target: Target) -> None:
-    """D7."""
     target.answers(answer)
     effect = notify(bench, target, TELL)
     assert (effect.state, states(effect), bench.urgent()) == ("done", [("send_urgent_message", "skipped")], [])
 
 
 def test_they_are_skipped_where_the_action_failed(bench: Bench, target: Target) -> None:
-    """E8: the agent is told of the failure, once."""
+    """The agent is told of the failure, once."""
     target.answers(Answers(404))
     effect = notify(bench, target, TELL)
     assert states(effect) == [("send_urgent_message", "skipped")]
@@ -159,13 +164,13 @@ def test_they_are_skipped_where_the_action_failed(bench: Bench, target: Target) 
 
 
 def test_they_follow_an_urgent_message_too(bench: Bench) -> None:
-    """D7."""
     fixed = {"type": "set_persona_attribute", "options": {"attribute": "vip", "value": "yes"}}
     definition = webhook("https://example.com/", after_actions=[fixed])
     bench.tool("remind", {**definition, "action": {"type": "send_urgent_message", "options": {"message": "Hi"}}})
     assert states(bench.carry_out("remind")) == [("set_persona_attribute", "done")]
 
 
+@pytest.mark.requirement("N20", "N46")
 @pytest.mark.parametrize(
     ("after", "told"),
     [({"message": "Ask for the address."}, ["Hi", "Ask for the address."]), ({"prefix": "Desk"}, ["Desk: Hi"])],
@@ -173,7 +178,7 @@ def test_they_follow_an_urgent_message_too(bench: Bench) -> None:
 def test_a_message_that_follows_a_message_takes_nothing_from_it(
     after: dict[str, str], told: list[str], bench: Bench
 ) -> None:
-    """N20, N46: the action's own words are told too; a prefix alone is put before them."""
+    """The action's own words are told too; a prefix alone is put before them."""
     follows = {"type": "send_urgent_message", "options": after}
     definition = webhook("https://example.com/", after_actions=[follows])
     bench.tool("remind", {**definition, "action": {"type": "send_urgent_message", "options": {"message": "Hi"}}})
@@ -181,8 +186,9 @@ def test_a_message_that_follows_a_message_takes_nothing_from_it(
     assert bench.urgent() == told
 
 
+@pytest.mark.requirement("N47")
 def test_what_the_endpoint_knows_nothing_of_is_no_value(bench: Bench, target: Target) -> None:
-    """N47: a customer whose level is null isn't one of the level "null"."""
+    """A customer whose level is null isn't one of the level "null"."""
     target.answers(Answers(body='{"loyalty": {"level": null}}'))
     options = {"attribute": "loyalty", "path": "loyalty.level"}
     effect = notify(bench, target, {"type": "set_persona_attribute", "options": options})
@@ -206,18 +212,19 @@ def fails_and_runs_again(bench: Bench, model: ScriptedModel, definition: dict[st
 NAMED = {"type": "object", "properties": {"customer_name": {"type": "string"}}}
 
 
+@pytest.mark.requirement("N21")
 def test_what_a_failure_left_out_follows_when_it_is_run_again(
     bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
-    """N21, E8."""
     target.answers(Answers(body="on the way"))
     effect = fails_and_runs_again(bench, model, webhook(target.url, body=NAMED, after_actions=[TELL]))
     assert (effect.state, states(effect)) == ("done", [("send_urgent_message", "done")])
     assert bench.urgent()[1:] == ["Crew says: on the way"]
 
 
+@pytest.mark.requirement("T24")
 def test_who_was_told_that_it_failed_hears_that_it_was_done(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """T24: also of a tool that tells nothing by itself."""
+    """Also of a tool that tells nothing by itself."""
     target.answers(Answers(body="on the way"))
     fails_and_runs_again(bench, model, webhook(target.url, body=NAMED))
     assert bench.urgent()[1:] == ["on the way"]
@@ -227,7 +234,7 @@ def test_who_was_told_that_it_failed_hears_that_it_was_done(bench: Bench, target
 def test_a_model_that_cannot_be_had_fails_the_after_action(
     fault: str, bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
-    """E8: and nothing else, at once or after the last attempt."""
+    """And nothing else, at once or after the last attempt."""
     model.script("arguments", times=0, fault=fault)
     asked = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     made = {"type": "set_persona_attribute", "options": {"attribute": "x", "instruction": "The number."}}
@@ -236,8 +243,9 @@ def test_a_model_that_cannot_be_had_fails_the_after_action(
     assert states(effect) == [("set_persona_attribute", "failed"), ("send_urgent_message", "done")]
 
 
+@pytest.mark.requirement("N47")
 def test_a_model_that_comes_back_makes_the_value(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """N47, E8: the action isn't repeated for it."""
+    """The action isn't repeated for it."""
     target.answers(Answers(body='{"total": 42.5}'))
     model.script("arguments", times=3, fault="500")
     made = {"type": "set_persona_attribute", "options": {"attribute": "total", "instruction": "The total amount."}}

@@ -1,4 +1,4 @@
-"""Tools that answer later: POST /tool-results/<token> (W6)."""
+"""Tools that answer later: POST /tool-results/<token>."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_until_then_it_is_being_done(accepted: Effect) -> None:
 
 
 def test_the_result_ends_it(bench: Bench, accepted: Effect, address: str) -> None:
-    """W6, E8: the after-actions run now, once."""
+    """The after-actions run now, once."""
     assert call_back(address, {"eta": "7 pm"}) == 200
     bench.run()
     found = bench.effect(accepted)
@@ -50,7 +50,7 @@ def test_the_result_ends_it(bench: Bench, accepted: Effect, address: str) -> Non
 
 
 def test_a_second_result_changes_nothing(bench: Bench, accepted: Effect, address: str) -> None:
-    """W6: single use; a replay is answered 200."""
+    """Single use; a replay is answered 200."""
     call_back(address, {"eta": "7 pm"})
     bench.run()
     assert call_back(address, {"eta": "never"}) == 200
@@ -67,7 +67,7 @@ def test_a_result_may_say_that_it_failed(bench: Bench, accepted: Effect, address
 
 @pytest.mark.parametrize("error", [None, "", False])
 def test_a_result_whose_error_is_none_is_a_result(error: object, bench: Bench, accepted: Effect, address: str) -> None:
-    """W6: many endpoints always write the field."""
+    """Many endpoints always write the field."""
     call_back(address, {"error": error, "eta": "7 pm"})
     assert bench.effect(accepted).state == "done"
 
@@ -96,7 +96,7 @@ def test_a_result_of_another_tenants_effect_stays_there(stranger: Tenant, accept
 
 
 def test_a_result_that_never_comes_is_asked_for(bench: Bench, accepted: Effect) -> None:
-    """E5: after an hour staff is asked; the agent never hears of a success."""
+    """After an hour staff is asked; the agent never hears of a success."""
     with bench.tenant.tx():
         [job] = Job.objects.filter(subject_id=accepted.pk, state=State.QUEUED)
         assert 3500 < (job.run_after - job.created_at).total_seconds() < 3700
@@ -110,7 +110,6 @@ def test_a_result_that_never_comes_is_asked_for(bench: Bench, accepted: Effect) 
 
 
 def test_a_result_after_that_is_welcome(bench: Bench, accepted: Effect, address: str) -> None:
-    """W3."""
     with bench.tenant.tx():
         Effect.objects.filter(pk=accepted.pk).update(state="unknown")
     call_back(address, {"eta": "late"})
@@ -128,13 +127,12 @@ def test_a_result_that_comes_before_the_202(bench: Bench, target: Target) -> Non
 
 
 def test_a_tool_that_may_answer_later_may_answer_at_once(bench: Bench, target: Target) -> None:
-    """W6: only a 202 says that there is more to come."""
+    """Only a 202 says that there is more to come."""
     target.answers(Answers(200, body='{"eta": "now"}'))
     bench.tool("notify", webhook(target.url, callback=True))
     assert bench.carry_out("notify").state == "done"
 
 
 def test_a_body_that_is_no_json_is_data_too(bench: Bench, accepted: Effect, address: str) -> None:
-    """Row 20."""
     call_back(address, "<html>login</html>")
     assert bench.effect(accepted).result == {"body": "<html>login</html>", "note": "The answer was not JSON."}

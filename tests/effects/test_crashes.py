@@ -1,4 +1,4 @@
-"""A worker dies at each labelled point of an effect, by a real SIGKILL, and another goes on (E1-E5, E8)."""
+"""A worker dies at each labelled point of an effect, by a real SIGKILL, and another goes on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plan(bench: Bench, target: Target, *deliveries: str) -> list[Effect]:
 def test_what_a_dead_worker_leaves_of_one_that_is_done_once(
     label: str, state: str, bench: Bench, target: Target, processes: Zygote
 ) -> None:
-    """E2, E4: at most one request, and `unknown` where nobody can know."""
+    """At most one request, and `unknown` where nobody can know."""
     [effect] = plan(bench, target, "once")
     kill_and_go_on(bench, processes, label=label, n=1)
     assert (bench.effect(effect).state, len(target.log)) == (state, 0 if label == "effect.sending_pre_bytes" else 1)
@@ -48,7 +48,7 @@ def test_what_a_dead_worker_leaves_of_one_that_is_done_once(
 
 @pytest.mark.parametrize("label", POINTS)
 def test_what_a_dead_worker_leaves_of_two_at_once(label: str, bench: Bench, target: Target, processes: Zygote) -> None:
-    """E3, E8: the kill hits the second that passes; one of each delivery."""
+    """The kill hits the second that passes; one of each delivery."""
     _, again = plan(bench, target, "once", "idempotent")
     kill_and_go_on(bench, processes, label=label, n=2)
     assert violations(bench.tenant, target.keys()) == []

@@ -1,4 +1,4 @@
-"""What staff decides: did this happen? shall it go out after all? (E2, E6)"""
+"""What staff decides: did this happen? shall it go out after all?"""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def resolve(api: Client, effect: Effect, body: Any) -> Any:
 
 
 def test_it_happened(api: Client, bench: Bench, unknown: Effect) -> None:
-    """E5: now the agent may say so."""
+    """Now the agent may say so."""
     answer = resolve(api, unknown, {"happened": True})
     assert (answer.status_code, answer.json()["state"]) == (200, "done")
     assert bench.urgent()[-1] == "A colleague has checked it: it was done."
 
 
 def test_it_did_not_send_again(api: Client, bench: Bench, unknown: Effect, target: Target) -> None:
-    """E2: staff's word is a new approval; the same key goes out, so that an endpoint may still see that it's the same."""
+    """Staff's word is a new approval; the same key goes out, so that an endpoint may still see that it's the same."""
     answer = resolve(api, unknown, {"happened": False})
     assert (answer.status_code, answer.json()["state"]) == (200, "planned")
     bench.run()
@@ -46,7 +46,7 @@ def test_it_did_not_send_again(api: Client, bench: Bench, unknown: Effect, targe
 def test_what_staff_has_let_go_again_begins_anew(
     answers: list[Answers], state: str, api: Client, bench: Bench, target: Target
 ) -> None:
-    """E2, E4: nothing is left of what wasn't known, and it is tried as long as any other."""
+    """Nothing is left of what wasn't known, and it is tried as long as any other."""
     target.answers(Answers(500), *answers)
     bench.tool("notify", webhook(target.url))
     effect = bench.carry_out("notify")
@@ -57,10 +57,11 @@ def test_what_staff_has_let_go_again_begins_anew(
     assert bench.effect(effect).state == state
 
 
+@pytest.mark.requirement("N21")
 def test_what_follows_an_effect_follows_the_attempt_that_staff_approved(
     api: Client, bench: Bench, target: Target
 ) -> None:
-    """N21, E2: while nobody knows whether it happened, nothing follows, and nothing is left out."""
+    """While nobody knows whether it happened, nothing follows, and nothing is left out."""
     target.answers(Answers(500), Answers(body="on the way"))
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     bench.tool("notify", webhook(target.url, after_actions=[tell]))
@@ -103,7 +104,6 @@ def test_a_strangers_effect_is_not_found(stranger: Tenant, unknown: Effect) -> N
 
 
 def test_a_held_repeat_is_released(api: Client, bench: Bench, target: Target) -> None:
-    """E6."""
     bench.tool("notify", webhook(target.url))
     bench.carry_out("notify")
     held = bench.carry_out("notify")

@@ -21,8 +21,9 @@ def _allowed(settings: Any) -> None:
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
 
 
+@pytest.mark.requirement("N45", "N49", "T24")
 def test_a_custom_webhook_runs_on_the_next_turn(talk: Talk, worker, target: Target, model: ScriptedModel) -> None:
-    """N45, N49: the request is made of the conversation, and the agent speaks by itself with the result (T24)."""
+    """The request is made of the conversation, and the agent speaks by itself with the result."""
     body = {
         "type": "object",
         "properties": {"customer_name": {"type": "string", "description": "The customer's full name"}},
@@ -48,8 +49,9 @@ def test_a_custom_webhook_runs_on_the_next_turn(talk: Talk, worker, target: Targ
         assert Message.objects.filter(conversation=talk.conversation, role="agent").count() == 2
 
 
+@pytest.mark.requirement("N44", "N51")
 def test_a_built_in_tool_runs_on_the_next_turn(talk: Talk, worker, model: ScriptedModel) -> None:
-    """N44, N51: the event of the tool's name is in the log, and its flow has carried it out."""
+    """The event of the tool's name is in the log, and its flow has carried it out."""
     with talk.tenant.tx():
         give_fields(talk.reload().persona, {"phone": PHONE})
     model.script("reply", text="I'll text you the opening hours now.")

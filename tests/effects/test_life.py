@@ -31,7 +31,7 @@ BODY = {
 
 
 def test_sending_is_committed_before_the_first_byte_leaves(bench: Bench, target: Target) -> None:
-    """E1: the outside world sees no request of an effect that isn't `sending` in the ledger."""
+    """The outside world sees no request of an effect that isn't `sending` in the ledger."""
     seen = []
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
@@ -54,7 +54,7 @@ def test_arguments_are_asked_for_once(bench: Bench, target: Target, model: Scrip
 
 
 def test_once_is_never_sent_again_when_its_outcome_is_unknown(bench: Bench, target: Target) -> None:
-    """E2, E5: staff is asked, and the agent says that it is being checked."""
+    """Staff is asked, and the agent says that it is being checked."""
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url))
     effect = bench.carry_out("notify")
@@ -64,7 +64,6 @@ def test_once_is_never_sent_again_when_its_outcome_is_unknown(bench: Bench, targ
 
 
 def test_idempotent_is_repeated_under_the_same_key(bench: Bench, target: Target) -> None:
-    """E3."""
     target.answers(Answers(500), Answers(drops=True), Answers(200))
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     effect = bench.carry_out("notify")
@@ -73,7 +72,7 @@ def test_idempotent_is_repeated_under_the_same_key(bench: Bench, target: Target)
 
 
 def test_attempts_are_numbered_and_end(bench: Bench, target: Target) -> None:
-    """E3, E4: after the fifth attempt it is left to staff, not called failed."""
+    """After the fifth attempt it is left to staff, not called failed."""
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     effect = bench.carry_out("notify")
@@ -81,7 +80,7 @@ def test_attempts_are_numbered_and_end(bench: Bench, target: Target) -> None:
 
 
 def test_a_refusal_is_failed_for_certain_and_told(bench: Bench, target: Target) -> None:
-    """E4: and what it said is kept for staff."""
+    """And what it said is kept for staff."""
     target.answers(Answers(404, body='{"why": "closed"}'))
     bench.tool("notify", webhook(target.url))
     effect = bench.carry_out("notify")
@@ -103,7 +102,7 @@ def test_it_waits_before_it_is_tried_again(bench: Bench, target: Target) -> None
 def test_the_job_of_an_attempt_ends_with_the_plan_of_the_next(
     bench: Bench, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """E3: a worker that dies right after it leaves no second job, which would not wait as long as it should."""
+    """A worker that dies right after it leaves no second job, which would not wait as long as it should."""
 
     def die(label: str) -> None:
         if label == "effect.committed_pre_after_actions":
@@ -119,7 +118,7 @@ def test_the_job_of_an_attempt_ends_with_the_plan_of_the_next(
 
 
 def test_an_attempt_that_died_is_unknown_for_once(bench: Bench, target: Target) -> None:
-    """E2: nobody knows what the dead worker did."""
+    """Nobody knows what the dead worker did."""
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     left_behind(bench, effect)
@@ -128,7 +127,6 @@ def test_an_attempt_that_died_is_unknown_for_once(bench: Bench, target: Target) 
 
 
 def test_an_attempt_that_died_is_repeated_if_idempotent(bench: Bench, target: Target) -> None:
-    """E3."""
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     [effect] = bench.plan("notify")
     left_behind(bench, effect)
@@ -138,7 +136,7 @@ def test_an_attempt_that_died_is_repeated_if_idempotent(bench: Bench, target: Ta
 
 
 def test_attempts_that_died_are_counted(bench: Bench, target: Target) -> None:
-    """E3: at most five requests, whoever made them."""
+    """At most five requests, whoever made them."""
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     [effect] = bench.plan("notify")
     left_behind(bench, effect)
@@ -157,7 +155,6 @@ def left_behind(bench: Bench, effect: Effect) -> None:
 
 
 def test_a_tool_that_was_removed_is_not_executed(bench: Bench, target: Target) -> None:
-    """E9."""
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     with bench.tenant.tx():
@@ -171,7 +168,7 @@ def test_a_tool_that_was_removed_is_not_executed(bench: Bench, target: Target) -
 def test_what_may_have_happened_before_the_tool_was_removed_is_not_called_cancelled(
     bench: Bench, target: Target
 ) -> None:
-    """E4, E9: between two attempts; staff finds out."""
+    """Between two attempts; staff finds out."""
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     effect = bench.carry_out("notify", hurry=False)
@@ -183,7 +180,6 @@ def test_what_may_have_happened_before_the_tool_was_removed_is_not_called_cancel
 
 
 def test_a_tool_that_was_switched_off_is_not_executed(bench: Bench, target: Target) -> None:
-    """E9."""
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     with bench.tenant.tx():
@@ -193,7 +189,6 @@ def test_a_tool_that_was_switched_off_is_not_executed(bench: Bench, target: Targ
 
 
 def test_a_built_in_tool_whose_gate_closed_is_not_executed(bench: Bench) -> None:
-    """E9."""
     bench.switch_on("sms_send_information_enabled")
     [effect] = bench.plan("send_sms_tool")
     with bench.tenant.tx():
@@ -205,7 +200,7 @@ def test_a_built_in_tool_whose_gate_closed_is_not_executed(bench: Bench) -> None
 
 
 def test_a_tool_that_was_edited_runs_as_planned(bench: Bench, target: Target) -> None:
-    """E9: the snapshot decides."""
+    """The snapshot decides."""
     for place in ("oldest", "old"):
         bench.tool("notify", webhook(f"{target.url}/{place}"))
     [effect] = bench.plan("notify")
@@ -215,8 +210,9 @@ def test_a_tool_that_was_edited_runs_as_planned(bench: Bench, target: Target) ->
     assert bench.effect(effect).tool_version == 2
 
 
+@pytest.mark.requirement("N44")
 def test_the_event_of_the_tools_name_is_in_the_log(bench: Bench) -> None:
-    """N44: eventIdn is the tool's name, connectorIdn is "system", and the flow of that name has run."""
+    """EventIdn is the tool's name, connectorIdn is "system", and the flow of that name has run."""
     bench.switch_on("sms_send_information_enabled")
     give(bench, phone=PHONE)
     effect = bench.carry_out("send_sms_tool", hears="Could you text me the opening hours?")
@@ -226,8 +222,9 @@ def test_the_event_of_the_tools_name_is_in_the_log(bench: Bench) -> None:
     assert (effect.state, effect.adapter) == ("done", "outbox")
 
 
+@pytest.mark.requirement("N44")
 def test_the_event_is_in_the_log_once_however_often_it_is_tried(bench: Bench) -> None:
-    """N44: whoever reads the log for it takes a second one for a second deed."""
+    """Whoever reads the log for it takes a second one for a second deed."""
     bench.switch_on("booking_check_availability_enabled")
     [effect] = bench.plan("check_availability_tool")
     left_behind(bench, effect)
@@ -240,8 +237,9 @@ def give(bench: Bench, **fields: str) -> None:
         give_fields(bench.talk.reload().persona, fields)
 
 
+@pytest.mark.requirement("N44", "N49")
 def test_an_event_nobody_is_subscribed_to_is_passed_on(bench: Bench) -> None:
-    """N44, N49: a tool of the tenant's own with send_event."""
+    """A tool of the tenant's own with send_event."""
     definition = webhook("https://example.com/")
     bench.tool("open_case", {**definition, "action": {"type": "send_event"}})
     effect = bench.carry_out("open_case")
@@ -249,20 +247,22 @@ def test_an_event_nobody_is_subscribed_to_is_passed_on(bench: Bench) -> None:
     assert len(bench.events("open_case")) == 1
 
 
+@pytest.mark.requirement("N20", "N46")
 @pytest.mark.parametrize(
     ("options", "told"),
     [({"message": "Mention the late bus."}, "Mention the late bus."), ({}, "I'll look at the bus.")],
 )
 def test_an_urgent_message_is_the_action(options: dict[str, str], told: str, bench: Bench) -> None:
-    """N20, N46: D1 allows it as an action; the next reply reads it as `prefix: text`, the agent's own words if it has none."""
+    """The next reply reads it as `prefix: text`, with the agent's own words if it has none."""
     action = {"type": "send_urgent_message", "options": {"prefix": "Desk", **options}}
     bench.tool("remind", {**webhook("https://example.com/"), "action": action})
     assert bench.carry_out("remind", quote="I'll look at the bus.").state == "done"
     assert bench.urgent() == [f"Desk: {told}"]
 
 
+@pytest.mark.requirement("T24")
 def test_the_agent_speaks_by_itself_three_times_at_most(bench: Bench, target: Target) -> None:
-    """T24, row 19: then nothing more fires by itself."""
+    """Then nothing more fires by itself."""
     target.answers(Answers(404))
     bench.tool("notify", webhook(target.url))
     for number in range(5):
@@ -273,7 +273,7 @@ def test_the_agent_speaks_by_itself_three_times_at_most(bench: Bench, target: Ta
 
 
 def test_a_malformed_plan_executes_nothing(bench: Bench, target: Target) -> None:
-    """Row 18, at the call: a schema that was never checked."""
+    """The call is refused: its schema was never checked."""
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     hostile = {"type": "object", "properties": {"a": {"$ref": "http://169.254.169.254/"}}}
@@ -302,8 +302,9 @@ def test_after_a_goodbye_that_the_customer_answered_the_conversation_goes_on(ben
     assert bench.talk.reload().status == "open"
 
 
+@pytest.mark.requirement("N21", "N45")
 def test_the_api_shows_an_effect_whole(api: Client, bench: Bench, target: Target) -> None:
-    """N21, N45: the request without secrets, the response, and each after-action with its own status."""
+    """The request without secrets, the response, and each after-action with its own status."""
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     bench.tool("notify", webhook(target.url, headers={"X-Api-Key": "k-1234567890"}, after_actions=[tell]))
     effect = bench.carry_out("notify")
@@ -323,7 +324,7 @@ def test_effects_are_listed_by_state_and_conversation(api: Client, bench: Bench,
 
 
 def test_a_booking_that_died_while_sending_is_never_lost(bench: Bench, target: Target) -> None:
-    """E3: what was begun is carried on, whatever else was promised meanwhile."""
+    """What was begun is carried on, whatever else was promised meanwhile."""
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
     [first, second] = [*bench.plan("notify"), *bench.plan("notify")]
     left_behind(bench, first)
@@ -341,7 +342,7 @@ def test_a_booking_that_died_while_sending_is_never_lost(bench: Bench, target: T
 def test_a_job_that_fails_for_good_leaves_the_effect_to_staff(
     delivery: str, is_begun: bool, state: str, bench: Bench, target: Target
 ) -> None:
-    """E4: workers that died at it five times; what has begun may have happened."""
+    """Workers that died at it five times; what has begun may have happened."""
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     bench.tool("notify", webhook(target.url, delivery=delivery, after_actions=[tell]))
     [effect] = bench.plan("notify")
@@ -354,7 +355,6 @@ def test_a_job_that_fails_for_good_leaves_the_effect_to_staff(
 
 
 def test_after_actions_whose_job_fails_for_good_are_told_without_them(bench: Bench, target: Target) -> None:
-    """E8."""
     bench.tool("notify", webhook(target.url))
     [effect] = bench.plan("notify")
     with bench.tenant.tx():
@@ -369,6 +369,7 @@ def test_after_actions_whose_job_fails_for_good_are_told_without_them(bench: Ben
 TELL = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
 
 
+@pytest.mark.requirement("T22", "T24")
 @pytest.mark.parametrize(
     ("answer", "after", "outcome", "told"),
     [
@@ -380,7 +381,7 @@ TELL = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
 def test_who_waits_for_an_effect_is_told_its_end_once(
     answer: Answers, after: list[object], outcome: str, told: str, bench: Bench, target: Target
 ) -> None:
-    """T22, T24: however it ends, and whoever tells it."""
+    """However it ends, and whoever tells it."""
     target.answers(answer)
     bench.tool("notify", webhook(target.url, after_actions=after))
     [effect] = bench.plan("notify")
@@ -389,9 +390,10 @@ def test_who_waits_for_an_effect_is_told_its_end_once(
     assert (ends(bench, effect), bench.urgent()) == (outcome, [told])
 
 
+@pytest.mark.requirement("N11")
 @pytest.mark.parametrize(("status", "state"), [(200, "kept"), (404, "broken"), (500, "open")])
 def test_a_promise_is_as_good_as_what_was_done(status: int, state: str, bench: Bench, target: Target) -> None:
-    """N11, E5: in the commit of the end."""
+    """In the commit of the end."""
     target.answers(Answers(status))
     bench.tool("notify", webhook(target.url))
     effect = bench.carry_out("notify")
@@ -399,8 +401,9 @@ def test_a_promise_is_as_good_as_what_was_done(status: int, state: str, bench: B
         assert effect.promises.get().state == state
 
 
+@pytest.mark.requirement("T22")
 def test_who_waits_for_a_repeat_is_told_that_it_was_done(bench: Bench, target: Target) -> None:
-    """T22, E6: a held effect has no result to wait for."""
+    """A held effect has no result to wait for."""
     bench.tool("notify", webhook(target.url))
     bench.carry_out("notify")
     [repeat] = bench.plan("notify")
@@ -421,8 +424,8 @@ def ends(bench: Bench, effect: Effect) -> str:
         return Wait.objects.get(effect_id=effect.pk).outcome
 
 
+@pytest.mark.requirement("T24", "N51")
 def test_a_tool_made_to_tell_tells_where_nobody_waits(bench: Bench) -> None:
-    """T24, N51"""
     bench.switch_on("booking_check_availability_enabled")
     bench.carry_out("check_availability_tool", hears="A table for two on 27 November 2026 at 19:00, please.")
     assert len(bench.urgent()) == 1

@@ -1,4 +1,4 @@
-"""Repeats are held (E6), and what one conversation may set off is capped (threat 8)."""
+"""Repeats are held, and what one conversation may set off is capped."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def texting(bench: Bench) -> Bench:
 
 
 def test_a_repeated_promise_is_held(texting: Bench) -> None:
-    """E6: "I'm sending it now" sends nothing twice; the agent reads that it was done already."""
+    """ "I'm sending it now" sends nothing twice; the agent reads that it was done already."""
     first = texting.carry_out("send_sms_tool", hears=HOURS)
     second = texting.carry_out("send_sms_tool", quote="I'm sending it now.")
     assert (first.state, second.state, second.repeats) == ("done", "held", first.pk)
@@ -45,7 +45,7 @@ def test_a_repeated_promise_is_held(texting: Bench) -> None:
 
 
 def test_a_repeat_in_other_words_is_held_too(texting: Bench, model: ScriptedModel) -> None:
-    """E6: a model words a text anew each time; nobody asked for it since."""
+    """A model words a text anew each time; nobody asked for it since."""
     for words in ("We open at noon.", "From twelve o'clock."):
         model.script("arguments", json={"text": words})
     first = texting.carry_out("send_sms_tool", hears=HOURS)
@@ -59,7 +59,7 @@ def test_another_text_that_was_asked_for_is_no_repeat(texting: Bench) -> None:
 
 
 def test_the_customer_may_say_thanks_in_between(texting: Bench) -> None:
-    """E6: a message since is no request; a model is asked, and says no."""
+    """A message since is no request; a model is asked, and says no."""
     texting.carry_out("send_sms_tool", hears=HOURS)
     texting.says("Thank you, is it on its way?")
     texting.says(HOURS.replace("Could you text me", "And"))
@@ -68,14 +68,14 @@ def test_the_customer_may_say_thanks_in_between(texting: Bench) -> None:
 
 
 def test_who_asks_again_gets_it_again(texting: Bench) -> None:
-    """E6: unless the customer asked again since."""
+    """Unless the customer asked again since."""
     texting.carry_out("send_sms_tool", hears=HOURS)
     second = texting.carry_out("send_sms_tool", hears="It did not arrive. " + HOURS)
     assert second.state == "done"
 
 
 def test_two_at_once_are_one(texting: Bench) -> None:
-    """E6: two turns' effects that begin side by side; the conversation's lock lets one see the other."""
+    """Two turns' effects that begin side by side; the conversation's lock lets one see the other."""
     texting.says(HOURS)
     effects = [*texting.plan("send_sms_tool"), *texting.plan("send_sms_tool")]
     texting.run()
@@ -100,7 +100,7 @@ def test_after_ten_minutes_it_is_no_repeat(bench: Bench, target: Target) -> None
 
 @pytest.mark.parametrize(("kind", "is_repeat"), [("booking", True), ("meeting", True), ("sms", False)])
 def test_a_second_booking_is_a_mistake_for_a_day(kind: str, is_repeat: bool, texting: Bench) -> None:
-    """E6: three hours after the first."""
+    """Three hours after the first."""
     effects = [*texting.plan("send_sms_tool"), *texting.plan("send_sms_tool")]
     with texting.tenant.tx():
         Effect.objects.update(kind=kind, repeat_key="same")
@@ -109,7 +109,7 @@ def test_a_second_booking_is_a_mistake_for_a_day(kind: str, is_repeat: bool, tex
 
 
 def test_what_one_project_did_is_no_repeat_in_another(texting: Bench) -> None:
-    """E6: outside of conversations too; two projects may each have a tool of one name."""
+    """Outside of conversations too; two projects may each have a tool of one name."""
     first, again, elsewhere = (texting.plan("send_sms_tool")[0] for _ in range(3))
     with texting.tenant.tx():
         other = create_project("Other", config=texting.tenant.project.agent_version.config)
@@ -120,9 +120,10 @@ def test_what_one_project_did_is_no_repeat_in_another(texting: Bench) -> None:
         assert find_same(Effect.objects.get(pk=elsewhere.pk)) is None
 
 
+@pytest.mark.requirement("N28")
 @pytest.mark.parametrize("is_one_breath", [True, False], ids=["in one answer", "in two"])
 def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench: Bench, model: ScriptedModel) -> None:
-    """E6, N28: whichever tool books it first, the other isn't told that the doctor is taken at that time."""
+    """Whichever tool books it first, the other isn't told that the doctor is taken at that time."""
     bench.switch_on("booking_enabled")
     with bench.tenant.tx():
         set_attribute(bench.tenant.project, INTEGRATION, "google_integration")
@@ -143,7 +144,7 @@ def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench:
 
 
 def test_what_was_done_for_one_customer_is_done_for_the_next(bench: Bench, target: Target) -> None:
-    """E6: a repeat is one within its conversation, though the request is the same."""
+    """A repeat is one within its conversation, though the request is the same."""
     bench.tool("notify", webhook(target.url))
     bench.carry_out("notify")
     bench.talk = begin(bench.tenant, external_id="another")
@@ -151,7 +152,7 @@ def test_what_was_done_for_one_customer_is_done_for_the_next(bench: Bench, targe
 
 
 def test_what_was_called_and_promised_in_one_breath_is_one_text(texting: Bench) -> None:
-    """E6, D18: by another tool of the kind, in other words."""
+    """By another tool of the kind, in other words."""
     [promised] = texting.plan("send_sms_tool", hears=HOURS)
     with texting.tenant.tx():
         Effect.objects.create(
@@ -180,7 +181,6 @@ def test_a_failed_one_may_be_promised_again(bench: Bench, target: Target) -> Non
 
 
 def test_one_that_may_have_happened_is_not_sent_again(bench: Bench, target: Target) -> None:
-    """E2, E6."""
     target.answers(Answers(500), Answers(200))
     bench.tool("notify", webhook(target.url))
     assert bench.carry_out("notify").state == "unknown"
@@ -197,7 +197,6 @@ def test_looking_something_up_is_never_a_repeat(bench: Bench, target: Target) ->
 
 
 def test_a_conversation_sets_off_so_much_a_day(texting: Bench) -> None:
-    """Threat 8."""
     [effect] = texting.plan("send_sms_tool")
     fill(texting, effect, MOST_IN_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
     texting.run()
@@ -207,7 +206,7 @@ def test_a_conversation_sets_off_so_much_a_day(texting: Bench) -> None:
 
 
 def test_looking_something_up_is_not_counted(bench: Bench, target: Target) -> None:
-    """Threat 8: nobody is written to."""
+    """Nobody is written to."""
     bench.tool("look_up", webhook(target.url, method="GET"))
     [effect] = bench.plan("look_up")
     fill(bench, effect, MOST_OF_ANOTHER_KIND, conversation_id=bench.conversation.pk)
@@ -216,13 +215,13 @@ def test_looking_something_up_is_not_counted(bench: Bench, target: Target) -> No
 
 
 def test_a_recipient_is_one_however_it_is_written() -> None:
-    """Threat 8: or one would be written to twice as often."""
+    """Or one would be written to twice as often."""
     contact = Contact(persona_id=uuid7(), phone="+39 347 555-0142", email=" Giulia@Example.com ")
     assert [recipient_of(kind, contact) for kind in ("sms", "email")] == ["393475550142", "giulia@example.com"]
 
 
 def test_a_recipient_gets_so_much_a_day(texting: Bench) -> None:
-    """Threat 8: over all conversations, whoever claims the number."""
+    """Over all conversations, whoever claims the number."""
     [effect] = texting.plan("send_sms_tool")
     fill(texting, effect, MOST_TO_RECIPIENT, recipient=PHONE.removeprefix("+"))
     texting.run()
@@ -249,7 +248,7 @@ def fill(bench: Bench, like: Effect, count: int, **fields: object) -> None:
 
 
 def test_a_text_and_a_booking_link_are_one_kind(texting: Bench) -> None:
-    """E6: send_sms_tool and send_manage_booking_url_tool text the same customer; the kinds are compared, not the tools."""
+    """send_sms_tool and send_manage_booking_url_tool text the same customer; the kinds are compared, not the tools."""
     with texting.tenant.tx():
         assert not Booking.objects.exists()
     [text, link] = texting.plan("send_sms_tool", "send_manage_booking_url_tool")

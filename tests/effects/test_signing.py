@@ -1,4 +1,4 @@
-"""Standard Webhooks (threat 15)."""
+"""Standard Webhooks."""
 
 from __future__ import annotations
 

@@ -98,7 +98,6 @@ def courses(outcome: Outcome, *, is_uncertain: bool = False) -> tuple[Course, Co
 
 @pytest.mark.parametrize(("answer", "expected"), ANSWERED, ids=lambda value: str(getattr(value, "status", "")))
 async def test_an_answer_means(answer: Answers, expected: tuple[Course, Course], target: Target) -> None:
-    """E2, E3, E4."""
     target.answers(answer)
     assert courses(await call(target.url)) == expected
     assert len(target.log) == 1
@@ -121,13 +120,13 @@ async def test_a_failed_handshake(target: Target) -> None:
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254/", "http://127.1:6379/", "http://[64:ff9b::a9fe:a9fe]/"])
 async def test_an_address_that_may_never_be_called_is_not_tried_again(url: str) -> None:
-    """Row 16, at the call too."""
+    """The address is checked at the call too."""
     outcome = await call(url)
     assert courses(outcome) == FAILED
 
 
 async def test_a_name_that_leads_inside_may_lead_elsewhere_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Row 16: nothing is sent, and it is looked up again at the next attempt."""
+    """Nothing is sent, and it is looked up again at the next attempt."""
 
     async def inside(host: str, port: int) -> list[str]:
         return ["10.0.0.1"]
@@ -137,7 +136,7 @@ async def test_a_name_that_leads_inside_may_lead_elsewhere_later(monkeypatch: py
 
 
 async def test_what_no_header_holds_is_not_tried_again(target: Target) -> None:
-    """E3: it stays as it was read off the conversation."""
+    """It stays as it was read off the conversation."""
     options = WebhookOptions(url=target.url)
     said = {"headers": {"X-Guest": "村上"}}
     assert courses(await call_webhook(options, said, occasion(), secrets=WebhookSecrets())) == FAILED
@@ -170,7 +169,7 @@ def test_it_is_tried_again_when_it_was_told_but_soon(told: float, seconds: float
 
 @pytest.mark.parametrize("zone", ["GMT", "+0000", "-0000", ""])
 async def test_a_date_says_when_to_try_again_whether_it_names_its_zone_or_not(zone: str, target: Target) -> None:
-    """E2: of HTTP's dates all are Greenwich's."""
+    """Of HTTP's dates all are Greenwich's."""
     due_at = datetime.now(UTC) + timedelta(minutes=5)
     target.answers(Answers(429, headers={"Retry-After": f"{due_at:%a, %d %b %Y %H:%M:%S} {zone}".strip()}))
     outcome = await call(target.url)
@@ -185,13 +184,13 @@ def test_after_its_deadline_it_is_given_up() -> None:
 
 @pytest.mark.parametrize("ending", [Ending.FAILED, Ending.UNKNOWN])
 def test_what_may_have_happened_before_is_never_called_failed(ending: Ending) -> None:
-    """E4: an earlier attempt left it open."""
+    """An earlier attempt left it open."""
     once, _ = courses(Outcome(ending, error="x"), is_uncertain=True)
     assert once is Course.UNKNOWN
 
 
 def test_who_has_let_an_effect_go_is_not_asked_again() -> None:
-    """D16: a released repeat, and what was sent again, have their yes."""
+    """A released repeat, and what was sent again, have their yes."""
     asks = {"requires_approval": True}
     assert needs_approval(in_memory(definition=asks))
     assert not needs_approval(in_memory(definition=asks, resolved_at=NOW))

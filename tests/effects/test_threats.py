@@ -1,4 +1,4 @@
-"""Threats 7, 8, 9 and 20: whatever a customer, a model or an endpoint says."""
+"""Whatever a customer, a model or an endpoint says."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ HOSTILE = st.one_of(
 
 @given(value=HOSTILE, name=st.sampled_from(["query", "headers", "body"]))
 def test_no_value_reaches_the_host_or_the_path(value: str, name: str) -> None:
-    """Threat 7: whatever a customer fills in stands in the query, a header or the body."""
+    """Whatever a customer fills in stands in the query, a header or the body."""
     options = WebhookOptions(url="https://api.example/v1/orders?shop=7", **{name: SCHEMA})
     request = build_request(options, {name: {"a": value}}, occasion(), secrets=WebhookSecrets(), at=AT)
     parts = urlsplit(request.url)
@@ -65,7 +65,6 @@ def test_no_value_reaches_the_host_or_the_path(value: str, name: str) -> None:
 
 @given(value=st.text(alphabet=st.characters(), max_size=20).map(lambda text: f"a{text}\r\nb") | st.just("a\nX: y"))
 def test_a_header_value_with_a_line_break_is_refused(value: str) -> None:
-    """Threat 7."""
     options = WebhookOptions(url="https://api.example/", headers=SCHEMA)
     request = build_request(options, {"headers": {"a": value}}, occasion(), secrets=WebhookSecrets(), at=AT)
     with pytest.raises(InvalidRequest, match="header a "):
@@ -73,7 +72,7 @@ def test_a_header_value_with_a_line_break_is_refused(value: str) -> None:
 
 
 def test_a_header_with_a_line_break_sends_nothing(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """Threat 7: at the call too."""
+    """At the call too."""
     model.script("arguments", json={"headers": {"X-Note": "a\r\nX-Admin: yes"}})
     schema = {"type": "object", "properties": {"X-Note": {"type": "string"}}}
     bench.tool("notify", webhook(target.url, headers=schema))
@@ -107,7 +106,7 @@ def texting(bench: Bench) -> Bench:
 
 
 def test_an_obeying_model_reaches_nobody_else(texting: Bench, model: ScriptedModel) -> None:
-    """Threat 8: a model that does what it is told; a text goes to the customer's own number or nowhere."""
+    """A model that does what it is told; a text goes to the customer's own number or nowhere."""
     for words in INJECTIONS[::20]:
         model.script("arguments", match=words[:20], json={"text": words})
         texting.plan("send_sms_tool", quote=words)
@@ -118,7 +117,7 @@ def test_an_obeying_model_reaches_nobody_else(texting: Bench, model: ScriptedMod
 
 
 def test_no_words_change_the_recipient(texting: Bench) -> None:
-    """Threat 8: 200 injections, straight into what a model would have filled in."""
+    """200 injections, straight into what a model would have filled in."""
     [effect] = texting.plan("send_sms_tool")
     with texting.tenant.tx():
         there = read_work(effect.pk).occasion
@@ -147,7 +146,7 @@ ANSWERS = [
 
 
 def test_an_answer_is_data(bench: Bench, target: Target) -> None:
-    """Threat 9: an endpoint that gives orders: its answer is kept and told, and nothing else happens."""
+    """An endpoint that gives orders: its answer is kept and told, and nothing else happens."""
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}
     bench.tool("notify", webhook(target.url, method="GET", after_actions=[tell]))
     left = ANSWERS[::10]
@@ -163,7 +162,7 @@ def test_an_answer_is_data(bench: Bench, target: Target) -> None:
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_is_told_on_one_line_and_stays_inside_its_tag(answer: str) -> None:
-    """Threat 9: 100 of them."""
+    """100 of them."""
     told = neutralise(reply_of(answer.encode()).told)
     assert not any(character in told for character in "\n\r\x00")
     assert "</" not in told
@@ -171,7 +170,7 @@ def test_an_answer_is_told_on_one_line_and_stays_inside_its_tag(answer: str) -> 
 
 @pytest.mark.parametrize("body", ["x" * 1_000_000, json.dumps({"rows": ["y" * 50] * 20_000}), "<html>Log in</html>"])
 def test_a_long_or_strange_answer_is_cut_and_kept(body: str, bench: Bench, target: Target) -> None:
-    """Row 20: 8 kB with a mark; what isn't JSON says so."""
+    """8 kB with a mark; what isn't JSON says so."""
     target.answers(Answers(body=body[:200_000]))
     bench.tool("notify", webhook(target.url))
     effect = bench.carry_out("notify")
@@ -182,13 +181,13 @@ def test_a_long_or_strange_answer_is_cut_and_kept(body: str, bench: Bench, targe
 
 
 def test_an_answer_is_told_cut() -> None:
-    """Threat 9: a prompt has no room for 8 kB of an endpoint's words."""
+    """A prompt has no room for 8 kB of an endpoint's words."""
     assert len(reply_of(b"x" * 8_000).told) < LONGEST_TOLD + 20
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe\x00", b"[" * 100_000, b'{"a": "\\u0000"}', b'{"a": 1e999}', b"\\ud800"])
 def test_a_body_that_the_database_would_refuse_is_text(body: bytes) -> None:
-    """Row 20: binary, nested without end, NUL characters."""
+    """Binary, nested without end, NUL characters."""
     reply = reply_of(body)
     assert reply.document is None
     assert "\x00" not in reply.text
@@ -215,7 +214,7 @@ EXTRACTIONS = [
 
 
 def test_a_secret_is_nowhere_but_in_the_request(bench: Bench, target: Target, model: ScriptedModel) -> None:
-    """Threat 20: an endpoint that echoes it, and a customer who asks for it fifty times, see nothing."""
+    """An endpoint that echoes it, and a customer who asks for it fifty times, see nothing."""
     echo = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}
     signing = bench.tool("notify", webhook(target.url, body=SCHEMA, after_actions=[echo]))
     with bench.tenant.tx():
@@ -243,14 +242,14 @@ def test_a_secret_is_nowhere_but_in_the_request(bench: Bench, target: Target, mo
     ],
 )
 def test_a_secret_is_known_in_whatever_form_it_comes_back(secret: str, echo: str) -> None:
-    """Threat 20: without its scheme, or as JSON writes it."""
+    """Without its scheme, or as JSON writes it."""
     reply = reply_of(echo.encode(), hidden=[secret])
     assert MASK in reply.text
     assert secret.split()[-1] not in reply.text + str(reply.document)
 
 
 def test_a_result_that_comes_later_echoes_nothing_either(bench: Bench, target: Target) -> None:
-    """Threat 20, W6: neither the tool's secret nor the token of its callback."""
+    """Neither the tool's secret nor the token of its callback."""
     echo = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}
     target.answers_by(lambda heard: Answers(status=202, body=json.dumps(heard.headers)))
     bench.tool("notify", webhook(target.url, callback=True, after_actions=[echo]))

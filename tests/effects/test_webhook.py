@@ -1,4 +1,4 @@
-"""send_webhook: what goes out, and what is made of the answer (N45)."""
+"""send_webhook: what goes out, and what is made of the answer."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from tools.execution.webhook import MASK, WebhookRequest, build_request
 NAME = {"customer_name": {"type": "string", "description": "The customer's full name"}}
 
 
+@pytest.mark.requirement("N45")
 def test_the_request_fits_the_schemas(bench: Bench, target: Target) -> None:
-    """N45: query, headers and body are generated, each by its own JSON Schema, and the method is the tool's."""
+    """Query, headers and body are generated, each by its own JSON Schema, and the method is the tool's."""
     schema = {"type": "object", "properties": NAME, "required": ["customer_name"]}
     zip_code = {"type": "object", "properties": {"zip": {"type": "string"}}}
     party = {"type": "object", "properties": {"X-Party": {"type": "integer", "description": "party size"}}}
@@ -54,15 +55,17 @@ def test_the_answer_is_kept_as_data(bench: Bench, target: Target) -> None:
     assert effect.result == {"status": 200, "body": {"order": {"status": "late"}}}
 
 
+@pytest.mark.requirement("N45")
 def test_a_header_may_hold_accents(bench: Bench, target: Target) -> None:
-    """N45: what passed the check at the save can be sent."""
+    """What passed the check at the save can be sent."""
     bench.tool("notify", webhook(target.url, headers={"X-Place": "Café Müller"}))
     assert bench.carry_out("notify").state == "done"
     assert target.log[0].headers["x-place"] == "Café Müller"
 
 
+@pytest.mark.requirement("N45")
 def test_a_header_goes_out_once_however_it_is_written() -> None:
-    """N45: a secret header takes the place of the plain one, the tool's type that of ours; an endpoint that gets two takes one."""
+    """A secret header takes the place of the plain one, the tool's type that of ours; an endpoint that gets two takes one."""
     options = WebhookOptions(
         url="https://example.com/", headers={"x-api-key": "plain", "content-type": "application/json; charset=utf-8"}
     )
@@ -74,8 +77,9 @@ def test_a_header_goes_out_once_however_it_is_written() -> None:
     }
 
 
+@pytest.mark.requirement("N45")
 def test_a_model_may_add_nothing_to_a_request() -> None:
-    """N45: exactly what the schemas name, at every depth, and no part left out."""
+    """Exactly what the schemas name, at every depth, and no part left out."""
     item = {"type": "object", "properties": {"name": {"type": "string"}}}
     body = {"type": "object", "properties": {"items": {"type": "array", "items": item}, "one": item}}
     schema = webhook_schema(WebhookOptions(url="https://example.com/", body=body, query=item))
@@ -86,10 +90,11 @@ def test_a_model_may_add_nothing_to_a_request() -> None:
     assert schema["required"] == ["query", "body"]
 
 
+@pytest.mark.requirement("N45")
 def test_what_is_read_is_asked_with_the_tool_the_promise_and_the_conversation(
     bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
-    """N45: what is generated, is generated from the conversation up to the promise; what failed was not done before."""
+    """What is generated, is generated from the conversation up to the promise; what failed was not done before."""
     target.answers(Answers(404), Answers(200))
     schema = {"type": "object", "properties": NAME}
     bench.tool("notify", webhook(target.url, body=schema))
@@ -117,8 +122,9 @@ def request_of(arguments: Mapping[str, Any], **options: Any) -> WebhookRequest:
     return build_request(made, arguments, occasion(), secrets=WebhookSecrets(), at=datetime.now(UTC))
 
 
+@pytest.mark.requirement("N45")
 def test_what_was_read_is_written_as_an_endpoint_reads_it() -> None:
-    """N45: a list as often as it has items, what isn't known not at all, letters as they are."""
+    """A list as often as it has items, what isn't known not at all, letters as they are."""
     read = {
         "query": {"tag": ["a", "b"], "zip": None, "is_new": True},
         "headers": {"X-Party": 4, "X-None": None},
@@ -130,16 +136,17 @@ def test_what_was_read_is_written_as_an_endpoint_reads_it() -> None:
     assert request.body == '{"name": "Zoë"}'.encode()
 
 
+@pytest.mark.requirement("N45")
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_fixed_texts_go_into_the_query_and_a_bodiless_call_has_no_body(method: str) -> None:
-    """N45"""
     request = request_of({}, method=method, query={"zone": "eu"})
     assert request.url == "https://example.com/crew?fixed=1&zone=eu"
     assert (request.body, "Content-Type" in request.headers) == (None, False)
 
 
+@pytest.mark.requirement("N45")
 def test_a_secret_in_the_query_or_a_plain_header_is_sent_and_not_kept() -> None:
-    """N45: stored redacted."""
+    """Stored redacted."""
     request = request_of({}, query={"api_key": "k-1234567890", "zone": "eu"}, headers={"X-Crew-Token": "t-1234567890"})
     assert request.headers["X-Crew-Token"] == "t-1234567890"
     assert request.redacted["headers"]["X-Crew-Token"] == MASK
@@ -147,8 +154,9 @@ def test_a_secret_in_the_query_or_a_plain_header_is_sent_and_not_kept() -> None:
     assert request.redacted["url"] == f"https://example.com/crew?fixed=1&api_key={MASK}&zone=eu"
 
 
+@pytest.mark.requirement("N45")
 def test_what_we_say_of_a_call_no_tool_changes_and_no_row_keeps() -> None:
-    """N45, W6: neither what a model read off the conversation nor a tool's own header; the token and the signature are ours."""
+    """Neither what a model read off the conversation nor a tool's own header; the token and the signature are ours."""
     options = WebhookOptions(url="https://example.com/", callback=True)
     said = {"idempotency-key": "mine", "webhook-callback-url": "https://evil.example/", "webhook-signature": "v1,mine"}
     secrets = WebhookSecrets(signing=["whsec_" + "QUJD" * 8], headers={"Webhook-Signature": "v1,mine"})

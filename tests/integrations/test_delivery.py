@@ -1,4 +1,4 @@
-"""What the sending tools do: to whom, by what, and what the agent is told (N25, N26, N32)."""
+"""What the sending tools do: to whom, by what, and what the agent is told."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ from tools.integrations import channels
 from tools.integrations.numbers import NumberRefused, countries_of, number_to_text
 from tools.models import Booking, Resource
 
+pytestmark = pytest.mark.requirement("N25", "N26")
+
+
 COUNTRIES = "project_attributes_setting_sms_allowed_countries"
 LETTER = {"subject": "Your table", "body": "Friday at 20:00."}
 NOBODY = Contact(persona_id=uuid.uuid4())
@@ -48,8 +51,9 @@ def text(tenant: Tenant, phone: str = ANNA.phone, words: str = "See you on Frida
     return run("send_sms_tool", {"text": words}, occasion)
 
 
+@pytest.mark.requirement("N51")
 def test_without_a_connection_a_text_stays_in_the_outbox_word_for_word(tenant: Tenant) -> None:
-    """N51: what SmsWorker would have sent."""
+    """What SmsWorker would have sent."""
     outcome = text(tenant)
     message = {"to": "+393331234567", "text": "See you on Friday"}
     assert (outcome.ending, outcome.adapter) == (Ending.DONE, "outbox")
@@ -74,7 +78,7 @@ def test_a_connected_service_sends_it(tenant: Tenant, local: None, twilio_api: T
 
 
 def test_an_email_carries_the_effects_own_key(tenant: Tenant, local: None, mail: MailServer) -> None:
-    """E3: the same at every attempt, so that a copy is known as one."""
+    """The same at every attempt, so that a copy is known as one."""
     edit = SourceEdit(
         {"host": "127.0.0.1", "port": mail.port, "security": "none", "from_address": "hello@nello.example"}, ""
     )
@@ -84,10 +88,10 @@ def test_an_email_carries_the_effects_own_key(tenant: Tenant, local: None, mail:
     assert mail.post.letters[0].message["Message-ID"] == f"<{KEY}@nello.example>"
 
 
+@pytest.mark.requirement("F17")
 def test_a_refused_sign_in_marks_the_source_and_is_not_tried_again(
     tenant: Tenant, local: None, twilio_api: TwilioServer
 ) -> None:
-    """F17"""
     connect_twilio(tenant, twilio_api.url, token="wrong-canary")
     first, second = text(tenant), text(tenant)
     assert (first.ending, second.ending, len(twilio_api.script.calls)) == (Ending.FAILED, Ending.FAILED, 1)
@@ -96,10 +100,11 @@ def test_a_refused_sign_in_marks_the_source_and_is_not_tried_again(
     assert source.needs_reauth
 
 
+@pytest.mark.requirement("F17")
 def test_a_service_whose_secret_no_key_opens_is_connected_again(
     tenant: Tenant, local: None, twilio_api: TwilioServer, settings: Any
 ) -> None:
-    """F17: nothing was sent, which is certain, and staff sees what to do."""
+    """Nothing was sent, which is certain, and staff sees what to do."""
     connect_twilio(tenant, twilio_api.url)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     outcome = text(tenant)
@@ -141,13 +146,12 @@ def test_without_an_address_the_agent_is_told_to_ask_for_it(tenant: Tenant, cont
 
 
 def test_no_sending_tool_lets_a_model_choose_the_recipient() -> None:
-    """Threat 8: there is no such argument."""
+    """There is no such argument."""
     fields = {name: set(handler_of(name).arguments.model_fields) for name in ("send_sms_tool", "send_email_tool")}
     assert fields == {"send_sms_tool": {"text"}, "send_email_tool": {"subject", "body"}}
 
 
 def test_an_argument_that_names_a_recipient_changes_nothing(tenant: Tenant) -> None:
-    """Threat 8"""
     arguments = {"text": "Hi", "to": "+900900900", "phone": "+900900900"}
     outcome = run("send_sms_tool", arguments, occasion_for(tenant))
     assert outcome.result["message"]["to"] == "+393331234567"
@@ -167,7 +171,6 @@ def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> 
     ],
 )
 def test_a_number_that_no_text_may_go_to_is_refused(phone: str, sentence: str) -> None:
-    """Threat 8"""
     with pytest.raises(NumberRefused, match=sentence):
         number_to_text(phone, region="IT")
 
@@ -185,13 +188,12 @@ def test_a_number_that_no_text_may_go_to_is_refused(phone: str, sentence: str) -
     ],
 )
 def test_texts_go_to_the_allowed_countries(setting: object, is_allowed: bool) -> None:
-    """Threat 8: a word that is no country's allows nothing."""
+    """A word that is no country's allows nothing."""
     countries = countries_of(setting)
     assert (not countries or "IT" in countries) is is_allowed
 
 
 def test_a_number_of_another_country_is_refused_with_the_way(tenant: Tenant) -> None:
-    """Threat 8"""
     with tenant.tx():
         set_attribute(tenant.project, COUNTRIES, "DE")
     outcome = text(tenant)
@@ -204,14 +206,12 @@ def repeat(name: str, arguments: dict[str, Any], tenant: Tenant, contact: Contac
 
 
 def test_the_same_words_to_the_same_number_are_a_repeat(tenant: Tenant) -> None:
-    """E6"""
     one = repeat("send_sms_tool", {"text": "Your table: Friday, 20:00!"}, tenant)
     other = repeat("send_sms_tool", {"text": "your  TABLE Friday 20:00"}, tenant, replace(ANNA, phone="+393331234567"))
     assert one == other is not None
 
 
 def test_a_number_without_its_country_is_the_same_however_it_is_set_apart(tenant: Tenant) -> None:
-    """E6"""
     one, other = (
         repeat("send_sms_tool", {"text": "Friday"}, tenant, replace(ANNA, phone=phone))
         for phone in ("333 123 4567", "333-1234567")
@@ -228,7 +228,6 @@ def test_other_words_or_another_number_are_none(tenant: Tenant, words: str, phon
 
 
 def test_the_same_email_to_the_same_address_is_a_repeat(tenant: Tenant) -> None:
-    """E6"""
     one = repeat("send_email_tool", LETTER, tenant)
     other = repeat("send_email_tool", LETTER, tenant, replace(ANNA, email="Anna@Example.org "))
     assert one == other is not None
@@ -265,8 +264,8 @@ def link(talk: Talk) -> Outcome:
     return run("send_manage_booking_url_tool", {}, occasion)
 
 
+@pytest.mark.requirement("N32")
 def test_the_link_to_a_booking_is_texted(anna: Talk) -> None:
-    """N32"""
     booking = book_for(anna)
     assert link(anna).result["message"] == {
         "to": "+393331234567",
@@ -280,8 +279,9 @@ def test_the_booking_made_here_comes_before_the_customers_next(anna: Talk) -> No
     assert "MADEHERE" in link(anna).result["message"]["text"]
 
 
+@pytest.mark.requirement("N32")
 def test_what_staff_booked_under_the_customers_number_has_its_link(anna: Talk) -> None:
-    """N32: however either is written."""
+    """However either is written."""
     book_for(anna)
     with anna.tenant.tx():
         Booking.objects.update(persona_id=None, phone="+393331234567")
@@ -301,7 +301,6 @@ def test_a_booking_that_is_over_has_no_link(anna: Talk, gone: dict[str, Any]) ->
 
 
 def test_every_link_to_the_same_customer_is_a_repeat(anna: Talk) -> None:
-    """E6"""
     keys = {repeat("send_manage_booking_url_tool", {}, anna.tenant, contact_of(anna)) for _ in range(2)}
     assert len(keys) == 1
     assert None not in keys

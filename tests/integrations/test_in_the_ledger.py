@@ -1,4 +1,4 @@
-"""Messages through the effect lane's own code: what the ledger holds, and that once means once (E2, E6)."""
+"""Messages through the effect lane's own code: what the ledger holds, and that once means once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ def test_a_text_that_twilio_took_is_done(bench: Bench, model: ScriptedModel, twi
 def test_a_text_whose_line_was_cut_is_unknown_and_never_sent_again(
     bench: Bench, model: ScriptedModel, twilio_api: TwilioServer
 ) -> None:
-    """E2"""
     connect_twilio(bench.tenant, twilio_api.url)
     twilio_api.script.cuts = True
     effect = send(bench, model)
@@ -60,7 +59,7 @@ def test_a_text_whose_line_was_cut_is_unknown_and_never_sent_again(
 def test_a_text_that_twilio_put_off_is_sent_later_and_once(
     bench: Bench, model: ScriptedModel, twilio_api: TwilioServer
 ) -> None:
-    """E2: 429 is not processed, by Twilio's own word."""
+    """429 is not processed, by Twilio's own word."""
     connect_twilio(bench.tenant, twilio_api.url)
     twilio_api.script.answer = (429, {"code": 20429, "message": "Too Many Requests", "status": 429}, {})
     model.script("arguments", json=ARGUMENTS)
@@ -72,16 +71,15 @@ def test_a_text_that_twilio_put_off_is_sent_later_and_once(
 
 
 def test_the_same_text_in_the_next_turn_is_held(bench: Bench, model: ScriptedModel, twilio_api: TwilioServer) -> None:
-    """E6"""
     connect_twilio(bench.tenant, twilio_api.url)
     send(bench, model)
     assert (send(bench, model).state, len(twilio_api.script.calls)) == ("held", 1)
 
 
+@pytest.mark.requirement("F17")
 def test_a_refused_sign_in_fails_the_effect_and_marks_the_source(
     bench: Bench, model: ScriptedModel, twilio_api: TwilioServer
 ) -> None:
-    """F17"""
     connect_twilio(bench.tenant, twilio_api.url, token="wrong-canary")
     effect = send(bench, model)
     source = source_of(bench.tenant, "twilio")

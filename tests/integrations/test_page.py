@@ -83,7 +83,6 @@ def test_what_is_not_connected_goes_to_the_outbox(owner: Person) -> None:
 
 
 def test_a_connection_is_made_and_shown_without_its_secret(owner: Person) -> None:
-    """S4"""
     assert owner.connect().status_code == 302
     page = owner.page()
     assert "smtp.example.com" in page
@@ -109,7 +108,7 @@ def test_a_refusal_of_the_whole_is_shown(owner: Person) -> None:
 def test_a_secret_that_no_key_opens_any_more_is_written_again(
     owner: Person, settings: Any, local: None, twilio_api: TwilioServer
 ) -> None:
-    """S2: after the operator's key was lost the page says so, and takes a new secret; an old one is kept for nothing."""
+    """After the operator's key was lost the page says so, and takes a new secret; an old one is kept for nothing."""
     connect_twilio(owner.tenant, twilio_api.url)
     owner.connect()
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
@@ -125,8 +124,8 @@ def test_a_secret_that_no_key_opens_any_more_is_written_again(
     assert f"••••{PASSWORD[-4:]}" in owner.page()
 
 
+@pytest.mark.requirement("F17")
 def test_a_refused_sign_in_is_a_banner(owner: Person) -> None:
-    """F17"""
     source = connect_twilio(owner.tenant, "https://api.twilio.com")
     with owner.tenant.tx():
         mark_needs_reauth(source.pk)
@@ -158,10 +157,10 @@ def test_a_test_goes_to_the_address_that_was_typed(owner: Person, mail: MailServ
     assert mail.post.letters[0].recipients == ["me@example.org"]
 
 
+@pytest.mark.requirement("F17")
 def test_a_test_that_is_refused_says_why_and_marks_the_source(
     owner: Person, local: None, twilio_api: TwilioServer
 ) -> None:
-    """F17"""
     connect_twilio(owner.tenant, twilio_api.url, token="wrong-canary")
     answer = owner.test("twilio", "333 765 4321")
     source = source_of(owner.tenant, "twilio")
@@ -173,8 +172,8 @@ def test_a_test_that_is_refused_says_why_and_marks_the_source(
     assert source.needs_reauth
 
 
+@pytest.mark.requirement("F17")
 def test_a_test_that_works_ends_the_banner(owner: Person, local: None, twilio_api: TwilioServer) -> None:
-    """F17"""
     source = connect_twilio(owner.tenant, twilio_api.url)
     with owner.tenant.tx():
         mark_needs_reauth(source.pk)
@@ -231,7 +230,6 @@ def test_the_outbox_shows_what_would_have_been_sent(owner: Person) -> None:
 
 
 def test_a_token_stays_out_of_the_pages_and_the_admin(owner: Person) -> None:
-    """S1, S4"""
     source = connect_twilio(owner.tenant, "https://api.twilio.com")
     admin = reverse("admin:projects_source_change", args=[source.pk])
     entered = owner.client.get(reverse("admin:enter", args=[owner.tenant.organization.pk]), follow=True)
@@ -254,8 +252,9 @@ def settings_of(person: Person) -> dict[str, Any]:
     return source.settings
 
 
+@pytest.mark.requirement("L09")
 def test_a_connection_that_was_changed_meanwhile_is_not_saved_over(owner: Person, second: Person) -> None:
-    """L09: the difference is shown, with what both changed, and a second save stands."""
+    """The difference is shown, with what both changed, and a second save stands."""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(settings__from_name="Anna", settings__port="465", settings__security="tls")
@@ -272,8 +271,8 @@ def test_a_connection_that_was_changed_meanwhile_is_not_saved_over(owner: Person
     assert settings_of(owner)["from_name"] == "Bruno"
 
 
+@pytest.mark.requirement("L09")
 def test_a_secret_that_two_write_is_told_of_and_shown_to_neither(owner: Person, second: Person) -> None:
-    """S4, L09"""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(secret="theirs-canary-123")
@@ -286,7 +285,7 @@ def test_a_secret_that_two_write_is_told_of_and_shown_to_neither(owner: Person, 
 
 
 def test_a_password_goes_to_no_server_that_it_was_not_written_beside(owner: Person, second: Person) -> None:
-    """S4: somebody else has changed the server since the form was opened."""
+    """Somebody else has changed the server since the form was opened."""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(settings__host="other.example.com")
@@ -294,8 +293,8 @@ def test_a_password_goes_to_no_server_that_it_was_not_written_beside(owner: Pers
     assert settings_of(owner)["host"] == "other.example.com"
 
 
+@pytest.mark.requirement("L09")
 def test_who_changed_nothing_takes_back_nothing_of_another(owner: Person, second: Person) -> None:
-    """L09"""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(settings__from_name="Anna")
@@ -303,8 +302,9 @@ def test_who_changed_nothing_takes_back_nothing_of_another(owner: Person, second
     assert settings_of(owner)["from_name"] == "Anna"
 
 
+@pytest.mark.requirement("L09")
 def test_who_saved_what_stood_there_is_in_nobodys_way(owner: Person, second: Person) -> None:
-    """L09: neither with the same password, nor with none."""
+    """Neither with the same password, nor with none."""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect()
@@ -313,8 +313,8 @@ def test_who_saved_what_stood_there_is_in_nobodys_way(owner: Person, second: Per
     assert settings_of(owner)["from_name"] == "Bruno"
 
 
+@pytest.mark.requirement("L09")
 def test_what_was_disconnected_meanwhile_is_not_connected_again_unseen(owner: Person, second: Person) -> None:
-    """L09"""
     owner.connect()
     seen = second.seen("smtp")
     owner.disconnect("smtp")
@@ -324,8 +324,9 @@ def test_what_was_disconnected_meanwhile_is_not_connected_again_unseen(owner: Pe
     assert source_of(owner.tenant, "smtp") is None
 
 
+@pytest.mark.requirement("L09")
 def test_a_connection_that_was_changed_meanwhile_is_not_ended_unseen(owner: Person, second: Person) -> None:
-    """L09: what another has just written would be forgotten."""
+    """What another has just written would be forgotten."""
     owner.connect()
     seen = second.seen("smtp")
     owner.connect(secret="theirs-canary-123")

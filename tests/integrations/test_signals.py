@@ -1,4 +1,4 @@
-"""Ending and transferring: what the tools signal, and what the conversation does with it (N27, N31, F18)."""
+"""Ending and transferring: what the tools signal, and what the conversation does with it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def run(name: str, arguments: dict[str, Any], tenant: Tenant) -> Outcome:
     return asyncio.run(handler.carry_out(arguments, occasion_for(tenant, channel="phone")))
 
 
+@pytest.mark.requirement("N31", "F18")
 def test_the_goodbye_signals_the_end_and_says_nothing(tenant: Tenant) -> None:
-    """N31, F18"""
     outcome = run("end_conversation_tool", {}, tenant)
     assert (outcome.signal, outcome.result, outcome.told) == (Signal.END, {"ended": True}, "")
 
 
+@pytest.mark.requirement("N27", "L07")
 def test_a_call_goes_to_the_number_whose_name_was_said(tenant: Tenant) -> None:
-    """N27, L07"""
     with tenant.tx():
         set_attribute(tenant.project, TRANSFER_NUMBERS, f"front desk: {DESK}, the kitchen: {KITCHEN}")
     outcome = run("transfer_call_tool", {"to": "someone in the kitchen"}, tenant)
@@ -46,6 +46,7 @@ def test_a_call_goes_to_the_number_whose_name_was_said(tenant: Tenant) -> None:
     assert outcome.result == {"transferred": True, "to": "the kitchen", "number": KITCHEN}
 
 
+@pytest.mark.requirement("N27")
 @pytest.mark.parametrize(
     ("wanted", "name"),
     [
@@ -56,21 +57,23 @@ def test_a_call_goes_to_the_number_whose_name_was_said(tenant: Tenant) -> None:
     ],
 )
 def test_a_call_goes_by_the_words_that_tell_the_numbers_apart(wanted: str, name: str) -> None:
-    """N27: “the” is nobody's name."""
+    """“the” is nobody's name."""
     numbers = [TransferNumber(one, KITCHEN) for one in ("the kitchen", "front desk", "Bar")]
     assert choose_number(numbers, wanted).name == name
 
 
+@pytest.mark.requirement("L07")
 def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> None:
-    """L07: and one that can be none is left out."""
+    """And one that can be none is left out."""
     with tenant.tx():
         set_attribute(tenant.project, TRANSFER_NUMBERS, "12, 06 8765 4321")
     assert run("transfer_call_tool", {"to": ""}, tenant).result["number"] == DESK
 
 
+@pytest.mark.requirement("L07")
 @pytest.mark.parametrize("wanted", ["", "the manager", "+900123456"])
 def test_a_call_for_nobody_known_goes_to_the_first_number(tenant: Tenant, wanted: str) -> None:
-    """L07: a number that a model names is none of ours."""
+    """A number that a model names is none of ours."""
     with tenant.tx():
         set_attribute(tenant.project, TRANSFER_NUMBERS, {"desk": DESK, "kitchen": KITCHEN})
     assert (run("transfer_call_tool", {"to": wanted}, tenant)).result["number"] == DESK
@@ -126,19 +129,20 @@ def turns(talk: Talk) -> list[tuple[str, str]]:
         return list(Turn.objects.filter(conversation=talk.conversation).values_list("origin", "status"))
 
 
+@pytest.mark.requirement("F18")
 @pytest.mark.parametrize(
     ("kind", "status", "idn"),
     [(Signal.END, "ended", "conversation_ended"), (Signal.TRANSFER, "transferred", "conversation_transferred")],
 )
 def test_a_signal_sets_the_status_and_stands_in_the_log(call: Talk, kind: Signal, status: str, idn: str) -> None:
-    """F18"""
     assert signal(call, kind, answered(call))
     assert call.reload().status == status
     assert idns(call)[-1] == idn
 
 
+@pytest.mark.requirement("N27", "N31")
 def test_a_goodbye_hangs_up_on_nobody_who_was_put_through(call: Talk) -> None:
-    """N27, N31: “I'll put you through. Goodbye!” is both, and the two end in either order."""
+    """“I'll put you through. Goodbye!” is both, and the two end in either order."""
     turn = answered(call)
     assert signal(call, Signal.TRANSFER, turn)
     assert signal(call, Signal.END, turn)
@@ -146,9 +150,10 @@ def test_a_goodbye_hangs_up_on_nobody_who_was_put_through(call: Talk) -> None:
     assert idns(call)[-1] == "conversation_transferred"
 
 
+@pytest.mark.requirement("N27", "N31")
 @pytest.mark.parametrize(("state", "status"), [("planned", "open"), ("sending", "open"), ("failed", "ended")])
 def test_a_goodbye_that_is_done_first_waits_for_the_transfer(state: str, status: str, call: Talk) -> None:
-    """N27, N31: a call isn't hung up while it is being put through; one that couldn't be is over."""
+    """A call isn't hung up while it is being put through; one that couldn't be is over."""
     turn = answered(call)
     with call.tenant.tx():
         Effect.objects.create(
@@ -166,9 +171,10 @@ def test_a_goodbye_that_is_done_first_waits_for_the_transfer(state: str, status:
     assert call.reload().status == status
 
 
+@pytest.mark.requirement("F18")
 @pytest.mark.parametrize("kind", list(Signal))
 def test_nothing_more_is_said_by_itself(chat: Talk, kind: Signal) -> None:
-    """F18: neither an urgent message nor a follow-up makes the agent speak."""
+    """Neither an urgent message nor a follow-up makes the agent speak."""
     turn = answered(chat)
     with chat.tenant.tx():
         Conversation.objects.filter(pk=chat.conversation.pk).update(follow_up_at="2026-01-01T00:00Z")
@@ -180,8 +186,9 @@ def test_nothing_more_is_said_by_itself(chat: Talk, kind: Signal) -> None:
     assert chat.reload().follow_up_at is None
 
 
+@pytest.mark.requirement("F18")
 def test_a_reply_that_was_not_sent_before_a_transfer_is_given_up(call: Talk) -> None:
-    """F18: no reply after it."""
+    """No reply after it."""
     turn = answered(call)
     call.say("Are you there?")
     signal(call, Signal.TRANSFER, turn)

@@ -40,6 +40,7 @@ async def test_a_letter_arrives_as_it_was_written(mail: MailServer) -> None:
     assert letter.message.get_content().splitlines() == LETTER.body.splitlines()
 
 
+@pytest.mark.requirement("N26")
 @pytest.mark.parametrize(
     "words",
     [
@@ -50,7 +51,7 @@ async def test_a_letter_arrives_as_it_was_written(mail: MailServer) -> None:
     ],
 )
 async def test_a_subject_and_a_name_arrive_in_every_script(mail: MailServer, words: str) -> None:
-    """N26: long ones, and those with the spaces and joiners that French, Persian and emoji are written with."""
+    """Long ones, and those with the spaces and joiners that French, Persian and emoji are written with."""
     message = Email(to="anna@example.org", name=words, subject=words, body="x")
     outcome = await smtp_over(mail.port, from_name=words).send(message, key=KEY)
     assert outcome.ending is Ending.DONE, outcome.error
@@ -120,8 +121,8 @@ async def test_a_password_may_have_letters_beyond_ascii(secure_mail: MailServer)
     assert outcome.result == {"needs_reauth": True}
 
 
+@pytest.mark.requirement("F17")
 async def test_a_refused_sign_in_asks_for_a_new_one_and_keeps_the_password(secure_mail: MailServer) -> None:
-    """F17"""
     outcome = await secure(secure_mail.port, password="wrong-canary").send(LETTER, key=KEY)
     assert (outcome.ending, outcome.result) == (Ending.FAILED, {"needs_reauth": True})
     assert "wrong-canary" not in repr(outcome)
@@ -140,13 +141,14 @@ async def test_a_refused_sign_in_asks_for_a_new_one_and_keeps_the_password(secur
     ],
 )
 async def test_a_refusal_is_certain(mail: MailServer, step: str, reply: str, ending: Ending) -> None:
-    """E4: the server has answered, so it has nothing."""
+    """The server has answered, so it has nothing."""
     setattr(mail.post, step, reply)
     outcome = await send(mail)
     assert outcome.ending is ending
     assert outcome.excerpt == reply
 
 
+@pytest.mark.requirement("F17")
 @pytest.mark.parametrize(
     ("step", "reply", "is_asked_for"),
     [
@@ -158,7 +160,7 @@ async def test_a_refusal_is_certain(mail: MailServer, step: str, reply: str, end
 async def test_a_server_that_wants_a_sign_in_is_to_be_connected_anew(
     mail: MailServer, step: str, reply: str, is_asked_for: bool
 ) -> None:
-    """F17: where no user is set, it says so at the sender; of a recipient the same number says something else."""
+    """Where no user is set, it says so at the sender; of a recipient the same number says something else."""
     setattr(mail.post, step, reply)
     outcome = await send(mail)
     assert (outcome.ending, needs_reauth(outcome)) == (Ending.FAILED, is_asked_for)
@@ -170,7 +172,7 @@ async def test_a_refused_recipient_asks_for_another_address(mail: MailServer) ->
 
 
 async def test_a_line_cut_after_the_letter_leaves_it_unknown(mail: MailServer) -> None:
-    """E2: the server has it, and it is never sent again."""
+    """The server has it, and it is never sent again."""
     mail.post.cut = True
     outcome = await send(mail)
     assert outcome.ending is Ending.UNKNOWN
@@ -187,7 +189,7 @@ async def test_a_server_whose_first_address_is_dead_is_found_at_the_next(mail: M
 
 
 async def test_what_is_given_up_before_its_turn_is_never_sent(mail: MailServer) -> None:
-    """E2: it is told as not sent, and tried again; sent after all, it would be there twice."""
+    """It is told as not sent, and tried again; sent after all, it would be there twice."""
     settings = SmtpSettings(host="127.0.0.1", port=mail.port, security="none", from_address="hello@nello.example")
     late = Dialogue(settings, addresses=["127.0.0.1"], password="", tls=smtp_module.tls_context())
     assert not late.abort()
@@ -223,7 +225,7 @@ class Odd:
 
 
 async def test_a_server_that_wants_nothing_of_us_is_quoted() -> None:
-    """E4: what it says against our name is what staff has to know."""
+    """What it says against our name is what staff has to know."""
     odd = Odd("220 hello", "550 5.7.1 Client host blocked", "550 5.7.1 Client host blocked")
     outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
     assert (outcome.ending, "Client host blocked" in outcome.error) == (Ending.FAILED, True)
@@ -243,7 +245,7 @@ async def test_a_line_cut_before_the_letter_is_nothing_sent() -> None:
 
 
 async def test_a_server_that_takes_tls_back_gets_no_password() -> None:
-    """S4: it offers STARTTLS, and can't when it is asked; nothing goes on in the clear."""
+    """It offers STARTTLS, and can't when it is asked; nothing goes on in the clear."""
     odd = Odd("220 hello", "250-hello\r\n250-STARTTLS\r\n250 AUTH PLAIN", "454 4.7.0 TLS not available", hangs_up=True)
     outcome = await secure(odd.port).send(LETTER, key=KEY)
     odd.thread.join(5)
@@ -256,18 +258,17 @@ HELLO = ("220 hello", "250 hello", "250 sender", "250 recipient")
 
 @pytest.mark.parametrize(("reply", "ending"), [("554 No", Ending.FAILED), ("451 Later", Ending.NOT_SENT)])
 async def test_a_letter_that_is_not_let_in_is_certain(reply: str, ending: Ending) -> None:
-    """E4"""
     assert (await smtp_over(Odd(*HELLO, reply).port).send(LETTER, key=KEY)).ending is ending
 
 
 async def test_a_server_that_hangs_up_once_it_has_the_letter_has_it() -> None:
-    """E2: it needn't say goodbye."""
+    """It needn't say goodbye."""
     odd = Odd(*HELLO, "354 go ahead", "250 taken", hangs_up=True)
     assert (await smtp_over(odd.port).send(LETTER, key=KEY)).ending is Ending.DONE
 
 
 async def test_words_after_the_letter_that_are_no_answer_leave_it_unknown() -> None:
-    """E2: it isn't sent again."""
+    """It isn't sent again."""
     odd = Odd(*HELLO, "354 go ahead", "Proxy error", hangs_up=True)
     outcome = await smtp_over(odd.port).send(LETTER, key=KEY)
     assert outcome.ending is Ending.UNKNOWN

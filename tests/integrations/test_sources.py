@@ -1,4 +1,4 @@
-"""A project's connections: typed settings, a secret that only goes in, and the state of the sign-in (D24, F17, S4)."""
+"""A project's connections: typed settings, a secret that only goes in, and the state of the sign-in."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ def refusal(kind: str, settings: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_connection_is_opened_with_its_secret(tenant: Tenant) -> None:
-    """D24"""
     connect(tenant, "smtp", MAIL, TOKEN)
     with tenant.tx():
         opened = open_source(tenant.project.pk, "smtp")
@@ -52,7 +51,6 @@ def test_a_connection_is_opened_with_its_secret(tenant: Tenant) -> None:
 
 
 def test_the_secret_is_encrypted_and_stays_out_of_the_repr(tenant: Tenant) -> None:
-    """S2"""
     source = connect(tenant, "smtp", MAIL, TOKEN)
     with tenant.tx():
         opened = open_source(tenant.project.pk, "smtp")
@@ -61,7 +59,6 @@ def test_the_secret_is_encrypted_and_stays_out_of_the_repr(tenant: Tenant) -> No
 
 
 def test_people_see_the_last_four_of_a_secret(tenant: Tenant) -> None:
-    """S4"""
     source = connect(tenant, "smtp", MAIL, TOKEN)
     assert secret_hint(source) == f"••••{TOKEN[-4:]}"
 
@@ -80,7 +77,6 @@ def test_what_no_service_takes_for_a_secret_is_refused(tenant: Tenant, secret: s
 
 
 def test_an_empty_secret_keeps_the_stored_one(tenant: Tenant) -> None:
-    """S4"""
     connect(tenant, "smtp", MAIL, TOKEN)
     connect(tenant, "smtp", {**MAIL, "from_name": "Nello"})
     with tenant.tx():
@@ -106,16 +102,17 @@ def test_connecting_again_forgets_that_the_sign_in_was_refused(tenant: Tenant) -
         assert not Source.objects.get(pk=source.pk).needs_reauth
 
 
+@pytest.mark.requirement("F17")
 def test_a_refused_sign_in_is_noted_once(tenant: Tenant) -> None:
-    """F17"""
     source = connect(tenant, "twilio", TEXTS, TOKEN)
     with tenant.tx():
         assert [mark_needs_reauth(source.pk), mark_needs_reauth(source.pk)] == [True, False]
         assert [clear_needs_reauth(source.pk), clear_needs_reauth(source.pk)] == [True, False]
 
 
+@pytest.mark.requirement("F17")
 def test_only_what_stands_in_this_project_is_to_be_connected_again(tenant: Tenant) -> None:
-    """F17: not what another project has, nor what the operator has switched off."""
+    """Not what another project has, nor what the operator has switched off."""
     source = connect(tenant, "twilio", TEXTS, TOKEN)
     with tenant.tx():
         mark_needs_reauth(source.pk)
@@ -135,7 +132,7 @@ def test_disconnecting_forgets_everything(tenant: Tenant) -> None:
 
 
 def test_a_secret_opens_for_its_own_kind_only(tenant: Tenant) -> None:
-    """S2: whoever could move it in the database would have it sent to a server of theirs."""
+    """Whoever could move it in the database would have it sent to a server of theirs."""
     texts = connect(tenant, "twilio", TEXTS, TOKEN)
     connect(tenant, "smtp", MAIL, "a-password-of-mine")
     with tenant.tx():
@@ -145,7 +142,7 @@ def test_a_secret_opens_for_its_own_kind_only(tenant: Tenant) -> None:
 
 
 def test_of_two_who_connect_at_once_the_later_holds(tenant: Tenant) -> None:
-    """D24: one waits for the other, and neither is told of a mistake of ours."""
+    """One waits for the other, and neither is told of a mistake of ours."""
     with meanwhile("projects_source", lambda: connect(tenant, "smtp", MAIL, "a-later-password")) as other:
         connect(tenant, "smtp", MAIL, "an-earlier-password")
     other[0].result()
@@ -156,7 +153,7 @@ def test_of_two_who_connect_at_once_the_later_holds(tenant: Tenant) -> None:
 
 
 def test_who_disconnects_waits_for_who_is_connecting(tenant: Tenant) -> None:
-    """S4: what was ended is forgotten, and nothing of it comes back."""
+    """What was ended is forgotten, and nothing of it comes back."""
 
     def end() -> bool:
         with tenant.tx():
@@ -171,7 +168,7 @@ def test_who_disconnects_waits_for_who_is_connecting(tenant: Tenant) -> None:
 
 
 def test_a_connection_that_the_operator_has_switched_off_is_none(tenant: Tenant) -> None:
-    """S4: and its secret is written again by whoever connects anew."""
+    """And its secret is written again by whoever connects anew."""
     connect(tenant, "twilio", TEXTS, TOKEN)
     with tenant.tx():
         Source.objects.update(is_enabled=False)
@@ -233,7 +230,7 @@ def test_mail_servers_listen_where_mail_servers_do(port: int) -> None:
         ({"sender": "A name that is too long"}, "sender"),
         ({"base_url": "ftp://api.twilio.com"}, "base_url"),
         ({"base_url": "http://169.254.169.254"}, "base_url"),
-        # S4: the token and the texts would be read on the way.
+        # The token and the texts would be read on the way.
         ({"base_url": "http://sms.example.com"}, "base_url"),
     ],
 )
@@ -252,8 +249,9 @@ def test_a_sender_is_a_number_a_name_or_a_service(sender: str) -> None:
     assert kept == ("+14155550100" if sender.startswith("+") else sender)
 
 
+@pytest.mark.requirement("F17")
 def test_a_refusal_of_the_sign_in_before_says_nothing_of_the_new_one(tenant: Tenant) -> None:
-    """F17: a message that was on its way with the old password comes back refused after the new one was connected."""
+    """A message that was on its way with the old password comes back refused after the new one was connected."""
     connect(tenant, "smtp", MAIL, "old and wrong")
     with tenant.tx():
         tried = open_source(tenant.project.pk, "smtp")

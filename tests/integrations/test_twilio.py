@@ -57,15 +57,16 @@ async def test_the_token_stays_out_of_everything_that_is_kept(twilio_api: Twilio
     assert not [secret for secret in (TOKEN, basic) if secret in repr(outcome)]
 
 
+@pytest.mark.requirement("F17")
 async def test_a_refused_sign_in_asks_for_a_new_one(twilio_api: TwilioServer) -> None:
-    """F17"""
     outcome = await send(twilio_api, token="wrong-canary")
     assert (outcome.ending, outcome.result) == (Ending.FAILED, {"needs_reauth": True})
     assert "wrong-canary" not in repr(outcome)
 
 
+@pytest.mark.requirement("F17")
 async def test_an_account_that_is_closed_is_a_refused_sign_in(twilio_api: TwilioServer) -> None:
-    """F17: Twilio names the reason in its code, whatever the status."""
+    """Twilio names the reason in its code, whatever the status."""
     twilio_api.script.answer = refusal(403, 20003, "Permission Denied")
     assert (await send(twilio_api)).result == {"needs_reauth": True}
 
@@ -87,7 +88,7 @@ async def test_an_unforeseen_refusal_speaks_twilios_own_words(twilio_api: Twilio
 async def test_an_answer_that_is_not_as_twilio_answers_is_an_end_all_the_same(
     twilio_api: TwilioServer, document: Any
 ) -> None:
-    """E2: it is a proxy's, perhaps; the message was taken, and the ledger can keep what came back."""
+    """It is a proxy's, perhaps; the message was taken, and the ledger can keep what came back."""
     twilio_api.script.answer = (201, document, {})
     outcome = await send(twilio_api)
     assert outcome.ending is Ending.DONE
@@ -134,7 +135,7 @@ async def test_it_tries_again_when_twilio_says(twilio_api: TwilioServer, header:
 
 
 async def test_a_line_cut_after_the_request_leaves_it_unknown(twilio_api: TwilioServer) -> None:
-    """E2: it may have been sent, so it isn't sent again."""
+    """It may have been sent, so it isn't sent again."""
     twilio_api.script.cuts = True
     outcome = await send(twilio_api)
     assert (outcome.ending, len(twilio_api.script.calls)) == (Ending.UNKNOWN, 1)
@@ -162,7 +163,6 @@ async def test_a_success_that_is_no_json_is_done_without_a_sid(twilio_api: Twili
 async def test_an_answer_that_cannot_be_read_counts_by_its_status(
     twilio_api: TwilioServer, status: int, ending: Ending
 ) -> None:
-    """E4"""
     twilio_api.script.answer = (status, "\x1f\x8b", {"Content-Encoding": "gzip"})
     outcome = await send(twilio_api)
     assert (outcome.ending, outcome.http_status) == (ending, status)

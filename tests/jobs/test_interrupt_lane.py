@@ -1,4 +1,4 @@
-"""What a newer job does to older ones of its subject (design section 3, point 3; T13, M7, M8)."""
+"""What a newer job does to older ones of its subject."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def states(tenant: Tenant) -> list[str]:
 
 
 def test_a_newer_job_supersedes_older_ones(tenant, interrupt_lane):
-    """D21: what was superseded has a state of its own."""
+    """What was superseded has a state of its own."""
     subject = uuid4()
     for ordinal in (1, 2, 3):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -37,8 +37,9 @@ def test_another_subject_is_left_alone(tenant, interrupt_lane):
     assert states(tenant) == [State.QUEUED, State.QUEUED]
 
 
+@pytest.mark.requirement("T13")
 def test_what_a_superseded_job_still_writes_is_refused(tenant, interrupt_lane):
-    """T13: its output can never be written later."""
+    """Its output can never be written later."""
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     [old] = take(interrupt_lane)
@@ -68,7 +69,7 @@ def test_workers_are_told_to_cancel_a_superseded_call(tenant, interrupt_lane):
 
 
 def test_after_three_interruptions_the_running_job_may_finish(tenant, interrupt_lane):
-    """M8: directives never starve."""
+    """Directives never starve."""
     subject = uuid4()
     for ordinal in (1, 2, 3, 4):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -91,7 +92,7 @@ def test_a_job_that_waits_is_superseded_whatever_patience_it_has_inherited(tenan
 
 
 def test_what_never_ran_was_not_interrupted(tenant, interrupt_lane):
-    """Patience is for what a newer job keeps breaking off (M8)."""
+    """Patience is for what a newer job keeps breaking off."""
     subject = uuid4()
     for ordinal in range(1, 6):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)

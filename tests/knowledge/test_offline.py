@@ -1,4 +1,4 @@
-"""The demo's model looks up what the business context doesn't answer, and nothing else (F10, W07)."""
+"""The demo's model looks up what the business context doesn't answer, and nothing else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.calls.conftest import turns  # noqa: F401 - a fixture
 from tests.calls.turns import Turns
 
-pytestmark = pytest.mark.usefixtures("written")
+pytestmark = [pytest.mark.usefixtures("written"), pytest.mark.requirement("F10")]
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,9 @@ def test_a_help_centre_shows_the_card_as_well(turns: Turns) -> None:  # noqa: F8
     assert "€ 65 a person" in turn.reply.content
 
 
+@pytest.mark.requirement("W07")
 def test_on_the_phone_it_says_what_the_card_would_show(turns: Turns) -> None:  # noqa: F811 - the fixture
-    """W07: and not what it was told of cards."""
+    """And not what it was told of cards."""
     turns.configure(vertical="help_center")
     turn = turns.on("phone", phone="+393471234567").say("Do you give cooking classes?")
     assert turn.reply is not None

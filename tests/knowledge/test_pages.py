@@ -80,8 +80,9 @@ def test_two_editors_see_the_difference(owner: Client, here: str, write: Write) 
     assert "Mine stands." in text_of(owner.get(page))
 
 
+@pytest.mark.requirement("W07")
 def test_the_switch_takes_an_article_back_and_the_button_deletes_it(owner: Client, here: str, write: Write) -> None:
-    """W07: at once, for everyone."""
+    """At once, for everyone."""
     write("Dogs", "Dogs are welcome.", excerpt="Yes.")
     public = here.replace("/p/", "/k/").replace("/knowledge", "/dogs")
     assert Client().get(public).status_code == 200
@@ -92,8 +93,9 @@ def test_the_switch_takes_an_article_back_and_the_button_deletes_it(owner: Clien
     assert owner.get(f"{here}/a/dogs").status_code == 404
 
 
+@pytest.mark.requirement("F10")
 def test_a_question_shows_what_the_agent_would_find(owner: Client, here: str, write: Write) -> None:
-    """F10: and the drafts that it would find, once they are published."""
+    """And the drafts that it would find, once they are published."""
     write("Dogs", "They are welcome on the terrace.")
     write("More about dogs", is_published=False)
     text = text_of(owner.get(here, {"q": "dogs on the terrace"}))
@@ -123,8 +125,9 @@ def test_a_viewer_reads_an_article_and_is_offered_no_form(empty: Tenant, viewer:
     assert 'id="form"' not in text
 
 
+@pytest.mark.requirement("W07")
 def test_a_public_page_runs_nothing_and_may_be_kept(write: Write, here: str) -> None:
-    """W07: strict policy, no script, cacheable, nothing of the visitor."""
+    """Strict policy, no script, cacheable, nothing of the visitor."""
     write("Dogs", "# More\nDogs are **welcome**.")
     url = here.replace("/p/", "/k/").replace("/knowledge", "/dogs")
     response = Client().get(url)
@@ -138,7 +141,7 @@ def test_a_public_page_runs_nothing_and_may_be_kept(write: Write, here: str) -> 
 
 
 def test_a_payload_is_words_on_every_page(owner: Client, here: str, write: Write) -> None:
-    """Threat 9: title, excerpt and body."""
+    """Title, excerpt and body."""
     article = write(PAYLOAD, f"{PAYLOAD} [x](javascript:alert(1))", excerpt=PAYLOAD)
     public = here.replace("/p/", "/k/").replace("/knowledge", f"/{article.slug}")
     pages = [
@@ -160,9 +163,10 @@ def test_a_payload_is_words_on_every_page(owner: Client, here: str, write: Write
         assert "<img src=x" not in text_of(page)
 
 
+@pytest.mark.requirement("W07")
 @pytest.mark.parametrize("path", ["a-draft", "theirs", "no-such-article"])
 def test_what_is_not_published_here_is_no_page(path: str, here: str, write: Write, stranger: Tenant) -> None:
-    """W07: a draft, another tenant's, none at all: one answer."""
+    """A draft, another tenant's, none at all: one answer."""
     write("A draft", is_published=False)
     with plant(stranger).tx():
         Article.objects.filter(slug="birthdays").update(slug="theirs")

@@ -1,4 +1,4 @@
-"""What a question finds (F10): by stems, in the articles' languages, with slips, and never a draft."""
+"""What a question finds: by stems, in the articles' languages, with slips, and never a draft."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_a_question_finds_the_article_that_answers(empty: Tenant, write: Write) 
     assert first == dict(QUESTIONS)
 
 
+@pytest.mark.requirement("W07")
 def test_a_draft_is_found_by_nobody_but_staff(empty: Tenant, write: Write) -> None:
-    """W07."""
     article = write("Opening hours", is_published=False)
     assert titles(empty, "opening hours") == []
     assert titles(empty, "opening hours", drafts=True) == [article.title]
@@ -125,16 +125,16 @@ def found(body: str, *words: str) -> Found:
     return Found(uuid4(), "dogs", "Dogs", "", body, is_published=True, score=1.0, words=words)
 
 
+@pytest.mark.requirement("F10")
 def test_of_a_long_article_the_parts_that_answer_are_read_in_their_order() -> None:
-    """F10"""
     parts = ["A dog may come along.", "We serve pizza. " * 8, "Parking is free. " * 8, "Keep the dog on a lead."]
     text = passage_of(found("\n\n".join(parts), "dog"), longest=80)
     assert text == "A dog may come along.\nKeep the dog on a lead."
     assert passage_of(found("Short.\n\nBoth are read.", "dog"), longest=80) == "Short.\n\nBoth are read."
 
 
+@pytest.mark.requirement("F10")
 def test_an_excerpt_is_one_part_of_the_article_with_its_words_marked() -> None:
-    """F10"""
     text = f"{'Pizza is served. ' * 9}A dog may come along. {'Parking is free. ' * 9}And a dog again. {'Bye. ' * 40}"
     pieces = excerpt_of(found(text, "dog"))
     shown = "".join(piece.text for piece in pieces if piece.text != "…")

@@ -30,21 +30,24 @@ def test_an_address_is_made_of_the_title_and_is_nobody_elses(write: Write) -> No
     ]
 
 
+@pytest.mark.requirement("W07")
 def test_an_address_stays_when_the_title_changes(empty: Tenant, write: Write) -> None:
-    """W07: a card that was shown leads there still."""
+    """A card that was shown leads there still."""
     article = write("Dogs")
     with empty.tx():
         change_article(article, ArticleText("Cats and dogs", "", "Words."), by=Writer(empty.owner))
         assert Article.objects.get().slug == "dogs"
 
 
+@pytest.mark.requirement("W07")
 def test_lines_are_kept_as_one_reads_them(write: Write) -> None:
-    """W07: a browser ends them in two characters."""
+    """A browser ends them in two characters."""
     assert write("Dogs", "- one  \r\n- two\t\r\rEnd\n").body == "- one\n- two\n\nEnd"
 
 
+@pytest.mark.requirement("F10")
 def test_a_text_too_short_to_tell_is_in_the_language_of_the_others(write: Write) -> None:
-    """F10: else its words would be found as they stand only."""
+    """Else its words would be found as they stand only."""
     write(
         "Öffnungszeiten",
         "Wir haben jeden Tag von neun bis acht Uhr für Sie geöffnet, und auch am Sonntag nach der Messe.",

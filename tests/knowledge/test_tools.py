@@ -1,4 +1,4 @@
-"""The tools of the knowledge base, called by a model while it answers (W07, F10, L05, L18)."""
+"""The tools of the knowledge base, called by a model while it answers."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ def offered(moment: Moment, state: BusinessState) -> set[str]:
     return set(offer_at(moment, state, None).tools)
 
 
+@pytest.mark.requirement("F10")
 def test_search_knowledge_is_always_offered() -> None:
-    """F10."""
     assert all(
         "search_knowledge" in offered(Moment.TURN, BusinessState(channel)) for channel in ("chat", "phone", "sms")
     )
 
 
+@pytest.mark.requirement("L05", "L18")
 def test_query_knowledge_is_offered_in_calls_of_who_has_articles() -> None:
-    """L05, L18: with the rule that it is required."""
+    """With the rule that it is required."""
     assert "query_knowledge" not in offered(Moment.LIVE, BusinessState("phone"))
     with_articles = offer_at(Moment.LIVE, BusinessState("phone", has_articles=True), None)
     assert "`query_knowledge` is required before you answer any question" in with_articles.addendum
 
 
+@pytest.mark.requirement("W07")
 def test_a_card_needs_its_capability_and_an_article() -> None:
-    """W07."""
     able = BusinessState("chat", capabilities=HELP_CENTER, has_articles=True)
     assert "send_kb_article" in offered(Moment.TURN, able)
     assert "send_kb_article" not in offered(Moment.TURN, BusinessState("chat", has_articles=True))
     assert "send_kb_article" not in offered(Moment.TURN, BusinessState("chat", capabilities=HELP_CENTER))
 
 
+@pytest.mark.requirement("F10")
 def test_a_search_tells_the_passage_and_leaves_no_effect(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
-    """F10."""
     write("Can I bring my dog?", "Dogs are welcome on the terrace.")
     turns.calls_tool("search_knowledge", {"query": "are dogs allowed?"})
     turns.says("They are, on the terrace.")
@@ -61,16 +62,17 @@ def test_a_search_tells_the_passage_and_leaves_no_effect(turns: Turns, write: Wr
     assert turns.effects(turn) == []
 
 
+@pytest.mark.requirement("F10")
 def test_a_search_that_finds_nothing_says_so(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
-    """F10: a draft is nothing."""
+    """A draft is nothing."""
     write("Helicopters", is_published=False)
     turns.calls_tool("search_knowledge", {"query": "helicopters"})
     turns.says("I don't know.")
     assert turns.result(turns.say("Do you have helicopters?")) == NOTHING
 
 
+@pytest.mark.requirement("W07", "W11")
 def test_a_card_of_a_published_article_is_shown(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
-    """W07, W11."""
     turns.configure(vertical="help_center")
     write("Can I bring my dog?", excerpt="Yes, on the terrace.")
     turns.calls_tool("send_kb_article", {"slug": "can-i-bring-my-dog"})
@@ -86,13 +88,14 @@ def test_a_card_of_a_published_article_is_shown(turns: Turns, write: Write) -> N
     }
 
 
+@pytest.mark.requirement("W07")
 @pytest.mark.parametrize("channel", ["phone", "sms", "whatsapp"])
 def test_where_no_card_is_shown_the_agent_is_told_so(
     turns: Turns,  # noqa: F811 - the fixture
     write: Write,
     channel: str,
 ) -> None:
-    """W07: nobody is told of a card that they don't see."""
+    """Nobody is told of a card that they don't see."""
     turns.configure(vertical="help_center")
     write("Can I bring my dog?", excerpt="Yes, on the terrace.")
     talk = turns.on(channel, phone="+393471234567")
@@ -106,6 +109,7 @@ def test_where_no_card_is_shown_the_agent_is_told_so(
     assert turn.reply.blocks == []
 
 
+@pytest.mark.requirement("W07")
 @pytest.mark.parametrize("slug", ["a-draft", "theirs", "of-another-project", "no-such-article", "../../admin"])
 def test_any_other_slug_is_not_found(
     turns: Turns,  # noqa: F811 - the fixture
@@ -113,7 +117,7 @@ def test_any_other_slug_is_not_found(
     empty: Tenant,
     slug: str,
 ) -> None:
-    """W07: a draft, another tenant's, one of the same organization's other agent, none at all."""
+    """A draft, another tenant's, one of the same organization's other agent, none at all."""
     turns.configure(vertical="help_center")
     with empty.tx():
         second = create_project("Second", config=AgentConfig.model_validate(empty.project.agent_version.document))

@@ -144,8 +144,8 @@ def test_the_sources_own_examples_name_their_rule(row: str, tool: str, answer: s
     assert detect(answer)[tool]["rule"] == rule
 
 
+@pytest.mark.requirement("N39")
 def test_reservation_details_by_sms_fire_once() -> None:
-    """N39."""
     verdicts = detect("I'll send you an SMS with the reservation details")
     assert [tool for tool, verdict in verdicts.items() if verdict["rule"] is None] == [SMS]
     assert all(condition["met"] for condition in verdicts[SMS]["conditions"])
@@ -178,15 +178,15 @@ def test_only_listed_tools_are_returned() -> None:
     assert set(detect("I'll book it and text you the details.", tools=only)) == {SMS}
 
 
+@pytest.mark.requirement("N49")
 def test_custom_tool_is_matched_by_its_own_words() -> None:
-    """N49."""
     tools = [*tool_lines(), NOTIFY]
     verdict = detect("I'm letting the kitchen know that one of you is vegan.", tools=tools)["notify_kitchen_tool"]
     assert verdict["rule"] is None
 
 
+@pytest.mark.requirement("N17")
 def test_custom_tools_unmet_condition_holds_it_back() -> None:
-    """N17."""
     verdict = detect("I'll let the kitchen know.", tools=[NOTIFY])["notify_kitchen_tool"]
     assert verdict["rule"] == "condition"
     assert {c["name"]: c["met"] for c in verdict["conditions"]} == {"agentPromised": True, "dietNamed": False}

@@ -1,4 +1,4 @@
-"""lookup_order: the orders of the shopper who is signed in, and of nobody else (W04, W05)."""
+"""lookup_order: the orders of the shopper who is signed in, and of nobody else."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from tools.orders import shop as shop_module
 DHL = {"tracking_provider": "dhl", "tracking_number": "JD01", "custom_tracking_link": "https://dhl.example/JD01"}
 
 
+@pytest.mark.requirement("W04")
 def test_the_agent_is_told_the_orders_of_the_shopper(anna: Turns, shop: WooCommerceServer) -> None:
-    """W04: status, items and tracking, with the money in its currency and the day where the project is."""
+    """Status, items and tracking, with the money in its currency and the day where the project is."""
     shop.script.orders = [order(727, meta_data=tracked(DHL))]
     assert look_up(anna) == (
         "1 order was found, the newest first. Order 727 of 21 November 2026 is processing, 1,299.00 EUR: 2 × Blue jacket, "
@@ -28,8 +29,9 @@ def test_the_agent_is_told_the_orders_of_the_shopper(anna: Turns, shop: WooComme
     )
 
 
+@pytest.mark.requirement("W04")
 def test_the_shop_is_asked_for_this_customer_alone(anna: Turns, shop: WooCommerceServer) -> None:
-    """W04: with Basic authentication, and for no more than is shown."""
+    """With Basic authentication, and for no more than is shown."""
     look_up(anna, {"limit": 3, "status": "completed"})
     [request] = shop.script.requests
     asked = {name: request.query[name] for name in ("customer", "per_page", "status")}
@@ -37,38 +39,40 @@ def test_the_shop_is_asked_for_this_customer_alone(anna: Turns, shop: WooCommerc
     assert "billing" not in request.query["_fields"]
 
 
+@pytest.mark.requirement("W04")
 def test_five_orders_are_the_default(anna: Turns, shop: WooCommerceServer) -> None:
-    """W04"""
     shop.script.orders = [order(number) for number in range(700, 712)]
     told = look_up(anna)
     assert (shop.script.requests[0].query["per_page"], told.count("Order 7")) == ("5", 5)
 
 
+@pytest.mark.requirement("W04")
 def test_a_shop_that_answers_with_more_is_cut(anna: Turns, shop: WooCommerceServer) -> None:
-    """W04: a plugin may leave out how many were asked for."""
+    """A plugin may leave out how many were asked for."""
     rows = [order(number) for number in range(700, 712)]
     shop.script.answer = (200, json.dumps(rows).encode(), {})
     assert look_up(anna, {"limit": 3}).count("Order 7") == 3
 
 
+@pytest.mark.requirement("W05")
 def test_a_shop_whose_secret_no_key_opens_is_said_kindly(anna: Turns, shop: WooCommerceServer, settings: Any) -> None:
-    """W05"""
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     assert "A colleague can look into it for you." in look_up(anna)
     assert shop.script.requests == []
 
 
+@pytest.mark.requirement("W04", "W10")
 @pytest.mark.parametrize("arguments", [{"limit": 11}, {"limit": 0}, {"limit": "all"}, {"status": "lost"}])
 def test_arguments_that_do_not_fit_are_an_error_that_the_model_reads(
     anna: Turns, shop: WooCommerceServer, arguments: Any
 ) -> None:
-    """W04, W10: eleven orders are refused, and the shop isn't asked."""
+    """Eleven orders are refused, and the shop isn't asked."""
     assert look_up(anna, arguments).startswith("Error: The arguments don't fit the tool")
     assert shop.script.requests == []
 
 
+@pytest.mark.requirement("W04", "W11")
 def test_the_widget_gets_a_list_of_orders(anna: Turns, shop: WooCommerceServer) -> None:
-    """W04, W11"""
     shop.script.orders = [order(727, status="completed", meta_data=tracked(DHL))]
     anna.calls_tool(TOOL)
     anna.says("There.")
@@ -87,8 +91,8 @@ def test_the_widget_gets_a_list_of_orders(anna: Turns, shop: WooCommerceServer) 
     }
 
 
+@pytest.mark.requirement("W04", "W11")
 def test_for_no_orders_the_widget_shows_no_list(anna: Turns, shop: WooCommerceServer) -> None:
-    """W04, W11"""
     shop.script.orders = []
     anna.calls_tool(TOOL)
     anna.says("There are none.")
@@ -98,36 +102,40 @@ def test_for_no_orders_the_widget_shows_no_list(anna: Turns, shop: WooCommerceSe
     assert turn.reply.blocks == []
 
 
+@pytest.mark.requirement("W05")
 def test_an_order_of_another_customer_is_never_shown(anna: Turns, shop: WooCommerceServer) -> None:
-    """W05: not even when the shop, or a plugin of it, ignores whose orders were asked for."""
+    """Not even when the shop, or a plugin of it, ignores whose orders were asked for."""
     shop.script.ignores_customer = True
     shop.script.orders = [order(1, customer=BERT), order(2, customer=0), order(3), {**order(4), "customer_id": None}]
     assert "Order 3 of" in (told := look_up(anna))
     assert told.startswith("1 order was found")
 
 
+@pytest.mark.requirement("W05")
 @pytest.mark.parametrize(
     "claims", [{}, {"wp_user_id": 0}, {"wp_user_id": "42 or 1"}, {"wp_user_id": True}, {"sub": 42}]
 )
 def test_without_a_shopper_it_asks_to_sign_in(anna: Turns, shop: WooCommerceServer, claims: dict[str, Any]) -> None:
-    """W05: polite, no error, and the shop isn't asked. 0 is every guest's id."""
+    """Polite, no error, and the shop isn't asked. 0 is every guest's id."""
     sign_in(anna, **claims)
     told = look_up(anna)
     assert told.startswith("I can look your orders up as soon as you are signed in")
     assert shop.script.requests == []
 
 
+@pytest.mark.requirement("W05")
 def test_without_a_shop_it_says_so_kindly(turns: Turns) -> None:
-    """W05: polite, and no error."""
+    """Polite, and no error."""
     turns.configure(vertical="ecommerce")
     sign_in(turns, wp_user_id=ANNA)
     assert look_up(turns).startswith("I can't look orders up here at the moment")
 
 
+@pytest.mark.requirement("W04")
 def test_a_shop_that_takes_too_long_ends_in_a_sentence(
     anna: Turns, shop: WooCommerceServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """W04: at the fifth second, wherever the time goes; the customer gets an answer."""
+    """At the fifth second, wherever the time goes; the customer gets an answer."""
     assert shop_module.DEADLINE_S == 5.0
     monkeypatch.setattr(shop_module, "DEADLINE_S", 0.2)
     shop.script.may_answer = Event()
@@ -138,13 +146,15 @@ def test_a_shop_that_takes_too_long_ends_in_a_sentence(
     assert turn.status == TurnStatus.DONE
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.slow
 def test_a_shop_that_takes_five_seconds_and_a_bit_ends_in_a_sentence(anna: Turns, shop: WooCommerceServer) -> None:
-    """W04: with the real deadline."""
+    """With the real deadline."""
     shop.script.may_answer = Event()
     assert "The shop doesn't answer at the moment" in look_up(anna)
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -163,16 +173,17 @@ def test_a_shop_that_takes_five_seconds_and_a_bit_ends_in_a_sentence(anna: Turns
 def test_a_broken_answer_ends_in_a_sentence(
     anna: Turns, shop: WooCommerceServer, answer: tuple[int, bytes, dict[str, str]]
 ) -> None:
-    """W04: graceful, and the sign-in isn't blamed for it."""
+    """Graceful, and the sign-in isn't blamed for it."""
     shop.script.answer = answer
     assert "The shop doesn't answer at the moment" in look_up(anna)
     assert source_of(anna).needs_reauth is False
 
 
+@pytest.mark.requirement("W05", "F17")
 def test_a_refused_sign_in_is_told_to_staff_once(
     anna: Turns, shop: WooCommerceServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """W05, F17: the customer hears nothing of it, and a shop that refused isn't asked again."""
+    """The customer hears nothing of it, and a shop that refused isn't asked again."""
     connect_shop(anna.tenant, shop.url, secret="cs_wrong")
     assert "I can't look orders up here at the moment" in look_up(anna)
     assert source_of(anna).needs_reauth is True
@@ -181,8 +192,9 @@ def test_a_refused_sign_in_is_told_to_staff_once(
     assert caplog.text.count("has to be connected again") == 1
 
 
+@pytest.mark.requirement("W04")
 def test_it_is_offered_to_online_shops_alone(turns: Turns) -> None:
-    """W04: the capability order_status comes with the vertical ecommerce."""
+    """The capability order_status comes with the vertical ecommerce."""
     with turns.tenant.tx():
         before = {tool.name: tool.why_not for tool in compile_tools(turns.tenant.project, channel="chat")}
     assert "order_status" in before[TOOL]
@@ -194,7 +206,7 @@ def test_it_is_offered_to_online_shops_alone(turns: Turns) -> None:
 
 
 def test_the_ledger_keeps_the_look_up_without_its_secret(anna: Turns) -> None:
-    """D24: the request as it went out, the orders, and nothing of the sign-in."""
+    """The request as it went out, the orders, and nothing of the sign-in."""
     anna.calls_tool(TOOL)
     anna.says("There.")
     [effect] = anna.effects(anna.say("Where is my order?"))
@@ -203,8 +215,9 @@ def test_the_ledger_keeps_the_look_up_without_its_secret(anna: Turns) -> None:
     assert [word for word in (SECRET, KEY, "Basic", "Via Roma") if word in kept] == []
 
 
+@pytest.mark.requirement("W04")
 def test_asking_twice_in_a_turn_looks_twice(anna: Turns, shop: WooCommerceServer) -> None:
-    """W04: looking something up is never a repeat."""
+    """Looking something up is never a repeat."""
     for _ in range(2):
         anna.calls_tool(TOOL)
     anna.says("There.")

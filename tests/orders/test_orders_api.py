@@ -1,4 +1,4 @@
-"""GET /api/v1/orders: what the shop has of a customer now (W05)."""
+"""GET /api/v1/orders: what the shop has of a customer now."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ def ask(api: Client, **query: Any) -> tuple[int, Any]:
     return response.status_code, response.json()
 
 
+@pytest.mark.requirement("W05")
 def test_orders_are_found_by_customer_and_by_the_shops_own_id(
     anna: Turns, shop: WooCommerceServer, api: Client
 ) -> None:
-    """W05: a customer's id in the shop is the one that the shop has signed."""
+    """A customer's id in the shop is the one that the shop has signed."""
     shop.script.orders = [order(1, customer=BERT), order(2)]
     status, found = ask(api, persona=anna.conversation.persona_id)
     assert (status, [one["number"] for one in found["results"]], found["next"]) == (200, ["2"], None)
@@ -33,13 +34,14 @@ def test_orders_are_found_by_customer_and_by_the_shops_own_id(
     assert (asked["per_page"], asked["status"]) == ("1", "processing")
 
 
+@pytest.mark.requirement("W05")
 def test_who_has_never_signed_in_has_no_orders(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
-    """W05"""
     other = anna.on("chat", external_id="bert")
     assert ask(api, persona=other.conversation.persona_id) == (200, {"results": [], "next": None})
     assert shop.script.requests == []
 
 
+@pytest.mark.requirement("W04", "W05")
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -56,33 +58,33 @@ def test_who_has_never_signed_in_has_no_orders(anna: Turns, shop: WooCommerceSer
 def test_a_question_that_cannot_be_asked_names_its_field(
     tenant: Tenant, api: Client, query: dict[str, Any], field: str
 ) -> None:
-    """W04, W05"""
     status, found = ask(api, **query)
     assert (status, found["error"]["field"]) == (400, field)
 
 
+@pytest.mark.requirement("W05")
 def test_another_tenants_customer_is_not_found(anna: Turns, stranger: Tenant) -> None:
-    """W05: nor any customer of another project."""
+    """Nor any customer of another project."""
     api = Client(headers=stranger.headers)
     status, found = ask(api, persona=anna.conversation.persona_id)
     assert (status, found["error"]["code"]) == (400, "invalid_persona")
 
 
+@pytest.mark.requirement("W05")
 def test_without_a_shop_it_says_where_to_connect_one(tenant: Tenant, api: Client) -> None:
-    """W05"""
     status, found = ask(api, wp_user_id=ANNA)
     assert (status, found["error"]["code"]) == (409, "shop_not_connected")
 
 
+@pytest.mark.requirement("W04")
 def test_a_shop_that_fails_is_told_as_one(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
-    """W04"""
     shop.script.answer = refusal(500, "internal", "Out of memory")
     status, found = ask(api, wp_user_id=ANNA)
     assert (status, found["error"]["code"], found["error"]["message"]) == (502, "shop_failed", "The shop answered 500.")
 
 
+@pytest.mark.requirement("F17")
 def test_a_refused_sign_in_is_told_to_staff(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
-    """F17"""
     shop.script.answer = refusal(401, "woocommerce_rest_authentication_error", "Consumer key is invalid.")
     status, _ = ask(api, wp_user_id=ANNA)
     assert (status, source_of(anna).needs_reauth) == (409, True)

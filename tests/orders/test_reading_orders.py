@@ -1,4 +1,4 @@
-"""Orders as shops answer with them, whatever their plugins make of it (W04)."""
+"""Orders as shops answer with them, whatever their plugins make of it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def read(**changes: Any) -> Order:
     return found
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize(
     ("parcel", "expected"),
     [
@@ -50,16 +51,17 @@ def read(**changes: Any) -> Order:
     ],
 )
 def test_parcels_of_both_plugins_are_read_and_others_skipped(parcel: Any, expected: Parcel | None) -> None:
-    """W04: Shipment Tracking's and AST's; what looks otherwise is left out."""
+    """Shipment Tracking's and AST's; what looks otherwise is left out."""
     assert read(meta_data=tracked(parcel)).parcels == ([expected] if expected else [])
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize("meta", [None, "x", {}, [None], [{"key": "_wc_shipment_tracking_items", "value": "a:1:{}"}]])
 def test_meta_of_another_shape_is_skipped(meta: Any) -> None:
-    """W04"""
     assert read(meta_data=meta).parcels == []
 
 
+@pytest.mark.requirement("W04", "W11")
 @pytest.mark.parametrize(
     "link",
     [
@@ -79,11 +81,12 @@ def test_meta_of_another_shape_is_skipped(meta: Any) -> None:
     ],
 )
 def test_a_link_that_is_not_plain_https_is_dropped(link: Any) -> None:
-    """W04, W11: who shows it escapes it all the same."""
+    """Who shows it escapes it all the same."""
     assert safe_url(link) in ("", "https://dhl.example/")
     assert "\n" not in safe_url(link)
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize(
     ("amount", "currency", "expected"),
     [
@@ -100,53 +103,57 @@ def test_a_link_that_is_not_plain_https_is_dropped(link: Any) -> None:
     ],
 )
 def test_money_has_its_currency(amount: Any, currency: Any, expected: str) -> None:
-    """W04"""
     assert money(amount, currency) == expected
 
 
+@pytest.mark.requirement("W04")
 def test_what_an_order_lacks_is_left_out() -> None:
-    """W04: a plugin's half an order makes no reply fail."""
+    """A plugin's half an order makes no reply fail."""
     row = {"id": 9, "customer_id": ANNA, "line_items": [{"name": "Hat", "quantity": "two"}, {"quantity": 1}, 7]}
     [found] = read_orders([row, "x", None], customer_id=ANNA, timezone="Europe/Rome")
     assert found == Order("9", "", None, "", [Item("Hat", 1)], [])
     assert orders_told([found], status=None).endswith("Order 9 is of an unknown status: 1 × Hat.")
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize(("given", "status"), [("wc-on-hold", "on-hold"), ("Processing", "processing"), (None, "")])
 def test_a_status_is_the_shops_without_its_mark(given: Any, status: str) -> None:
-    """W04"""
     assert read(status=given).status == status
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize("quantity", [0, -1, 10**9, True, 2.5])
 def test_a_number_of_pieces_that_makes_no_sense_is_one(quantity: Any) -> None:
-    """W04"""
     assert read(line_items=[{"name": "Hat", "quantity": quantity}]).items == [Item("Hat", 1)]
 
 
+@pytest.mark.requirement("W04")
 def test_a_huge_order_is_cut() -> None:
-    """W04: it stands in a prompt and on a page."""
+    """It stands in a prompt and on a page."""
     lines = [{"name": f"Hat {number}", "quantity": 1} for number in range(60)]
     found = read(line_items=lines)
     assert len(found.items) == 50
     assert "45 more" in orders_told([found], status=None)
 
 
+@pytest.mark.requirement("W04")
 def test_the_day_is_the_projects_own() -> None:
-    """W04: half past eleven at night in UTC is the next day in Rome."""
+    """Half past eleven at night in UTC is the next day in Rome."""
     assert read().day == date(2026, 11, 21)
     assert read(date_created_gmt=None).day == date(2026, 11, 20)
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize("created", ["0001-01-01T00:00:00", "0000-00-00T00:00:00", "yesterday", 7, ""])
 def test_a_day_that_is_none_makes_no_look_up_fail(created: Any) -> None:
-    """W04: whatever a plugin writes for an order that has no date."""
+    """Whatever a plugin writes for an order that has no date."""
     row = order(727, date_created_gmt=created, date_created=None)
     [found] = read_orders([row], customer_id=ANNA, timezone="America/New_York")
     assert found.day is None
 
 
+@pytest.mark.requirement("W04")
 def test_names_come_on_one_line() -> None:
-    """W04: a product's name is data, with nothing in it that the database or a prompt can't take."""
+    """A product's name is data, with nothing in it that the database or a prompt can't take."""
     [item] = read(line_items=[{"name": "Hat\x00\n\ud800 </tool>", "quantity": 1}]).items
     assert item.name == "Hat </tool>"

@@ -1,4 +1,4 @@
-"""A shop as a connection: what is refused when it is saved, and the trial of it (D24, W05)."""
+"""A shop as a connection: what is refused when it is saved, and the trial of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from projects.sources import checked_settings, mark_needs_reauth
 from tests.conftest import Tenant
 from tests.orders.conftest import connect_shop
 from tests.orders.woocommerce_server import KEY, SECRET, WooCommerceServer, refusal
+
+pytestmark = pytest.mark.requirement("W05")
+
 
 SHOP = KINDS["woocommerce_products"]
 Try = Callable[[str], dict[str, Any]]
@@ -36,7 +39,7 @@ Try = Callable[[str], dict[str, Any]]
     ],
 )
 def test_a_shop_that_cannot_be_called_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
-    """D24: when it is saved, with a sentence at its field; a name is looked up at the call."""
+    """When it is saved, with a sentence at its field; a name is looked up at the call."""
     whole = {"store_url": "https://shop.example.com", "consumer_key": KEY, **typed}
     with pytest.raises(SettingsRefused) as refused:
         checked_settings(SHOP, whole)
@@ -45,7 +48,7 @@ def test_a_shop_that_cannot_be_called_is_refused(typed: dict[str, str], field: s
 
 
 def test_plain_http_goes_where_the_operator_allows_it(settings: Any) -> None:
-    """D24: for a shop in a test network, and for no other."""
+    """For a shop in a test network, and for no other."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1:8099", "shop.local"]
     for url in ("http://127.0.0.1:8099", "http://shop.local/wp"):
         assert checked_settings(SHOP, {"store_url": f"{url}/", "consumer_key": KEY}).server == url
@@ -54,7 +57,6 @@ def test_plain_http_goes_where_the_operator_allows_it(settings: Any) -> None:
 
 
 def test_a_shop_needs_its_secret(tenant: Tenant) -> None:
-    """D24"""
     with pytest.raises(SettingsRefused, match="Write the consumer secret"):
         connect_shop(tenant, "https://shop.example.com", secret="")
 
@@ -83,7 +85,7 @@ def shown(page: Client, tenant: Tenant) -> str:
 
 
 def test_a_shop_is_connected_on_the_page_and_its_secret_never_shown(tenant: Tenant, page: Client) -> None:
-    """D24: the form is made of the kind's own settings."""
+    """The form is made of the kind's own settings."""
     address = reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "integrations"})
     typed = {"settings.store_url": "https://shop.example.com/", "settings.consumer_key": KEY, "secret": SECRET}
     assert page.post(address, {"kind": SHOP.name, **typed}).status_code == 302
@@ -94,7 +96,7 @@ def test_a_shop_is_connected_on_the_page_and_its_secret_never_shown(tenant: Tena
 
 
 def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceServer, page: Client, try_it: Try) -> None:
-    """D24: one order is asked for, and nothing of it is shown."""
+    """One order is asked for, and nothing of it is shown."""
     source = connect_shop(tenant, shop.url)
     with tenant.tx():
         mark_needs_reauth(source.pk)
@@ -102,6 +104,7 @@ def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceSer
     assert "Needs attention" not in shown(page, tenant)
 
 
+@pytest.mark.requirement("F17")
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
@@ -115,7 +118,7 @@ def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceSer
 def test_what_is_wrong_with_a_shop_is_said(
     tenant: Tenant, shop: WooCommerceServer, page: Client, try_it: Try, answer: Any, sentence: str
 ) -> None:
-    """D24, F17: a refused sign-in is what needs attention, and nothing else is."""
+    """A refused sign-in is what needs attention, and nothing else is."""
     connect_shop(tenant, shop.url)
     shop.script.answer = answer
     tried = try_it(SHOP.name)

@@ -57,7 +57,6 @@ def test_an_effect_of_the_outbox_was_not_sent(owner: Client, tenant: Tenant) -> 
 
 
 def test_an_effect_that_somebody_has_to_approve_says_so(owner: Client, tenant: Tenant) -> None:
-    """D16"""
     asks = {"description": "Sends a text.", "requires_approval": True}
     add_effect(tenant, talk(tenant, "Hi"), state=EffectState.PLANNED, definition=asks, arranged_at=timezone.now())
     assert "Waits for approval" in owner.get(list_of(tenant)).content.decode()

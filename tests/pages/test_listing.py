@@ -120,8 +120,9 @@ def test_a_search_that_is_not_at_its_end_leads_further_back(
 # One conversation
 
 
+@pytest.mark.requirement("T17")
 def test_a_fact_leads_to_the_message_that_it_comes_from(owner: Client, tenant: Tenant) -> None:
-    """T17: provenance, for staff."""
+    """Provenance, for staff."""
     row = talk(tenant, "Hi", "I am Giulia")
     with tenant.tx():
         source = row.messages.get(seq=2)
@@ -155,8 +156,9 @@ def test_taking_the_flag_down_is_kept_in_the_log(owner: Client, tenant: Tenant) 
     assert event.payload == {"reason": "asked for a person", "by": tenant.owner.name}
 
 
+@pytest.mark.requirement("T19", "N35")
 def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client, tenant: Tenant) -> None:
-    """T19, N35: whichever flow wrote last; not what was before the flag was taken down."""
+    """Whichever flow wrote last; not what was before the flag was taken down."""
     row = talk(tenant, "Hi")
     with tenant.tx():
         turn = Turn.objects.get(conversation=row)

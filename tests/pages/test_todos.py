@@ -133,7 +133,6 @@ def test_no_todo_yet_says_how_the_first_one_comes(owner: Client, tenant: Tenant)
 
 
 def test_every_state_has_its_column(owner: Client, tenant: Tenant, make: Make) -> None:
-    """D15"""
     for status in TodoStatus:
         put(tenant, make(f"It is {status}."), status)
     text = page(owner, tenant)
@@ -149,8 +148,9 @@ def test_a_card_says_whom_it_reaches_and_where_it_comes_from(owner: Client, tena
     assert "from a broken promise" in card
 
 
+@pytest.mark.requirement("L11")
 def test_a_letter_to_a_named_address_shows_it_first(owner: Client, tenant: Tenant, make: Make) -> None:
-    """L11, threat 11: on the card, among many that are approved at once, and before its words."""
+    """On the card, among many that are approved at once, and before its words."""
     todo = make(tool="send_email", arguments={**LETTER, "to": "crew@example.com"})
     assert "crew@example.com" in column(page(owner, tenant), "review")
     text = page(owner, tenant, todo)
@@ -184,8 +184,9 @@ def test_another_tenants_todos_are_nowhere(owner: Client, tenant: Tenant, strang
 # One todo, and approving it
 
 
+@pytest.mark.requirement("L10")
 def test_the_panel_shows_exactly_what_would_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
-    """L10: the recipient is the contact's own address, and stands there before anyone approves."""
+    """The recipient is the contact's own address, and stands there before anyone approves."""
     todo = make()
     text = page(owner, tenant, todo)
     for words in ("This will be sent", "marta@example.com", "from the contact", *LETTER.values(), MAIL):
@@ -194,10 +195,10 @@ def test_the_panel_shows_exactly_what_would_be_sent(owner: Client, tenant: Tenan
     assert "No hidden characters." in text
 
 
+@pytest.mark.requirement("L11")
 def test_addresses_that_a_todo_may_write_to_are_shown_before_approval(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """L11, D23"""
     with tenant.tx():
         kind = types.save_type(tenant.project, {"name": "Letter", "description": "A letter", "tools": ["send_email"]})
     todo = make(type=kind, tool="", arguments=None, recipients=["office@bianchi.example"])
@@ -207,7 +208,7 @@ def test_addresses_that_a_todo_may_write_to_are_shown_before_approval(
 
 
 def test_hidden_and_lookalike_characters_are_marked(owner: Client, tenant: Tenant, make: Make) -> None:
-    """Threat row 11: what staff reads is what is sent."""
+    """What staff reads is what is sent."""
     todo = make(arguments={"subject": "Invo\u200bice", "body": "P\u0430y \u202enow\u202c"})
     text = page(owner, tenant, todo)
     for sign in ("U+200B ZERO WIDTH SPACE", "U+202E RIGHT-TO-LEFT OVERRIDE", "U+0430 CYRILLIC SMALL LETTER A"):
@@ -233,12 +234,11 @@ def test_hidden_and_lookalike_characters_are_marked(owner: Client, tenant: Tenan
     ],
 )
 def test_only_what_hides_something_is_marked(text: str, signs: list[str]) -> None:
-    """Threat row 11"""
     assert [piece.hidden for piece in revealed(text) if piece.hidden] == signs
 
 
 def test_approving_is_bound_to_what_was_shown(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T1: an edit between the look and the yes is told, and nothing is approved."""
+    """An edit between the look and the yes is told, and nothing is approved."""
     todo = make()
     shown = seen(tenant, todo)
     with tenant.tx():
@@ -272,7 +272,7 @@ def test_a_rejection_keeps_its_reason(owner: Client, tenant: Tenant, make: Make)
 def test_what_changed_meanwhile_is_neither_refused_nor_taken_on_unseen(
     verb: str, owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """T1, T3: the page answers with the difference."""
+    """The page answers with the difference."""
     todo = make()
     shown = seen(tenant, todo)
     with tenant.tx():
@@ -284,7 +284,6 @@ def test_what_changed_meanwhile_is_neither_refused_nor_taken_on_unseen(
 
 
 def test_what_is_approved_can_be_cancelled(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T10"""
     todo = make()
     approve(tenant, todo)
     owner.post(url_of(tenant, todo), {"do": "cancel"})
@@ -292,7 +291,6 @@ def test_what_is_approved_can_be_cancelled(owner: Client, tenant: Tenant, make: 
 
 
 def test_an_edit_shows_what_differs_from_what_was_approved(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T2"""
     todo = make(arguments={**LETTER, "body": "The tiramisù has no nuts."})
     approve(tenant, todo)
     form = {"description": todo.description, "tool": MAIL, "arguments.subject": LETTER["subject"], "version": 1}
@@ -306,7 +304,7 @@ def test_an_edit_shows_what_differs_from_what_was_approved(owner: Client, tenant
 
 
 def test_what_the_agent_filled_in_before_anybody_looked_is_no_change(owner: Client, tenant: Tenant, make: Make) -> None:
-    """D16: the extraction's words and type are the proposal; only what a person changes afterwards is marked."""
+    """The extraction's words and type are the proposal; only what a person changes afterwards is marked."""
     todo = make(tool="", arguments=None)
     for by, words, is_changed in ((AGENT, "Write to Marta", False), (Actor("Ada"), "Write to Paolo", True)):
         with tenant.tx():
@@ -316,8 +314,9 @@ def test_what_the_agent_filled_in_before_anybody_looked_is_no_change(owner: Clie
         assert ("It changed after it was proposed." in text, "<del>Marta</del>" in text) == (is_changed, is_changed)
 
 
+@pytest.mark.requirement("L10")
 def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client, tenant: Tenant, make: Make) -> None:
-    """L10: what is missing is said, the way out leads to its field, and what was wrong in it is still there to be put right."""
+    """What is missing is said, the way out leads to its field, and what was wrong in it is still there to be put right."""
     todo = make()
     with tenant.tx():
         PersonaField.objects.filter(key="email").delete()
@@ -337,10 +336,11 @@ def test_a_customer_without_an_address_is_given_one_with_the_todo(owner: Client,
     assert "Approve version 3" in page(owner, tenant, todo)
 
 
+@pytest.mark.requirement("L10")
 def test_what_reaches_nobody_of_a_todo_that_does_more_is_said_beside_the_button(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """L10, T11: with the way out; a customer who wants no texts is another thing that is known before."""
+    """With the way out; a customer who wants no texts is another thing that is known before."""
     with tenant.tx():
         fields = {"name": "Tell", "description": "x", "tools": [MAIL, SMS, "create_booking_tool"]}
         kind = types.save_type(tenant.project, fields)
@@ -360,10 +360,10 @@ def test_what_reaches_nobody_of_a_todo_that_does_more_is_said_beside_the_button(
     assert 'value="approve"' in text
 
 
+@pytest.mark.requirement("L10")
 def test_another_customers_todo_gives_nobody_the_address_of_the_one_before(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """L10"""
     todo = make()
     with tenant.tx():
         other = start_conversation(tenant.project, channel=Channel.CHAT, external_id="eve", known={}, metadata={})
@@ -376,7 +376,7 @@ def test_another_customers_todo_gives_nobody_the_address_of_the_one_before(
 
 
 def test_a_long_task_is_a_short_title_and_stands_whole_below(owner: Client, tenant: Tenant, make: Make) -> None:
-    """Threat 11: each hidden character is counted once."""
+    """Each hidden character is counted once."""
     words = " ".join(["Write to Marta what the chef said about each dish of the menu."] * 4)
     text = page(owner, tenant, make(f"{words}\u200b"))
     title = text.partition('id="panel-title"')[2].partition("</h2>")[0]
@@ -385,7 +385,7 @@ def test_a_long_task_is_a_short_title_and_stands_whole_below(owner: Client, tena
 
 
 def test_what_was_held_back_is_not_said_to_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T9: nothing more happens of it before it is reviewed again."""
+    """Nothing more happens of it before it is reviewed again."""
     approve(tenant, todo := make())
     put(tenant, todo, TodoStatus.NEEDS_ATTENTION)
     assert "This will be sent" not in page(owner, tenant, todo)
@@ -415,7 +415,7 @@ def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(
 def test_the_first_is_offered_it_again_once_nobody_has_to_be_the_second(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """T10: else a business of one person would wait for ever."""
+    """Else a business of one person would wait for ever."""
     fields = {"name": "Refund", "description": "Money", "tools": [MAIL], "second_approver": SecondApprover.ALWAYS}
     with tenant.tx():
         kind = types.save_type(tenant.project, fields)
@@ -467,7 +467,7 @@ def test_a_todo_whose_tool_is_gone_says_so_and_can_not_be_approved(owner: Client
 
 
 def test_what_no_tool_does_is_taken_on_and_marked_as_done(owner: Client, tenant: Tenant, make: Make) -> None:
-    """D15: by whom, and how it went; the main button says what to do where nothing can be run."""
+    """By whom, and how it went; the main button says what to do where nothing can be run."""
     todo = make(tool="", arguments=None)
     main = page(owner, tenant, todo).partition('class="btn btn-primary"')[2].partition("</button>")[0]
     assert "Take it on" in main
@@ -482,7 +482,7 @@ def test_what_no_tool_does_is_taken_on_and_marked_as_done(owner: Client, tenant:
 
 
 def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T1: the reason stands there."""
+    """The reason stands there."""
     todo = make()
     approve(tenant, todo)
     with tenant.tx():
@@ -498,7 +498,7 @@ def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Ten
 
 
 def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client, tenant: Tenant, make: Make) -> None:
-    """D23: as a new version, which somebody has to approve."""
+    """As a new version, which somebody has to approve."""
     with tenant.tx():
         fields = {"name": "Letter", "description": "x", "tools": ["send_email"], "recipients": ["crew@nello.example"]}
         kind = types.save_type(tenant.project, fields)
@@ -520,7 +520,7 @@ def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client,
 
 
 def test_of_two_runs_the_last_says_whom_the_agent_wanted_to_write_to(owner: Client, tenant: Tenant, make: Make) -> None:
-    """D23: what the first wanted was looked at when it came back then."""
+    """What the first wanted was looked at when it came back then."""
     with tenant.tx():
         fields = {"name": "Letter", "description": "x", "tools": ["send_email"], "recipients": ["crew@nello.example"]}
         kind = types.save_type(tenant.project, fields)
@@ -535,8 +535,9 @@ def test_of_two_runs_the_last_says_whom_the_agent_wanted_to_write_to(owner: Clie
     assert ['value="chef@nello.example"' in text, 'value="bar@nello.example"' in text] == [False, True]
 
 
+@pytest.mark.requirement("L11")
 def test_a_todo_without_addresses_leads_to_where_they_are_named(owner: Client, tenant: Tenant, make: Make) -> None:
-    """L11: and not to a button that does nothing."""
+    """And not to a button that does nothing."""
     with tenant.tx():
         kind = types.save_type(tenant.project, {"name": "Letter", "description": "A letter", "tools": ["send_email"]})
     todo = make(type=kind, tool="", arguments=None)
@@ -545,7 +546,7 @@ def test_a_todo_without_addresses_leads_to_where_they_are_named(owner: Client, t
 
 
 def test_a_failed_todo_stands_in_the_side_bar_and_at_home(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T11: in words too, for whoever doesn't see its colour."""
+    """In words too, for whoever doesn't see its colour."""
     make()
     put(tenant, make("Write to the crew"), TodoStatus.FAILED)
     text = owner.get(reverse("dashboard", args=[tenant.project.slug])).content.decode()
@@ -563,7 +564,7 @@ def test_a_conversation_lists_its_todos(owner: Client, tenant: Tenant, make: Mak
 
 
 def test_the_administration_cancels_what_is_not_over(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T10: one that is over holds up none of the others."""
+    """One that is over holds up none of the others."""
     open_one, over = make(), make()
     put(tenant, over, TodoStatus.COMPLETED)
     form = {"action": "cancel", "_selected_action": [str(open_one.pk), str(over.pk)]}
@@ -608,8 +609,9 @@ def run(tenant: Tenant, todo: Todo, *results: str, is_error: bool = False, **ste
         return row
 
 
+@pytest.mark.requirement("L12", "L14")
 def test_steps_are_shown_as_they_happen_with_calls_results_and_cost(owner: Client, tenant: Tenant, make: Make) -> None:
-    """L12, L14: of ten steps two are used; what the agent decided and what came back is there to be read."""
+    """Of ten steps two are used; what the agent decided and what came back is there to be read."""
     todo = make()
     run(tenant, todo, "Sent to marta@example.com.", "")
     text = page(owner, tenant, todo)
@@ -618,8 +620,8 @@ def test_steps_are_shown_as_they_happen_with_calls_results_and_cost(owner: Clien
     assert "step 2 of 10" in column(text, "motion")
 
 
+@pytest.mark.requirement("L19")
 def test_an_error_that_the_agent_was_told_stands_in_its_step(owner: Client, tenant: Tenant, make: Make) -> None:
-    """L19"""
     todo = make()
     run(tenant, todo, "The customer has no e-mail address.", is_error=True)
     step = page(owner, tenant, todo).partition('data-step="1"')[2].partition("</li>")[0]
@@ -630,7 +632,6 @@ def test_an_error_that_the_agent_was_told_stands_in_its_step(owner: Client, tena
 def test_an_unknown_outcome_asks_whether_it_happened_and_offers_a_repeat(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """T9, T11"""
     todo = make()
     step = run(tenant, todo, "Whether it happened isn't known.", is_error=True)
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email")
@@ -665,7 +666,7 @@ def test_a_reason_names_tools_as_people_do_and_for_programs_by_their_names(
 def test_what_belongs_to_a_todo_that_is_over_is_not_offered_to_be_sent_again(
     status: TodoStatus, owner: Client, api: Client, tenant: Tenant, make: Make
 ) -> None:
-    """T11, E2, E6: neither what may have happened nor what was held back; who asks for it anyway is told why not."""
+    """Neither what may have happened nor what was held back; who asks for it anyway is told why not."""
     todo = make()
     step = run(tenant, todo, "Whether it happened isn't known.", is_error=True)
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email")
@@ -688,7 +689,7 @@ def test_what_belongs_to_a_todo_that_is_over_is_not_offered_to_be_sent_again(
 
 
 def test_what_the_agent_arranged_is_asked_about_and_not_ticked(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T9, T11: as long as nobody knows whether it happened, a tick would do nothing."""
+    """As long as nobody knows whether it happened, a tick would do nothing."""
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email")
     todo = make(effect=effect)
     put(tenant, todo, TodoStatus.NEEDS_ATTENTION, reason="Whether the e-mail left isn’t known.")
@@ -697,7 +698,7 @@ def test_what_the_agent_arranged_is_asked_about_and_not_ticked(owner: Client, te
 
 
 def test_what_failed_is_not_ticked_to_be_tried_anew(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T11: a tick is for what was done, and would say nothing here."""
+    """A tick is for what was done, and would say nothing here."""
     todo = make()
     step = run(tenant, todo, "Error: the number is dear.", is_error=True)
     effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.FAILED, tool=MAIL, kind="email")
@@ -781,8 +782,9 @@ def test_several_are_approved_each_as_it_was_shown(owner: Client, tenant: Tenant
     assert "1 not approved: This todo changed" in text
 
 
+@pytest.mark.requirement("L10")
 def test_whom_a_letter_reaches_is_asked_of_its_own_customer(owner: Client, tenant: Tenant, make: Make) -> None:
-    """L10: what is known of one in the list is nothing of the next."""
+    """What is known of one in the list is nothing of the next."""
     with tenant.tx():
         others = [
             start_conversation(tenant.project, channel=Channel.CHAT, external_id=f"eve {n}", known={}, metadata={})
@@ -796,10 +798,11 @@ def test_whom_a_letter_reaches_is_asked_of_its_own_customer(owner: Client, tenan
     assert offered == [False, True, False]
 
 
+@pytest.mark.requirement("L10")
 def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_after(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """L10: as it is of one."""
+    """As it is of one."""
     with tenant.tx():
         set_attribute(tenant.project, "project_attributes_setting_booking_enabled", True)
         fields = {"name": "Tell", "description": "x", "tools": [MAIL, "create_booking_tool"]}
@@ -815,7 +818,7 @@ def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_aft
 
 
 def test_above_twenty_each_is_named_and_asked_for_once_more(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T12; the password too: a stolen session alone approves no flood."""
+    """The password is asked for too: a stolen session alone approves no flood."""
     todos = [make(f"todo {number}") for number in range(21)]
     choices = [choice(tenant, todo) for todo in todos]
     response = owner.post(url_of(tenant), {"choice": choices})
@@ -878,7 +881,7 @@ def test_two_who_edit_the_same_todo_see_what_differs(owner: Client, tenant: Tena
 
 
 def test_what_was_arranged_and_begun_says_why_it_stays_as_it_is(owner: Client, tenant: Tenant, make: Make) -> None:
-    """E1, T1: its words can still be changed, though the form has nothing of its arguments."""
+    """Its words can still be changed, though the form has nothing of its arguments."""
     effect = add_effect(
         tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN, tool=MAIL, kind="email", arguments=LETTER
     )
@@ -896,7 +899,7 @@ def test_what_was_arranged_and_begun_says_why_it_stays_as_it_is(owner: Client, t
 
 
 def test_what_happened_after_all_is_not_said_to_be_sent(owner: Client, tenant: Tenant, make: Make) -> None:
-    """T9: somebody has said so while it waited for a second yes."""
+    """Somebody has said so while it waited for a second yes."""
     todo = make(effect=add_effect(tenant, talk(tenant, "Hi"), tool=MAIL, kind="email", arguments=LETTER))
     text = page(owner, tenant, todo)
     assert ["It is done already." in text, "This will be sent" in text] == [True, False]
@@ -983,8 +986,8 @@ def settings_of(tenant: Tenant) -> str:
     return reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "todos"})
 
 
+@pytest.mark.requirement("L09")
 def test_a_type_is_made_changed_and_removed_in_the_settings(owner: Client, tenant: Tenant) -> None:
-    """L09"""
     owner.post(settings_of(tenant), type_form(recipients="crew@nello.example\r\nboss@nello.example"))
     with tenant.tx():
         kind = TodoType.objects.get(name="Letter")

@@ -39,8 +39,9 @@ def entries(client: Client, tenant: Tenant, query: str = "") -> dict[str, Any]:
     return {entry.name: entry for group in groups for entry in group.entries}
 
 
+@pytest.mark.requirement("N25", "N31")
 def test_the_catalogue_says_of_each_tool_whether_it_is_on_and_why_not(owner: Client, tenant: Tenant) -> None:
-    """N25, N31: in the eyes of a person, the reason is the setting's name in words."""
+    """In the eyes of a person, the reason is the setting's name in words."""
     with tenant.tx():
         set_attribute(tenant.project, SMS, False)
     found = entries(owner, tenant)
@@ -48,8 +49,8 @@ def test_the_catalogue_says_of_each_tool_whether_it_is_on_and_why_not(owner: Cli
     assert found["end_conversation_tool"].word == "On"
 
 
+@pytest.mark.requirement("N27")
 def test_a_tool_of_the_phone_is_off_on_chat_and_on_on_the_phone(owner: Client, tenant: Tenant) -> None:
-    """N27"""
     with tenant.tx():
         set_attribute(tenant.project, "project_attributes_setting_transfer_call_enabled", True)
     assert entries(owner, tenant)["transfer_call_tool"].word == "Phone only"
@@ -57,7 +58,6 @@ def test_a_tool_of_the_phone_is_off_on_chat_and_on_on_the_phone(owner: Client, t
 
 
 def test_who_replaces_whom_is_said(owner: Client, tenant: Tenant) -> None:
-    """D9"""
     with tenant.tx():
         service.save(tenant.project, name="send_sms_tool", document=TEMPLATE)
     assert entries(owner, tenant)["send_sms_tool"].overrides
@@ -89,7 +89,6 @@ def test_a_built_in_tool_is_switched_where_it_is_shown(owner: Client, tenant: Te
 
 
 def test_a_built_in_tool_is_made_to_ask_for_approval_where_it_is_shown(owner: Client, tenant: Tenant) -> None:
-    """D16"""
     address = url_of(tenant, "tool", "send_sms_tool")
     owner.post(address, {"do": "gate", "key": approval_setting("send_sms_tool"), "value": "True"})
     with tenant.tx():
@@ -135,8 +134,9 @@ def test_own_tools_are_switched_off_on_and_removed(owner: Client, tenant: Tenant
     assert "This tool was removed" in owner.get(address).content.decode()
 
 
+@pytest.mark.requirement("N50")
 def test_before_a_tool_goes_it_is_said_which_steps_name_it(owner: Client, tenant: Tenant) -> None:
-    """N50: with the way to each, where it is switched off or removed, and in the admin."""
+    """With the way to each, where it is switched off or removed, and in the admin."""
     save(tenant)
     step = {"text": "Tell the kitchen", "collects": [], "tools": [NAME]}
     with tenant.tx():
@@ -158,8 +158,8 @@ def test_before_a_tool_goes_it_is_said_which_steps_name_it(owner: Client, tenant
     assert entries(owner, tenant)[NAME].word == "Off"
 
 
+@pytest.mark.requirement("N50")
 def test_the_history_shows_what_differs_and_brings_a_version_back(owner: Client, tenant: Tenant) -> None:
-    """N50"""
     save(tenant)
     save(tenant, description="Tells the chef.")
     address = url_of(tenant, "tool_history", NAME)
@@ -195,7 +195,6 @@ def test_a_removed_tool_comes_back_from_its_history(owner: Client, tenant: Tenan
 
 
 def test_secrets_are_named_and_never_shown(owner: Client, tenant: Tenant) -> None:
-    """S2, S4"""
     client = Client(headers=tenant.headers)
     body = {"definition": TEMPLATE, "expected_version": 0}
     saved = client.put(f"/api/v1/custom-tools/{NAME}", body, content_type="application/json").json()
@@ -254,7 +253,6 @@ def test_text_that_is_no_json_is_told_by_line_and_column(tenant: Tenant) -> None
 
 
 def test_a_name_that_looks_like_another_is_refused_before_the_save(tenant: Tenant) -> None:
-    """D9"""
     found = check(tenant, "{}", name="Send_SMS_tool")
     assert found["problems"][0]["path"] == "name"
 

@@ -82,7 +82,7 @@ def test_only_the_hash_of_a_link_is_kept(owner: Client, tenant: Tenant) -> None:
 
 
 def test_no_log_line_holds_a_link(owner: Client, tenant: Tenant, caplog: pytest.LogCaptureFixture, settings) -> None:
-    """S1: neither when it is made without a mail server, nor when it is opened, nor when it is unknown."""
+    """Neither when it is made without a mail server, nor when it is opened, nor when it is unknown."""
     settings.EMAIL_BACKEND = "projects.mail.LogBackend"
     with caplog.at_level(logging.DEBUG):
         path = link_in(invite(owner, tenant, LENA))
@@ -102,7 +102,6 @@ def test_no_log_line_holds_a_link(owner: Client, tenant: Tenant, caplog: pytest.
     ],
 )
 def test_a_link_that_opens_an_account_is_taken_out_of_a_line(line: str) -> None:
-    """S1"""
     assert "SecretSecret" not in redact(line)
     assert redact(line).startswith(line[:16])
 

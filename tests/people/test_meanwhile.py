@@ -62,7 +62,7 @@ def test_who_is_removed_meanwhile_removes_nobody(tenant: Tenant) -> None:
 
 
 def test_an_e_mail_that_arrives_late_proves_nothing_of_the_link_that_took_its_place(tenant: Tenant) -> None:
-    """S1: who joins by a link that was passed on by hand hasn't shown that the address is theirs."""
+    """Who joins by a link that was passed on by hand hasn't shown that the address is theirs."""
     owner = membership(tenant, tenant.owner)
 
     def new(again: Invitation | None = None) -> NewInvitation:

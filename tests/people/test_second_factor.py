@@ -104,7 +104,7 @@ def test_codes_are_not_guessed(protected: tuple[User, str]) -> None:
 
 
 def test_the_secrets_are_encrypted_at_rest(protected: tuple[User, str]) -> None:
-    """S2: neither the key of the app nor what the recovery codes grow from."""
+    """Neither the key of the app nor what the recovery codes grow from."""
     stored = str(list(Authenticator.objects.values_list("data", flat=True)))
     assert protected[1] not in stored
     assert stored.count("gAAAA") == 2

@@ -17,15 +17,17 @@ URL = "/api/v1/conversations"
 PLAIN = AgentConfig(agent_name="A", business_name="B")
 
 
+@pytest.mark.requirement("T01")
 def test_every_channel_has_traits() -> None:
-    """T01: the five channels of the source among them."""
+    """The five channels of the source among them."""
     assert {"phone", "chat", "telegram", "whatsapp", "webcall"} <= set(Channel.values)
     assert {channel: traits_of(channel) for channel in Channel.values}.keys() == {*TRAITS, "webcall"}
 
 
+@pytest.mark.requirement("T01", "T02")
 @pytest.mark.parametrize("channel", ["phone", "chat", "telegram", "whatsapp", "webcall"])
 def test_a_message_on_any_channel_is_a_user_message(channel: str, tenant, api) -> None:
-    """T01, T02: from outside, and the conversation began on that channel."""
+    """From outside, and the conversation began on that channel."""
     body = {"channel": channel, "persona": {"external_id": "guest"}}
     url = f"/api/v1/conversations/{api.post(URL, body, content_type='application/json').json()['id']}/messages"
     assert api.post(url, {"content": "Hello"}, content_type="application/json").status_code == 202
@@ -39,14 +41,14 @@ def test_settings_name_the_same_channels() -> None:
     assert set(get_args(ChannelName)) == set(Channel.values)
 
 
+@pytest.mark.requirement("N14")
 def test_a_webcall_is_a_phone_call() -> None:
-    """N14"""
     assert traits_of("webcall") == traits_of("phone")
     assert traits_of("webcall").is_voice
 
 
+@pytest.mark.requirement("N14")
 def test_a_call_is_transferred_on_a_webcall_and_not_in_a_chat(tenant) -> None:
-    """N14"""
     with tenant.tx():
         offered = {
             channel: {tool.name for tool in compile_tools(tenant.project, channel=channel) if tool.is_offered}
@@ -63,14 +65,16 @@ def test_the_reply_s_prompt_says_length_and_markup(channel: str, tenant) -> None
     assert traits_of(channel).markup.value in stable
 
 
+@pytest.mark.requirement("N12")
 def test_silence_is_noticed_sooner_on_the_phone() -> None:
-    """N12: phone before chat."""
+    """Phone before chat."""
     assert follow_up_delay(PLAIN, "phone") == timedelta(seconds=20)
     assert follow_up_delay(PLAIN, "webcall") < follow_up_delay(PLAIN, "chat") == timedelta(minutes=30)
 
 
+@pytest.mark.requirement("N12")
 def test_both_delays_can_be_set() -> None:
-    """N12: by kind of channel; zero is never."""
+    """By kind of channel; zero is never."""
     config = PLAIN.model_copy(update={"follow_up_minutes": {"voice": 1, "text": 0}})
     assert follow_up_delay(config, "phone") == timedelta(minutes=1)
     assert follow_up_delay(config, "whatsapp") is None

@@ -1,4 +1,4 @@
-"""F5: a worker whose clock is an hour off, or jumps, fires timers as any other: only the database's clock counts."""
+"""A worker whose clock is an hour off, or jumps, fires timers as any other: only the database's clock counts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ def fire(talk: Talk) -> float:
 
 
 def test_a_worker_whose_clock_is_off_and_jumps_fires_each_timer_once_and_in_time(loud, set_clock) -> None:
-    """F5"""
     begin(loud, external_id="warm-up").exchange("Hello")
     for clock in ("+1h", "-1h", "-55m"):
         set_clock(clock)

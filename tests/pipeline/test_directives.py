@@ -56,7 +56,7 @@ do not: Ask for the name again.
 
 
 def test_nothing_but_the_thoughts_flow_writes_directives() -> None:
-    """D5: neither a row of them nor which of them stand; the rows themselves never change."""
+    """Neither a row of them nor which of them stand; the rows themselves never change."""
     writers = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "conversations").rglob("*.py")
@@ -75,14 +75,14 @@ def is_written(node: ast.AST) -> bool:
 
 @pytest.mark.parametrize("missing", WRITTEN)
 def test_directives_are_a_typed_object_with_every_field(missing: str) -> None:
-    """D11"""
     assert KeyDirectives.model_validate(WRITTEN).model_dump() == WRITTEN
     with pytest.raises(ValidationError, match=missing):
         KeyDirectives.model_validate({key: value for key, value in WRITTEN.items() if key != missing})
 
 
+@pytest.mark.requirement("T13")
 def test_thoughts_of_an_older_turn_never_replace_newer_ones(talk: Talk) -> None:
-    """T13: whatever let them run so late, such as staff who run a failed job again. Newer ones get the next version."""
+    """Whatever let them run so late, such as staff who run a failed job again. Newer ones get the next version."""
     first, second, third = (answered(talk, words) for words in ("Hello", "A table", "On Friday"))
     for turn, goal in ((second, "Know the day."), (first, "Greet."), (third, "Know the time.")):
         written = KeyDirectives.model_validate({**WRITTEN, "goal": goal})
@@ -120,20 +120,22 @@ def prompt_after(talk: Talk, **written: Any) -> str:
     return prompts_of(talk, talk.say("And now?"))[-1]
 
 
+@pytest.mark.requirement("T15", "T20")
 def test_the_next_prompt_holds_every_part_of_the_directives(talk: Talk) -> None:
-    """D11, T15, T20: scenario and step first, then what to do, in order."""
+    """Scenario and step first, then what to do, in order."""
     assert PROMPTED in prompt_after(talk, **FULL)
 
 
+@pytest.mark.requirement("T28")
 def test_the_model_of_a_voice_reads_directives_in_the_same_words() -> None:
-    """T28: an update says what the next prompt would."""
+    """An update says what the next prompt would."""
     known = [Fact(**fact) for fact in FULL["known"]]
     view = DirectivesView(version=3, **{**WRITTEN, **FULL, "known": known})
     assert update_text(SessionContext(directives=view)) == PROMPTED
 
 
 def test_directives_repeat_nothing_that_is_known_of_the_customer_by_now(talk: Talk) -> None:
-    """D11: of the same field the customer's is the newer value."""
+    """Of the same field the customer's is the newer value."""
     with talk.tenant.tx():
         give_fields(talk.reload().persona, {"name": "Giulia Ferri"})
     prompt = prompt_after(talk, known=[{"field": "name", "value": "Marco"}, {"field": "date", "value": "Friday"}])
@@ -143,13 +145,11 @@ def test_directives_repeat_nothing_that_is_known_of_the_customer_by_now(talk: Ta
 
 @pytest.mark.parametrize("score", [0, 11, 3.5, "good"])
 def test_a_quality_score_is_a_whole_number_from_one_to_ten(score: object) -> None:
-    """D12"""
     with pytest.raises(ValidationError):
         Quality.model_validate({"score": score, "reason": "because"})
 
 
 def test_two_conversations_of_one_customer_have_directives_of_their_own(tenant, worker, model) -> None:
-    """D22"""
     booking, complaint = begin(tenant), begin(tenant)
     assert booking.conversation.persona_id == complaint.conversation.persona_id
     model.script("thoughts", json={**WRITTEN, "goal": "Know the day."})

@@ -50,6 +50,7 @@ def one_field(talk: Talk, key: str) -> PersonaField:
         return PersonaField.objects.get(persona_id=talk.conversation.persona_id, key=key)
 
 
+@pytest.mark.requirement("T11", "T17")
 @pytest.mark.parametrize(
     ("field", "said", "kept"),
     [
@@ -67,12 +68,13 @@ def one_field(talk: Talk, key: str) -> PersonaField:
     ],
 )
 def test_each_field_is_kept_in_one_form(field: str, said: str, kept: str, talk: Talk) -> None:
-    """T11, T17: the five of the source, a number in the project's region, and a field of the project's own."""
+    """The five of the source, a number in the project's region, and a field of the project's own."""
     configure(talk.tenant, observer_fields=[WISH])
     keep(talk, talk.say("Hello"), fact(field, said))
     assert known(talk) == {field: kept}
 
 
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(
     ("field", "said"),
     [
@@ -87,13 +89,14 @@ def test_each_field_is_kept_in_one_form(field: str, said: str, kept: str, talk: 
     ],
 )
 def test_what_can_not_be_right_is_refused_and_takes_nothing_along(field: str, said: str, talk: Talk) -> None:
-    """T11: what else was read is kept. Nobody has asked for a seat."""
+    """What else was read is kept. Nobody has asked for a seat."""
     configure(talk.tenant, observer_fields=[])
     kept = keep(talk, talk.say("Hello"), fact(field, said), fact("email", "giulia@example.com"))
     assert [refused.field for refused, _ in kept.refused] == [field]
     assert known(talk) == {"email": "giulia@example.com"}
 
 
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(
     ("first", "then", "stands"),
     [
@@ -104,29 +107,29 @@ def test_what_can_not_be_right_is_refused_and_takes_nothing_along(field: str, sa
     ],
 )
 def test_a_weaker_reading_never_replaces_a_stronger_one(first: str, then: str, stands: str, talk: Talk) -> None:
-    """T11"""
     keep(talk, talk.say("Hello"), fact("name", "Giulia", confidence=first))
     keep(talk, talk.say("Well"), fact("name", "Marco", confidence=then))
     assert known(talk)["name"] == stands
 
 
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(("then", "stands"), [("stated", "Marco"), ("inferred", "Giulia")])
 def test_of_two_in_one_reading_the_later_counts_unless_it_is_weaker(then: str, stands: str, talk: Talk) -> None:
-    """T11"""
     keep(talk, talk.say("Hello"), fact("name", "Giulia"), fact("name", "Marco", confidence=then))
     assert known(talk) == {"name": stands}
 
 
+@pytest.mark.requirement("T11")
 def test_what_staff_has_given_no_words_replace(talk: Talk) -> None:
-    """T11"""
     with talk.tenant.tx():
         give_fields(talk.reload().persona, {"name": "Giulia Ferri"})
     keep(talk, talk.say("Hello"), fact("name", "Marco"))
     assert known(talk)["name"] == "Giulia Ferri"
 
 
+@pytest.mark.requirement("T11")
 def test_what_is_said_outright_later_is_as_strong_as_that(talk: Talk) -> None:
-    """T11: the same name, at first only inferred; what follows from something else no longer replaces it."""
+    """The same name, at first only inferred; what follows from something else no longer replaces it."""
     keep(talk, talk.say("Hello"), fact("name", "Giulia", confidence="inferred"))
     said = talk.say("Yes, I am Giulia")
     keep(talk, said, fact("name", "Giulia", quote="I am Giulia"))
@@ -136,17 +139,19 @@ def test_what_is_said_outright_later_is_as_strong_as_that(talk: Talk) -> None:
     assert field.turn_id == said.pk
 
 
+@pytest.mark.requirement("T11")
 def test_a_customer_who_changes_the_language_is_known_by_the_newer_one(talk: Talk) -> None:
-    """T11: in the middle of a conversation."""
+    """In the middle of a conversation."""
     keep(talk, talk.say("Hello"), fact("language", "en", confidence="inferred"))
     keep(talk, talk.say("Parlate italiano?"), fact("language", "it", confidence="inferred"))
     assert known(talk)["language"] == "it"
 
 
+@pytest.mark.requirement("T11")
 def test_who_writes_in_another_language_than_they_asked_for_is_known_by_it_from_the_third_time_on(
     talk: Talk, worker: object, model: ScriptedModel
 ) -> None:
-    """T11: a word in another language is no change of mind; what was not taken over is said with its turn."""
+    """A word in another language is no change of mind; what was not taken over is said with its turn."""
     read = [("stated", "de"), *[("inferred", "it")] * 2, ("none", ""), *[("inferred", "it")] * 3]
     languages = []
     for confidence, language in read:
@@ -165,16 +170,17 @@ def test_who_writes_in_another_language_than_they_asked_for_is_known_by_it_from_
     ]
 
 
+@pytest.mark.requirement("T11")
 def test_a_language_that_staff_has_set_stays(talk: Talk) -> None:
-    """T11"""
     with talk.tenant.tx():
         give_fields(talk.reload().persona, {"language": "de"})
     kept = keep(talk, talk.say("Ciao"), fact("language", "it", confidence="inferred"))
     assert (kept.written, kept.refused, known(talk)["language"]) == ([], [], "de")
 
 
+@pytest.mark.requirement("T11", "T17")
 def test_the_words_and_the_message_move_with_the_value(talk: Talk) -> None:
-    """T11, T17: provenance is that of the value that stands."""
+    """Provenance is that of the value that stands."""
     keep(talk, talk.say("I'm Giulia"), fact("name", "Giulia", quote="I'm Giulia"))
     corrected = talk.say("No, Giuliana")
     keep(talk, corrected, fact("name", "Giuliana", quote="No, Giuliana"))
@@ -182,8 +188,9 @@ def test_the_words_and_the_message_move_with_the_value(talk: Talk) -> None:
     assert (field.quote, field.turn_id, field.message_id) == ("No, Giuliana", corrected.pk, corrected.message_id)
 
 
+@pytest.mark.requirement("T11", "T17")
 def test_words_of_a_message_that_a_newer_turn_took_over_lead_to_that_message(talk: Talk) -> None:
-    """T11, T17: the turn answers both, and only one of them says it."""
+    """The turn answers both, and only one of them says it."""
     first = talk.say("My name is Giulia")
     second = talk.say("A table for two, please")
     assert talk.turn(first)["superseded_by"] == str(second.pk)
@@ -197,8 +204,9 @@ def test_words_of_a_message_that_a_newer_turn_took_over_lead_to_that_message(tal
     assert one_field(talk, "email").message_id == second.message_id
 
 
+@pytest.mark.requirement("T17")
 def test_what_one_conversation_has_learned_is_known_in_the_customer_s_next(tenant) -> None:
-    """T17: it belongs to the customer, on whatever channel, and to nobody else."""
+    """It belongs to the customer, on whatever channel, and to nobody else."""
     chat = begin(tenant)
     keep(chat, chat.say("Hello"), fact("name", "Giulia Ferri"))
     call, other = begin(tenant, channel="phone"), begin(tenant, external_id="another")
@@ -206,8 +214,9 @@ def test_what_one_conversation_has_learned_is_known_in_the_customer_s_next(tenan
     assert "Giulia" not in "".join(prompts_of(other, other.say("Hello")))
 
 
+@pytest.mark.requirement("T17")
 def test_what_was_learned_is_read_over_the_api(talk: Talk, api: Client) -> None:
-    """T17: of the customer, and with each of their conversations; the contact by itself, too."""
+    """Of the customer, and with each of their conversations; the contact by itself, too."""
     learned = {"email": "giulia@example.com", "language": "it", "sms_opt_in": "true"}
     keep(talk, talk.say("Hello"), *(fact(field, value) for field, value in learned.items()))
     customer = api.get(f"/api/v1/personas/{talk.conversation.persona_id}").json()
@@ -215,9 +224,10 @@ def test_what_was_learned_is_read_over_the_api(talk: Talk, api: Client) -> None:
     assert api.get(f"/api/v1/conversations/{talk.conversation.pk}").json()["persona"] == customer
 
 
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize("said", ["by the window" * 40, "by the \u202ewindow", "by the\x07window"])
 def test_what_can_not_be_shown_is_not_kept(said: str, talk: Talk) -> None:
-    """T11: 10 kB, control characters, and those that turn the writing round."""
+    """10 kB, control characters, and those that turn the writing round."""
     configure(talk.tenant, observer_fields=[WISH])
     [(refused, reason)] = keep(talk, talk.say("Hello"), fact("seat", said)).refused
     assert refused.field == "seat"
@@ -239,8 +249,9 @@ def latest_exchange(prompt: str) -> str:
     return prompt.split("<LatestExchange>")[1]
 
 
+@pytest.mark.requirement("T10", "T11")
 def test_the_latest_exchange_is_all_that_the_reply_answers(talk: Talk) -> None:
-    """T10, T11: of messages in quick succession one turn answers all, and no other is observed."""
+    """Of messages in quick succession one turn answers all, and no other is observed."""
     answered(talk, "Hello", "Good evening!")
     for words in ("My name is Giulia", "a table", "for six", "on Friday", "at eight", "outside"):
         turn = talk.say(words)
@@ -250,8 +261,9 @@ def test_the_latest_exchange_is_all_that_the_reply_answers(talk: Talk) -> None:
     assert "Hello" not in exchange
 
 
+@pytest.mark.requirement("T11")
 def test_the_observer_is_told_what_is_known_and_which_fields_the_project_has(talk: Talk) -> None:
-    """T11: only news is to be reported."""
+    """Only news is to be reported."""
     configure(talk.tenant, observer_fields=[WISH])
     turn = answered(talk, "Hello")
     keep(talk, turn, fact("name", "Giulia Ferri"))
@@ -260,8 +272,9 @@ def test_the_observer_is_told_what_is_known_and_which_fields_the_project_has(tal
     assert "<KnownFacts>\nname: Giulia Ferri\n</KnownFacts>" in volatile
 
 
+@pytest.mark.requirement("T12")
 def test_only_who_speaks_on_a_voice_channel_is_scored_and_on_the_whole_of_it(tenant) -> None:
-    """T12: in one project, one after the other; a score looks at all that was said."""
+    """In one project, one after the other; a score looks at all that was said."""
     prompts = {}
     for channel in ("phone", "chat", "webcall"):
         talk = begin(tenant, channel=channel)

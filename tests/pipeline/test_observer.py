@@ -21,15 +21,16 @@ def observed(field: str, value: str) -> dict:
     return {"facts": [{"quote": "x", "field": field, "value": value, "confidence": "stated"}], "quality": None}
 
 
+@pytest.mark.requirement("T18")
 def test_a_turn_says_whether_the_business_was_open_and_why(tenant, worker) -> None:
-    """T18"""
     configure(tenant, hours={}, holidays=[])
     talk = begin(tenant)
     assert talk.exchange("Hello")["working_hours"] == {"open": True, "reason": "no working hours are set"}
 
 
+@pytest.mark.requirement("T18")
 def test_a_turn_says_why_the_business_was_closed(tenant, worker, api) -> None:
-    """T18: readable by the API too."""
+    """Readable by the API too."""
     around = [f"{timezone.now() + timedelta(days=days):%Y-%m-%d}" for days in (-1, 0, 1)]
     configure(tenant, hours={"mon": [["09:00", "18:00"]]}, holidays=around)
     talk = begin(tenant)
@@ -59,8 +60,9 @@ def test_a_field_nobody_asked_for_is_refused_whatever_its_name_holds(talk, worke
     assert "not a field of this project" in refused["reason"]
 
 
+@pytest.mark.requirement("T11", "T17")
 def test_an_observed_field_names_its_message_and_its_words(talk, worker) -> None:
-    """T11, T17: provenance."""
+    """Provenance."""
     turn = talk.exchange("My number is +39 347 555 0142")
     with talk.tenant.tx():
         field = talk.reload().persona.fields.get(key="phone")
@@ -68,22 +70,22 @@ def test_an_observed_field_names_its_message_and_its_words(talk, worker) -> None
     assert "347 555 0142" in field.quote
 
 
+@pytest.mark.requirement("T12")
 @pytest.mark.parametrize(("channel", "is_scored"), [("phone", True), ("webcall", True), ("chat", False)])
 def test_quality_is_scored_on_voice_channels(channel, is_scored, tenant, worker) -> None:
-    """T12"""
     quality = begin(tenant, channel=channel).exchange("Hello, are you open on Friday?")["quality"]
     assert bool(quality) is is_scored
     assert quality is None or (1 <= quality["score"] <= 10 and quality["reason"])
 
 
+@pytest.mark.requirement("T12")
 def test_other_channels_are_scored_by_setting(tenant, worker) -> None:
-    """T12"""
     configure(tenant, score_quality_on=["chat"])
     assert begin(tenant).exchange("Hello")["quality"]["score"] > 3
 
 
+@pytest.mark.requirement("T12")
 def test_a_channel_that_is_scored_lets_no_other_be(tenant, worker) -> None:
-    """T12"""
     configure(tenant, score_quality_on=["whatsapp"])
     assert begin(tenant).exchange("Hello")["quality"] is None
 
@@ -94,9 +96,10 @@ def test_a_score_nobody_asked_for_is_not_kept(talk, worker, model) -> None:
     assert talk.reload().recovery == ""
 
 
+@pytest.mark.requirement("T19")
 @pytest.mark.parametrize(("score", "recovers"), [(3, True), (4, False)])
 def test_three_triggers_recovery_and_four_does_not(score, recovers, tenant, worker, model) -> None:
-    """T19: an instruction in the next reply's prompt, a flag to staff."""
+    """An instruction in the next reply's prompt, a flag to staff."""
     configure(tenant, enabled_tools=[])
     talk = begin(tenant, channel="phone")
     model.script("observer", json={**SCORED, "quality": {**SCORED["quality"], "score": score}})
@@ -108,8 +111,9 @@ def test_three_triggers_recovery_and_four_does_not(score, recovers, tenant, work
         assert Event.objects.filter(idn="quality_low").exists() is recovers
 
 
+@pytest.mark.requirement("T19")
 def test_a_low_score_says_why_to_the_next_reply_and_to_staff(tenant, worker, model, api) -> None:
-    """T19, D12: the reason stands with the turn, in the prompt, in the flag and in the API."""
+    """The reason stands with the turn, in the prompt, in the flag and in the API."""
     configure(tenant, enabled_tools=[])
     talk = begin(tenant, channel="phone")
     reason = SCORED["quality"]["reason"]
@@ -124,8 +128,8 @@ def test_a_low_score_says_why_to_the_next_reply_and_to_staff(tenant, worker, mod
     assert talk.reload().recovery == reason, "a turn that nobody scored is no better one"
 
 
+@pytest.mark.requirement("T19")
 def test_recovery_ends_with_a_better_score(tenant, worker, model) -> None:
-    """T19"""
     talk = begin(tenant, channel="phone")
     model.script("observer", json=SCORED)
     talk.exchange("Hello")
@@ -144,8 +148,9 @@ def test_the_offline_agent_owns_a_conversation_that_goes_badly(tenant, worker, m
     assert "sorry" in talk.exchange("So do you have a table on Friday?")["reply"]["content"]
 
 
+@pytest.mark.requirement("T10", "T16")
 def test_two_fast_turns_are_read_one_after_the_other_and_none_is_dropped(tenant, worker, model) -> None:
-    """T10, T16: the observer and the tool caller finish with a turn before they begin the next."""
+    """The observer and the tool caller finish with a turn before they begin the next."""
     talk = begin(tenant)
     for skill in ("observer", "detect"):
         model.script(skill, times=0, ttft_ms=400)

@@ -43,8 +43,9 @@ def test_two_conversations_of_a_project_and_channel_have_the_same_stable_prompt(
     assert first[0].encode() == second[0].encode()
 
 
+@pytest.mark.requirement("T03")
 def test_the_stable_prompt_is_the_same_in_every_process(tenant, monkeypatch) -> None:
-    """T03: made anew, an hour later, for another customer, with directives and an action: nothing in it changes."""
+    """Made anew, an hour later, for another customer, with directives and an action: nothing in it changes."""
     configure(tenant, **HOURS)
     one, other = begin(tenant), begin(tenant, external_id="another")
     first = prompts_of(one, one.say("Hello, I'm Giulia"), at=MONDAY)
@@ -72,22 +73,23 @@ def test_the_stable_prompt_comes_first_and_what_changes_last(talk, worker, model
     assert "<Now>" not in first["content"]
 
 
+@pytest.mark.requirement("T04")
 @pytest.mark.parametrize("section", ["BusinessContext", "Scenarios", "Procedures"])
 def test_the_business_s_own_words_are_labelled_sections(section, talk) -> None:
-    """T04"""
     stable = prompts_of(talk, talk.say("Hello"))[0]
     assert f"<{section}>" in stable
     assert f"</{section}>" in stable
 
 
+@pytest.mark.requirement("T04")
 def test_scenarios_have_numbered_steps(talk) -> None:
-    """T04"""
     stable = prompts_of(talk, talk.say("Hello"))[0]
     assert "Scenario 1: Book a table\n1.1 Ask for a phone number" in stable
 
 
+@pytest.mark.requirement("T04")
 def test_a_step_says_what_may_be_promised_in_it(talk) -> None:
-    """T04: by the names that ActionStates has; a step that may promise nothing says nothing of it, nor does a business of whose
+    """By the names that ActionStates has; a step that may promise nothing says nothing of it, nor does a business of whose
     steps none does.
     """
     configure(talk.tenant, scenarios=[{"title": "Talk", "steps": [{"text": "Say hello", "collects": [], "tools": []}]}])
@@ -100,8 +102,9 @@ def test_a_step_says_what_may_be_promised_in_it(talk) -> None:
     assert "Behind a step stands what may be promised in it; never say its name." in stable
 
 
+@pytest.mark.requirement("T04")
 def test_every_scenario_step_and_procedure_stands_there_with_its_words(talk) -> None:
-    """T04: of two scenarios and two procedures no part is left out, for the agent and for who supervises it."""
+    """Of two scenarios and two procedures no part is left out, for the agent and for who supervises it."""
     steps = [{"text": "Ask for the day."}, {"text": "Ask for the time."}, {"text": "Read it back."}]
     configure(
         talk.tenant,
@@ -119,8 +122,8 @@ def test_every_scenario_step_and_procedure_stands_there_with_its_words(talk) -> 
         assert "- Dogs: On the terrace.\n- Cards: All are taken.\n</Procedures>" in stable
 
 
+@pytest.mark.requirement("T07")
 def test_a_pending_action_is_shown(talk) -> None:
-    """T07"""
     turn = talk.say("Hello")
     with talk.tenant.tx():
         Effect.objects.create(
@@ -136,8 +139,9 @@ def test_a_pending_action_is_shown(talk) -> None:
     assert "<ActionStates>\n- check_availability_tool: pending" in prompts_of(talk, turn)[-1]
 
 
+@pytest.mark.requirement("T07")
 def test_of_many_actions_the_newest_stand_there_in_their_order(talk) -> None:
-    """T07: ten of them."""
+    """Ten of them."""
     turn = answered(talk)
     for number in range(12):
         planned(talk, turn, tool=f"tool_{number}")
@@ -145,11 +149,12 @@ def test_of_many_actions_the_newest_stand_there_in_their_order(talk) -> None:
     assert shown == [str(number) for number in range(2, 12)]
 
 
+@pytest.mark.requirement("T08")
 def test_there_is_no_section_of_knowledge_when_it_is_off(talk) -> None:
-    """T08"""
     assert not any("Knowledge" in prompt for prompt in prompts_of(talk, talk.say("Hello")))
 
 
+@pytest.mark.requirement("T05")
 @pytest.mark.parametrize(
     ("at", "variant"),
     [
@@ -160,7 +165,7 @@ def test_there_is_no_section_of_knowledge_when_it_is_off(talk) -> None:
     ],
 )
 def test_the_intents_switch_at_closing_time_where_the_business_is(at, variant, tenant) -> None:
-    """T05: 18:00 in Rome, an hour earlier by the world's clock in summer."""
+    """18:00 in Rome, an hour earlier by the world's clock in summer."""
     config = configure(tenant, **HOURS)
     talk = begin(tenant)
     stable = prompts_of(talk, talk.say("Hello"), at=at)[0]
@@ -168,8 +173,9 @@ def test_the_intents_switch_at_closing_time_where_the_business_is(at, variant, t
     assert f"- {config.intents[0].name}: {getattr(config.intents[0], f'{variant}_hours')}" in stable
 
 
+@pytest.mark.requirement("T05")
 def test_one_conversation_s_prompts_change_with_the_hour(tenant) -> None:
-    """T05: what is remembered of the stable prompt is of its own variant, the agent's and the supervisor's."""
+    """What is remembered of the stable prompt is of its own variant, the agent's and the supervisor's."""
     configure(tenant, **HOURS)
     talk = begin(tenant)
     turn = talk.say("Hello")
@@ -182,8 +188,9 @@ def test_one_conversation_s_prompts_change_with_the_hour(tenant) -> None:
         assert all(section in request.messages[0]["content"] for request in requests)
 
 
+@pytest.mark.requirement("T03", "T05")
 def test_each_channel_of_a_project_has_its_own_rules(tenant) -> None:
-    """T03, T05: what is remembered for one is not taken for another."""
+    """What is remembered for one is not taken for another."""
     rules = {channel: traits_of(channel).rules for channel in ("chat", "phone", "whatsapp")}
     for channel in rules:
         talk = begin(tenant, channel=channel)
@@ -191,21 +198,24 @@ def test_each_channel_of_a_project_has_its_own_rules(tenant) -> None:
         assert {other for other, words in rules.items() if words in stable} == {channel}
 
 
+@pytest.mark.requirement("T05")
 def test_the_hour_is_that_of_the_reply(talk) -> None:
-    """T05: a conversation that began before closing time goes on after it."""
+    """A conversation that began before closing time goes on after it."""
     with talk.tenant.tx():
         Conversation.objects.filter(pk=talk.conversation.pk).update(created_at=MONDAY - timedelta(days=700))
     assert timezone.now() - scene_of(talk, talk.say("Hello")).at < timedelta(minutes=5)
 
 
+@pytest.mark.requirement("T18")
 def test_the_reply_is_told_the_clock_and_why_it_is_closed(tenant) -> None:
-    """T18: the reason that the turn keeps, in the project's time zone."""
+    """The reason that the turn keeps, in the project's time zone."""
     configure(tenant, **HOURS)
     talk = begin(tenant)
     volatile = prompts_of(talk, talk.say("Hello"), at=MONDAY.replace(hour=6))[-1]
     assert "<Now>Monday 16 November 2026, 07:00, closed: opens at 09:00 today</Now>" in volatile
 
 
+@pytest.mark.requirement("T05")
 @pytest.mark.parametrize(
     ("at", "is_open"),
     [
@@ -222,24 +232,26 @@ def test_the_reply_is_told_the_clock_and_why_it_is_closed(tenant) -> None:
     ],
 )
 def test_hours_hold_on_the_days_the_clocks_change(at, is_open) -> None:
-    """T05: open from 01:30 to 04:00 on Sundays."""
+    """Open from 01:30 to 04:00 on Sundays."""
     assert working_status(rome(), at=at).is_open is is_open
 
 
+@pytest.mark.requirement("T05", "T18")
 def test_a_holiday_is_closed_and_says_so() -> None:
-    """T05, T18"""
     status = working_status(rome(hours={"fri": [("09:00", "18:00")]}), at=datetime(2026, 12, 25, 11, tzinfo=UTC))
     assert (status.is_open, status.reason) == (False, "2026-12-25 is a holiday")
 
 
+@pytest.mark.requirement("T05", "T18")
 def test_a_business_that_is_always_open_closes_on_its_holidays() -> None:
-    """T05, T18: as its booking book does."""
+    """As its booking book does."""
     open_all_week = rome(hours={})
     noon = datetime(2026, 12, 24, 11, tzinfo=UTC)
     assert working_status(open_all_week, at=noon).line == "open: no working hours are set"
     assert working_status(open_all_week, at=noon + timedelta(days=1)).line == "closed: 2026-12-25 is a holiday"
 
 
+@pytest.mark.requirement("T05", "T18")
 @pytest.mark.parametrize(
     ("at", "reason"),
     [
@@ -257,12 +269,13 @@ def test_a_business_that_is_always_open_closes_on_its_holidays() -> None:
     ],
 )
 def test_days_begin_at_midnight_where_the_business_is(at, reason) -> None:
-    """T05, T18: its weekdays and its holidays, with every span of a day."""
+    """Its weekdays and its holidays, with every span of a day."""
     week = {"thu": [("18:00", "24:00")], "sat": [("00:00", "02:00"), ("12:00", "14:30"), ("18:00", "23:00")]}
     status = working_status(rome(hours={**week, "fri": [("00:00", "24:00")]}), at=at)
     assert (status.is_open, status.reason) == (reason.startswith("open from"), reason)
 
 
+@pytest.mark.requirement("T05")
 @pytest.mark.parametrize(
     ("at", "reason"),
     [
@@ -275,7 +288,7 @@ def test_days_begin_at_midnight_where_the_business_is(at, reason) -> None:
     ],
 )
 def test_a_night_belongs_to_the_day_on_which_it_began(at, reason) -> None:
-    """T05: it goes on into a holiday until it ends, and none begins on one."""
+    """It goes on into a holiday until it ends, and none begins on one."""
     nights = {day: [("00:00", "02:00"), ("20:00", "24:00")] for day in ("thu", "fri", "sat", "sun")}
     status = working_status(rome(hours=nights), at=at)
     assert (status.is_open, status.reason) == (reason.startswith("open from"), reason)
@@ -285,8 +298,9 @@ def rome(**changes) -> AgentConfig:
     return AgentConfig(agent_name="A", business_name="B", timezone="Europe/Rome", **{**HOURS, **changes})
 
 
+@pytest.mark.requirement("T14")
 def test_thoughts_see_all_that_the_agent_has_to_follow(talk, worker, model) -> None:
-    """T14: the full supervisor context, as it is stored with the call."""
+    """The full supervisor context, as it is stored with the call."""
     talk.exchange("I'm Giulia, do you have a table?")
     talk.exchange("On Friday at seven")
     stable = model.requests("thoughts")[-1]["messages"][0]["content"]
@@ -295,8 +309,9 @@ def test_thoughts_see_all_that_the_agent_has_to_follow(talk, worker, model) -> N
     assert all(f"<{tag}" in volatile for tag in ("KnownFacts", "ActionStates", "PreviousDirectives", "Conversation"))
 
 
+@pytest.mark.requirement("T14")
 def test_nothing_that_may_guide_the_agent_is_kept_from_its_supervisor(talk) -> None:
-    """T14: what is known, done and asked for, how it goes, and what was said before."""
+    """What is known, done and asked for, how it goes, and what was said before."""
     first = answered(talk, "Hello")
     effect = planned(talk, first)
     with talk.tenant.tx():
@@ -320,16 +335,17 @@ def test_nothing_that_may_guide_the_agent_is_kept_from_its_supervisor(talk) -> N
     assert "<Conversation>\ncustomer: And now?\nagent: One moment.\n</Conversation>" in prompt
 
 
+@pytest.mark.requirement("T14", "T15")
 def test_the_supervisor_knows_what_each_step_is_to_learn(talk) -> None:
-    """T14, T15: the fields that a scenario still needs are those that its steps collect."""
+    """The fields that a scenario still needs are those that its steps collect."""
     step = {"text": "Ask when.", "collects": ["date", "time"]}
     configure(talk.tenant, scenarios=[{"title": "Book", "steps": [step]}])
     scene = scene_of(talk, talk.say("Hello"))
     assert "1.1 Ask when. (collects: date, time)" in thoughts.build_request(scene).messages[0]["content"]
 
 
+@pytest.mark.requirement("T14")
 def test_the_supervisor_s_context_is_stored_with_its_call(talk, worker, api) -> None:
-    """T14"""
     turn = talk.exchange("Do you have a table?")
     [call] = [call for call in turn["model_calls"] if call["skill"] == "thoughts"]
     stored = api.get(f"/api/v1/model-calls/{call['id']}").json()

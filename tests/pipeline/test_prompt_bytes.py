@@ -1,4 +1,4 @@
-"""G8: what the model calls of a turn weigh on the wire, as our own client sends them to a real server."""
+"""What the model calls of a turn weigh on the wire, as our own client sends them to a real server."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ TALK = (
 def test_a_turn_s_prompts_weigh_little(
     tools: list[str] | None, most: int, talk: Talk, model: ScriptedModel, settings: Any
 ) -> None:
-    """G8. The failure names each call's bytes."""
+    """The failure names each call's bytes."""
     settings.OPENAI_BASE_URL = model.base_url
     ask_all_of_the_tenth_turn(talk, tools)
     weights = [(request["skill"], request["prompt_bytes"]) for request in model.requests()]

@@ -173,8 +173,9 @@ def test_a_newer_value_replaces_the_older_one_and_stands_last(talk) -> None:
     assert folded(talk, {"date": "Saturday"}, previous=first, until=4).facts == {"party_size": "6", "date": "Saturday"}
 
 
+@pytest.mark.requirement("T25")
 def test_a_turn_that_is_answered_late_still_reads_its_own_words(talk) -> None:
-    """T25: a newer summary covers them by then; that of its own time is read."""
+    """A newer summary covers them by then; that of its own time is read."""
     answered(talk, "Hello", "Good evening!")
     turn = talk.say("A table for two")
     folded(talk, {}, until=2)
@@ -209,8 +210,9 @@ def test_without_any_summary_prompts_still_stay_small(talk, worker, model) -> No
         assert not Summary.objects.exists()
 
 
+@pytest.mark.requirement("T14")
 def test_what_no_summary_covers_is_read_within_bounds_by_every_flow(talk) -> None:
-    """T14: those that watch no budget of their own, too."""
+    """Those that watch no budget of their own, too."""
     for _ in range(12):
         turn = answered(talk, CHAT[:1100], CHAT[:200])
     with talk.tenant.tx():

@@ -61,8 +61,8 @@ def seconds_left(talk: Talk) -> float:
     return (at - timezone.now()).total_seconds()
 
 
+@pytest.mark.requirement("N12")
 def test_each_reply_sets_the_timer_by_its_channel(loud, worker) -> None:
-    """N12"""
     chat, call = begin(loud), begin(loud, channel="webcall")
     chat.exchange("Hello")
     call.exchange("Hello")
@@ -81,9 +81,10 @@ def newest(talk: Talk) -> Turn:
         return Turn.objects.filter(conversation=talk.conversation).latest("seq")
 
 
+@pytest.mark.requirement("N12")
 @pytest.mark.parametrize(("fired", "limit", "is_set"), [(0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)])
 def test_a_conversation_has_so_many_follow_ups_and_no_more(fired, limit, is_set, loud) -> None:
-    """N12: neither is a timer set over the limit, nor does one fire that was set before."""
+    """Neither is a timer set over the limit, nor does one fire that was set before."""
     config = configure(loud, **LOUD, follow_up_limit=limit)
     talk = quiet_talk(loud, follow_ups=fired)
     assert bool(begins_again(talk, newest(talk), config)) is is_set
@@ -93,9 +94,10 @@ def test_a_conversation_has_so_many_follow_ups_and_no_more(fired, limit, is_set,
     assert talk.reload().follow_ups == fired + is_set
 
 
+@pytest.mark.requirement("N12")
 @pytest.mark.parametrize("changes", [{"status": "ended"}, {"metadata": {"playground": True}}, {"last_turn": 2}])
 def test_no_timer_is_set_where_nobody_is_to_be_written_to(changes, loud) -> None:
-    """N12: it is over, it is a trial, or a newer message waits for its own reply."""
+    """It is over, it is a trial, or a newer message waits for its own reply."""
     config = configure(loud, **LOUD)
     talk = quiet_talk(loud)
     turn = newest(talk)
@@ -105,8 +107,8 @@ def test_no_timer_is_set_where_nobody_is_to_be_written_to(changes, loud) -> None
     assert begins_again(talk, turn, config) is None
 
 
+@pytest.mark.requirement("N12")
 def test_a_timer_that_would_run_out_in_quiet_hours_is_set_to_their_end(tenant) -> None:
-    """N12"""
     now = timezone.now()
     begins, ends = (f"{(now + timedelta(hours=hours)):%H:%M}" for hours in (-2, 2))
     config = configure(tenant, quiet_hours=[begins, ends], timezone="UTC")
@@ -117,8 +119,9 @@ def test_a_timer_that_would_run_out_in_quiet_hours_is_set_to_their_end(tenant) -
     assert 0 < (begins_again(call, call.say("Hello"), config) - timezone.now()).total_seconds() <= 20  # type: ignore[operator]
 
 
+@pytest.mark.requirement("N12")
 def test_what_the_agent_is_to_say_at_once_stops_the_timer(loud) -> None:
-    """N12: it is about to speak anyway."""
+    """It is about to speak anyway."""
     talk = quiet_talk(loud)
     ran_out(talk, seconds=-60)
     with loud.tx():
@@ -126,9 +129,10 @@ def test_what_the_agent_is_to_say_at_once_stops_the_timer(loud) -> None:
     assert talk.reload().follow_up_at is None
 
 
+@pytest.mark.requirement("N12")
 @pytest.mark.parametrize("role", ["user", "operator"])
 def test_whoever_says_something_stops_the_timer(role, loud) -> None:
-    """N12: without a turn of its own as well."""
+    """Without a turn of its own as well."""
     talk = quiet_talk(loud)
     ran_out(talk, seconds=-60)
     with loud.tx(), open_log(talk.conversation.pk) as log:
@@ -150,8 +154,9 @@ def test_a_customer_s_message_stops_the_timer(loud, worker) -> None:
     assert talk.reload().follow_up_at is None
 
 
+@pytest.mark.requirement("N12")
 def test_silence_makes_the_agent_write_once_by_an_instruction_in_its_prompt(loud, worker, model) -> None:
-    """F1, N12: a turn of its own, and no second one after it."""
+    """A turn of its own, and no second one after it."""
     talk = begin(loud)
     talk.exchange("I'd like to book a table")
     ran_out(talk)
@@ -187,7 +192,6 @@ def quiet_talk(tenant: Tenant, **conversation: Any) -> Talk:
 
 
 def test_eight_sweeps_at_once_fire_a_timer_once(loud) -> None:
-    """F1"""
     talk = quiet_talk(loud)
     ran_out(talk)
     start = Barrier(8)
@@ -206,7 +210,7 @@ def test_eight_sweeps_at_once_fire_a_timer_once(loud) -> None:
 
 
 def test_a_message_that_is_committed_first_cancels_the_timer(loud) -> None:
-    """F2: the sweep has found the timer already, and waits for the lock that the message holds."""
+    """The sweep has found the timer already, and waits for the lock that the message holds."""
     talk = quiet_talk(loud)
     ran_out(talk)
 
@@ -233,7 +237,7 @@ def is_waited_for() -> bool:
 
 
 def test_a_timer_is_never_early(loud) -> None:
-    """F3: by the database's clock."""
+    """By the database's clock."""
     talk = quiet_talk(loud)
     ran_out(talk, seconds=-60)
     fire_follow_ups()
@@ -242,7 +246,6 @@ def test_a_timer_is_never_early(loud) -> None:
 
 
 def test_after_an_outage_of_an_hour_timers_are_missed_and_not_sent_in_a_burst(loud) -> None:
-    """F4"""
     late, later = quiet_talk(loud), quiet_talk(loud)
     ran_out(late, seconds=3500)
     ran_out(later, seconds=3700)
@@ -254,7 +257,6 @@ def test_after_an_outage_of_an_hour_timers_are_missed_and_not_sent_in_a_burst(lo
 
 
 def test_a_timer_that_runs_out_in_quiet_hours_waits_for_their_end(tenant) -> None:
-    """F4"""
     now = timezone.now()
     begins, ends = (f"{(now + timedelta(hours=hours)):%H:%M}" for hours in (-2, 2))
     configure(tenant, quiet_hours=[begins, ends], timezone="UTC")
@@ -291,7 +293,7 @@ def rome(*quiet: str) -> AgentConfig:
     ],
 )
 def test_quiet_hours_hold_in_the_project_s_time_zone(quiet, at, loud_at) -> None:
-    """F4: also on the two days on which the clocks change."""
+    """Also on the two days on which the clocks change."""
     moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
     assert after_quiet_hours(rome(*quiet), "chat", at=moment).isoformat()[:16] == loud_at
 
@@ -319,8 +321,9 @@ def test_follow_ups_can_be_switched_off(changes, loud, worker) -> None:
     assert talk.reload().follow_up_at is None
 
 
+@pytest.mark.requirement("N12")
 def test_a_timer_does_not_fire_while_a_result_is_awaited(loud) -> None:
-    """N12: the customer waits for us; whatever has set it again."""
+    """The customer waits for us; whatever has set it again."""
     talk = quiet_talk(loud)
     awaited(talk, newest(talk))
     ran_out(talk)
@@ -328,16 +331,17 @@ def test_a_timer_does_not_fire_while_a_result_is_awaited(loud) -> None:
     assert turns(talk) == ["message"]
 
 
+@pytest.mark.requirement("N12")
 def test_a_timer_does_not_fire_where_a_colleague_answers(loud) -> None:
-    """N12"""
     talk = quiet_talk(loud, operator=loud.owner)
     ran_out(talk)
     fire_follow_ups()
     assert turns(talk) == ["message"]
 
 
+@pytest.mark.requirement("N12")
 def test_nobody_is_followed_up_who_was_told_goodbye(loud) -> None:
-    """N12: whatever has set the timer again."""
+    """Whatever has set the timer again."""
     talk = quiet_talk(loud)
     planned(talk, newest(talk), tool=GOODBYE)
     ran_out(talk)
@@ -369,7 +373,7 @@ def test_a_follow_up_that_can_not_be_written_says_nothing_to_the_customer(loud, 
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", ["timer.claimed", "timer.inserted_pre_commit", "timer.committed_pre_wake"])
 def test_a_worker_killed_while_a_timer_fires_neither_loses_nor_doubles_it(label, loud, processes, model) -> None:
-    """F1, F3: a real SIGKILL; another worker takes over."""
+    """A real SIGKILL; another worker takes over."""
     talk = quiet_talk(loud)
     doomed = processes.worker(crash_at=f"{label}:1")
     ran_out(talk)

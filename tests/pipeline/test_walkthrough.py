@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conversations.models import Conversation, Directives, MessageRole
 from conversations.scene import scene_after
 from tests.crashes.invariants import check, settle
@@ -10,8 +12,9 @@ from tests.processes import until
 from tests.waiting.conftest import answer, answered, logged
 
 
+@pytest.mark.requirement("T26")
 def test_the_five_turns_of_the_source(talk, worker) -> None:
-    """T26: language and routing, phone at 1.1, name at 1.2, the code-phrase and its tool."""
+    """Language and routing, phone at 1.1, name at 1.2, the code-phrase and its tool."""
     greeted = talk.exchange("Hello, I'd like to book a table for four on Friday")
     assert "welcome to Trattoria Da Nello" in greeted["reply"]["content"]
     assert facts(greeted)["language"] == "en"
@@ -44,8 +47,9 @@ def facts(turn: dict) -> dict[str, str]:
     return {fact["field"]: fact["value"] for fact in turn["observed"]}
 
 
+@pytest.mark.requirement("T25")
 def test_directives_that_change_during_a_reply_do_not_reach_it(talk, worker, model) -> None:
-    """T25: the prompt and the directives of a turn are those of its start."""
+    """The prompt and the directives of a turn are those of its start."""
     first = talk.exchange("I'd like to book a table")
     model.script("reply", times=1, text="one two three four five six", gap_ms=200)
     second = talk.say("For Friday")
@@ -59,8 +63,9 @@ def test_directives_that_change_during_a_reply_do_not_reach_it(talk, worker, mod
     assert "Something else entirely" not in model.requests("reply")[1]["messages"][-1]["content"]
 
 
+@pytest.mark.requirement("T25")
 def test_a_turn_s_flows_read_no_message_that_came_after_its_reply(talk, worker) -> None:
-    """T25: a flow of turn 1 that runs late sees the conversation as it was then."""
+    """A flow of turn 1 that runs late sees the conversation as it was then."""
     first = talk.say("Hello, I'm Giulia")
     settle(talk.tenant)
     talk.exchange("And my number is +39 347 555 0142")
@@ -70,16 +75,18 @@ def test_a_turn_s_flows_read_no_message_that_came_after_its_reply(talk, worker) 
     assert len(seen) == 2
 
 
+@pytest.mark.requirement("T25")
 def test_a_turn_s_flows_read_nothing_that_was_said_after_its_reply_without_a_turn(talk) -> None:
-    """T25: a colleague's words, for one."""
+    """A colleague's words, for one."""
     turn = answered(talk, "Hello", "Good evening!")
     with logged(talk) as log:
         log.add_message(MessageRole.OPERATOR, "I take over.", turn=None, idn="operator_message")
     assert heard(talk, turn) == ["Hello", "Good evening!"]
 
 
+@pytest.mark.requirement("T25")
 def test_a_turn_s_flows_read_no_newer_message_that_waited_for_its_reply(talk) -> None:
-    """T25: it was stored before the reply, and is answered after it."""
+    """It was stored before the reply, and is answered after it."""
     configure(talk.tenant, newer_message="queue")
     first, _ = talk.say("Do you have a table?"), talk.say("For four, on Friday")
     answer(talk, first, "Yes!")

@@ -1,4 +1,4 @@
-"""A worker dies while it texts the customer's link, which is stored nowhere: it is made anew, and goes out once (E1, E2)."""
+"""A worker dies while it texts the customer's link, which is stored nowhere: it is made anew, and goes out once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.short_leases
 def test_the_link_goes_out_once(
     label: str, state: str, texts: int, turns: Turns, processes: Zygote, settings: Any
 ) -> None:
-    """E2: before anything was stored, and when it had left and nobody knew."""
+    """Before anything was stored, and when it had left and nobody knew."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     phone = turns.on("phone", external_id="ada", phone="+393475550142")
     turns.model.script("reply", times=0, match="It isn't known whether", text="I don't know whether it has come.")

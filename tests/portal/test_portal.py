@@ -1,4 +1,4 @@
-"""The customer's page behind its signed link: what it shows, what it takes, and to whom it opens (D25, F11)."""
+"""The customer's page behind its signed link: what it shows, what it takes, and to whom it opens."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ def token_of(conversation: Conversation, *, until: int = FOREVER) -> str:
 
 
 def test_the_page_shows_what_was_said(call: Conversation, client: Client) -> None:
-    """D25: the transcript of the customer's own conversations."""
+    """The transcript of the customer's own conversations."""
     assert "Do you have a table on Friday?" in client.get(f"/c/{token_of(call)}").content.decode()
 
 
+@pytest.mark.requirement("F15")
 def test_what_the_customer_writes_is_a_conversation_of_the_portal(
     call: Conversation, client: Client, tenant: Tenant
 ) -> None:
-    """D25, F15: on the channel portal, with the same customer."""
+    """On the channel portal, with the same customer."""
     client.post(f"/c/{token_of(call)}", {"content": "I'd like to bring my dog."})
     with tenant.tx():
         message = Message.objects.select_related("conversation").get(content="I'd like to bring my dog.")
@@ -63,7 +64,7 @@ def test_a_second_message_goes_on_with_it(call: Conversation, client: Client, te
 
 
 def test_a_form_that_is_posted_twice_says_it_once(call: Conversation, client: Client, tenant: Tenant) -> None:
-    """M1: a double click without the script, or a page that is sent anew; other words are another message."""
+    """A double click without the script, or a page that is sent anew; other words are another message."""
     found = re.search('name="key" value="([0-9a-f]{32})"', client.get(f"/c/{token_of(call)}").content.decode())
     assert found is not None
     for words in ("One", "One", "Two"):
@@ -82,7 +83,7 @@ def test_a_form_s_key_that_is_none_is_a_sentence(call: Conversation, client: Cli
     "change", [lambda token: "A" * 68, lambda token: token[:-1], lambda token: f"{token[:60]}AAAAAAAA"]
 )
 def test_a_link_that_we_never_signed_opens_nothing(call: Conversation, client: Client, change: Any) -> None:
-    """Threat 10: it is not found, and the customer is told what to do instead of a member."""
+    """It is not found, and the customer is told what to do instead of a member."""
     answer = client.get(f"/c/{change(token_of(call))}")
     assert (answer.status_code, answer.headers["X-Robots-Tag"]) == (404, "noindex, nofollow")
     assert "or ask there for a new one" in answer.content.decode()
@@ -102,7 +103,7 @@ def test_a_link_of_one_customer_shows_nothing_of_another(call: Conversation, ten
 
 
 def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """D25: and with the key that signed it, for as long as that is kept."""
+    """And with the key that signed it, for as long as that is kept."""
     place = PortalPlace(call.organization_id, call.persona_id)
     token = token_in(portal_url(place))
     today = time.time()
@@ -119,8 +120,9 @@ def test_a_link_of_an_older_key_still_opens(call: Conversation, client: Client, 
     assert client.get(address).status_code == 404
 
 
+@pytest.mark.requirement("W12")
 def test_a_block_of_another_kind_leaves_the_rest_to_be_seen(call: Conversation, client: Client, tenant: Tenant) -> None:
-    """W12: what a newer server shows doesn't break this page."""
+    """What a newer server shows doesn't break this page."""
     client.post(f"/c/{token_of(call)}", {"content": "Are dogs allowed?"})
     card = {
         "type": "article_card",
@@ -136,7 +138,7 @@ def test_a_block_of_another_kind_leaves_the_rest_to_be_seen(call: Conversation, 
 
 
 def test_events_that_the_page_knows_of_another_chat_are_not_gone_on_with(call: Conversation, client: Client) -> None:
-    """D25: nor is a place that was never reached; then all is told."""
+    """Nor is a place that was never reached; then all is told."""
     token = token_of(call)
     client.post(f"/c/{token}", {"content": "One"})
     first = pages._place(token, "1", "")
@@ -187,8 +189,9 @@ def test_a_message_that_can_not_be_stored_is_refused_with_a_sentence(
         assert not Conversation.objects.filter(channel="portal").exists()
 
 
+@pytest.mark.requirement("W03")
 def test_the_button_for_a_person_asks_for_one(turns: Any, client: Client) -> None:
-    """W03, D25: whoever has the customer's number reaches them."""
+    """Whoever has the customer's number reaches them."""
     portal = turns.on("portal", external_id="ada", phone="+393475550142")
     portal.calls_tool("escalate_to_human", {"reason": "A complaint"})
     portal.says("There you are.")
@@ -201,7 +204,6 @@ def test_the_button_for_a_person_asks_for_one(turns: Any, client: Client) -> Non
 
 
 def test_a_script_in_the_transcript_is_text(call: Conversation, tenant: Tenant, client: Client) -> None:
-    """Threat 21."""
     with tenant.tx():
         post_message(call.pk, "<script>alert(1)</script>")
     assert "<script>alert(1)" not in client.get(f"/c/{token_of(call)}").content.decode()
@@ -222,8 +224,9 @@ def twilio(turns: Any) -> Iterator[TwilioServer]:
         yield server
 
 
+@pytest.mark.requirement("F11")
 def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any, twilio: TwilioServer) -> None:
-    """F11: and the model reads that it was sent, never the link."""
+    """And the model reads that it was sent, never the link."""
     phone = caller(turns)
     turn = phone.say("Send me the link, please")
     [sent] = [found for call in twilio.script.calls if (found := LINK.search(call.form["Body"]))]
@@ -234,7 +237,7 @@ def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any, twilio: TwilioS
 
 
 def test_the_link_stands_nowhere_that_staff_reads(turns: Any, twilio: TwilioServer, client: Client) -> None:
-    """Threat 13: it was sent to the customer alone; neither what was sent nor what the service answered keeps it."""
+    """It was sent to the customer alone; neither what was sent nor what the service answered keeps it."""
     phone = caller(turns)
     turn = phone.say("Send me the link, please")
     token = LINK.search(twilio.script.calls[0].form["Body"])[1]  # type: ignore[index]
@@ -252,7 +255,7 @@ def test_the_link_stands_nowhere_that_staff_reads(turns: Any, twilio: TwilioServ
 
 
 def test_a_text_of_which_nobody_knows_keeps_no_link_either(turns: Any, twilio: TwilioServer) -> None:
-    """E1: it isn't sent a second time, and what is left of it opens nothing."""
+    """It isn't sent a second time, and what is left of it opens nothing."""
     twilio.script.cuts = True
     phone = caller(turns)
     turn = phone.say("Send me the link, please")
@@ -262,8 +265,9 @@ def test_a_text_of_which_nobody_knows_keeps_no_link_either(turns: Any, twilio: T
     assert not LINK.search(str(vars(effect)))
 
 
+@pytest.mark.requirement("F11")
 def test_without_a_service_the_outbox_keeps_the_link_in_the_demo_only(turns: Any, settings: Any) -> None:
-    """F11: where the offline model answers nobody is ever texted, and the outbox is the customer's phone."""
+    """Where the offline model answers nobody is ever texted, and the outbox is the customer's phone."""
     for is_offline in (True, False):
         settings.OFFLINE_MODEL = is_offline
         phone = turns.on("phone", external_id=f"ada {is_offline}", phone=f"+39347555014{int(is_offline)}")
@@ -273,8 +277,8 @@ def test_without_a_service_the_outbox_keeps_the_link_in_the_demo_only(turns: Any
         assert bool(LINK.search(str(effect.request) + str(effect.result))) == is_offline
 
 
+@pytest.mark.requirement("F11")
 def test_the_link_is_offered_on_the_phone_only(turns: Any) -> None:
-    """F11."""
     turns.says("Hello!")
     turns.say("Hi")
     assert "send_portal_link" not in turns.asked()[0]["tools"]
@@ -285,7 +289,7 @@ def test_a_link_is_short_enough_for_a_text_message(call: Conversation) -> None:
 
 
 def test_what_is_sent_twice_with_one_key_is_said_once(call: Conversation, client: Client, tenant: Tenant) -> None:
-    """M1, D25: by the page's script, whose first try had no answer."""
+    """By the page's script, whose first try had no answer."""
     headers = {"Accept": "application/json", "Idempotency-Key": "once"}
     answers = [client.post(f"/c/{token_of(call)}", {"content": "Hello"}, headers=headers) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 202]

@@ -1,4 +1,4 @@
-"""What somebody who has the customer's link sees, by the level that the project asks its callers to prove (D14, D25)."""
+"""What somebody who has the customer's link sees, by the level that the project asks its callers to prove."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def page(turns: Turns) -> Page:
 
 
 def test_without_a_level_whoever_has_the_link_sees_it(page: Page) -> None:
-    """D14: nobody is asked, here as little as in a conversation."""
+    """Nobody is asked, here as little as in a conversation."""
     assert page.shows() == (True, True)
 
 
 @pytest.mark.parametrize(("level", "proofs"), [("basic", ("basic", "code")), ("code", ("code",))])
 def test_with_a_level_only_somebody_who_has_proved_it(page: Page, level: str, proofs: tuple[str, ...]) -> None:
-    """D14: by the same proofs as the tools ask for, and for as long."""
+    """By the same proofs as the tools ask for, and for as long."""
     page.turns.configure(caller_verification=level)
     assert page.shows() == (False, False)
     assert "once it is sure that this is you" in page.look()
@@ -89,7 +89,7 @@ def test_with_a_level_only_somebody_who_has_proved_it(page: Page, level: str, pr
 
 
 def test_the_chat_of_somebody_who_was_verified_is_gone_with_it(page: Page) -> None:
-    """D14: for the page, for its stream, and for the agent, which goes on in a new conversation."""
+    """For the page, for its stream, and for the agent, which goes on in a new conversation."""
     page.turns.configure(caller_verification="code")
     page.prove("code")
     page.say(CODE_SAID)
@@ -108,7 +108,7 @@ def test_the_chat_of_somebody_who_was_verified_is_gone_with_it(page: Page) -> No
 
 
 def test_somebody_who_never_proved_it_keeps_their_chat(page: Page) -> None:
-    """D14: nothing in it was told to anybody who is more than they are."""
+    """Nothing in it was told to anybody who is more than they are."""
     page.turns.configure(caller_verification="basic")
     page.say("Hello?")
     with page.turns.tenant.tx():
@@ -148,7 +148,7 @@ def test_the_newest_two_hundred_messages_of_each_are_shown(page: Page, tenant: T
 
 
 def test_a_booking_stands_there_in_the_page_s_language(page: Page) -> None:
-    """D25: in the page, and in what it is told later."""
+    """In the page, and in what it is told later."""
     page.turns.configure(caller_verification="none")
     for headers in ({"Accept": "application/json"}, {}):
         said = {language: _book_of(page, {**headers, "Accept-Language": language}) for language in ("en", "it")}
@@ -170,7 +170,7 @@ def test_a_booking_stands_there_in_the_page_s_language(page: Page) -> None:
 def test_what_staff_wrote_down_stands_there_for_who_has_proved_it(
     guest: Guest, level: str, is_seen: bool, page: Page
 ) -> None:
-    """D14, D25: under their name and the number on file, as the agent finds it."""
+    """Under their name and the number on file, as the agent finds it."""
     page.turns.configure(caller_verification=level, hours={}, holidays=[])
     now = timezone.now()
     with page.turns.tenant.tx():
@@ -192,8 +192,9 @@ def _book_of(page: Page, headers: dict[str, str]) -> str:
     return unescape(answer.content.decode().partition('id="booked"')[2].partition("</section>")[0])
 
 
+@pytest.mark.requirement("F20")
 def test_the_page_asks_for_the_proof_and_the_agent_checks_it(page: Page) -> None:
-    """D14, F20: by what is on file; what is wrong counts as a try, in the chat as everywhere."""
+    """By what is on file; what is wrong counts as a try, in the chat as everywhere."""
     page.turns.configure(caller_verification="basic")
     form = {"proof": "+39 347 555 0142"}
     assert 'name="proof"' in page.look()
@@ -207,12 +208,13 @@ def test_the_page_asks_for_the_proof_and_the_agent_checks_it(page: Page) -> None
     assert page.shows() == (True, True)
 
 
+@pytest.mark.requirement("F08")
 @pytest.mark.parametrize(
     ("level", "rest", "asked"),
     [("code", {}, 'name="code"'), ("basic", {"enabled_tools": ["search_knowledge"]}, "Ask for a person")],
 )
 def test_the_page_asks_as_the_agent_can(page: Page, level: str, rest: dict[str, object], asked: str) -> None:
-    """F08: a code by the button, which says so in the chat; nothing where the agent has no tool for it."""
+    """A code by the button, which says so in the chat; nothing where the agent has no tool for it."""
     page.turns.configure(caller_verification=level, **rest)
     assert asked in page.look()
     Client().post(page.link, {"code": "sms"})
@@ -220,7 +222,7 @@ def test_the_page_asks_as_the_agent_can(page: Page, level: str, rest: dict[str, 
 
 
 def test_a_proof_that_comes_while_the_page_looks_loses_no_chat(page: Page) -> None:
-    """D14, D25: the stream of a chat is opened in the moment in which somebody proves who they are in it."""
+    """The stream of a chat is opened in the moment in which somebody proves who they are in it."""
     page.turns.configure(caller_verification="basic")
     page.say("I would like to see my bookings.")
     came: list[str] = []

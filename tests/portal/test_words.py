@@ -1,4 +1,4 @@
-"""The page's own words in the customer's language, as the widget has its own (D25)."""
+"""The page's own words in the customer's language, as the widget has its own."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ def test_a_language_says_everything_with_the_same_gaps(language: str) -> None:
     assert gaps == {key: sorted(GAP.findall(text)) for key, text in ENGLISH.items()}
 
 
+@pytest.mark.requirement("T11")
 def test_the_browser_s_language_is_taken_until_a_better_is_known(chat: Conversation, tenant: Tenant) -> None:
-    """T11: what the business chose for its widget comes before it, and the customer's own before both."""
+    """What the business chose for its widget comes before it, and the customer's own before both."""
     assert WORDS["it"]["label"] in look(chat, "it-CH,en;q=0.5")
     with tenant.tx():
         save_widget(tenant.project, WidgetEdit(origins=[], theme={"language": "fr"}, is_enabled=True), by=None)
@@ -60,7 +61,7 @@ def test_a_language_without_words_is_answered_in_english(chat: Conversation, ten
 
 
 def test_what_a_form_says_for_the_customer_is_in_their_language(chat: Conversation, tenant: Tenant) -> None:
-    """D14: so that the agent answers in it."""
+    """So that the agent answers in it."""
     Client(headers={"Accept-Language": "de"}).post(f"/c/{token_of(chat)}", {"code": "sms"})
     assert WORDS["de"]["code_said"] in look(chat)
 

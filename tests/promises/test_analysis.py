@@ -36,32 +36,32 @@ NAMES = [
 GROUPS = ["compilation"] * 2 + ["detection"] * 2 + ["conflict"] * 2 + ["execution"] * 3
 
 
+@pytest.mark.requirement("N03", "N04")
 def test_the_trace_lists_the_nine_steps_by_name_and_group(desk: Desk) -> None:
-    """N03, N04"""
     steps = desk.analyse(PROMISE)["analysis"]
     assert [step["number"] for step in steps] == list(range(1, 10))
     assert [step["name"] for step in steps] == NAMES
     assert [step["group"] for step in steps] == GROUPS
 
 
+@pytest.mark.requirement("N04", "N13")
 def test_a_turn_without_tools_has_all_nine_steps_too(desk: Desk) -> None:
-    """N04, N13"""
     turn = desk.analyse("We open at noon.")
     assert [step["name"] for step in turn["analysis"]] == NAMES
     assert turn["tools_called"] is False
     assert desk.steps(turn)[9] == {"tools_called": False, "waiting": False}
 
 
+@pytest.mark.requirement("N05")
 def test_the_compiled_object_is_kept_with_built_in_and_custom_tools(desk: Desk) -> None:
-    """N05"""
     desk.tool("notify_crew")
     tools = desk.steps(desk.analyse(PROMISE))[1]["tools"]
     assert {name: tools[name]["origin"] for name in (SMS, "notify_crew")} == {SMS: "built-in", "notify_crew": "custom"}
     assert tools[SMS]["definition"]["conflictPolicy"] == {"tag": "sms"}
 
 
+@pytest.mark.requirement("N06")
 def test_each_offered_tool_is_in_one_of_two_groups(desk: Desk) -> None:
-    """N06"""
     desk.tool("notify_crew", useConversationHistory=True)
     steps = desk.steps(desk.analyse(PROMISE))
     offered = {name for name, tool in steps[1]["tools"].items() if not tool["why_not"]}
@@ -71,16 +71,16 @@ def test_each_offered_tool_is_in_one_of_two_groups(desk: Desk) -> None:
     assert not without & with_history
 
 
+@pytest.mark.requirement("N07")
 def test_a_tool_without_history_is_asked_about_the_latest_answer_alone(desk: Desk) -> None:
-    """N07"""
     desk.analyse(PROMISE, hears="The blue door, please")
     [call] = [request for request in desk.model.requests("detect") if SMS in request["messages"][0]["content"]]
     assert "blue door" not in "".join(message["content"] for message in call["messages"])
     assert f"<LatestConvoAgentAnswer>\n{PROMISE}" in call["messages"][1]["content"]
 
 
+@pytest.mark.requirement("N08")
 def test_a_tool_with_history_is_asked_with_the_whole_conversation(desk: Desk) -> None:
-    """N08"""
     desk.tool("notify_crew", useConversationHistory=True)
     desk.analyse(PROMISE, hears="The blue door, please")
     calls = [request["messages"] for request in desk.model.requests("detect")]
@@ -88,8 +88,8 @@ def test_a_tool_with_history_is_asked_with_the_whole_conversation(desk: Desk) ->
     assert "<Conversation>\ncustomer: The blue door, please\nagent: I'll send you" in prompt
 
 
+@pytest.mark.requirement("N06")
 def test_a_group_without_a_tool_costs_no_call(desk: Desk) -> None:
-    """N06"""
     switch_off(desk, "booking", "booking_cancellation")
     turn = desk.analyse(PROMISE)
     assert len(desk.model.requests("detect")) == 1
@@ -102,23 +102,23 @@ def switch_off(desk: Desk, *gates: str) -> None:
             set_attribute(desk.tenant.project, f"project_attributes_setting_{gate}_enabled", False)
 
 
+@pytest.mark.requirement("N09")
 def test_selected_tools_are_grouped_by_their_tag(desk: Desk) -> None:
-    """N09"""
     desk.tool("notify_crew")
     desk.reads(SMS, "notify_crew")
     assert desk.steps(desk.analyse(PROMISE))[5]["tags"] == {"sms": [SMS]}
 
 
+@pytest.mark.requirement("N10")
 def test_a_tag_with_one_candidate_wins_without_a_call(desk: Desk) -> None:
-    """N10"""
     desk.reads(SMS)
     turn = desk.analyse(PROMISE)
     assert desk.steps(turn)[6]["winners"] == {"sms": SMS}
     assert desk.model.requests("rerank") == []
 
 
+@pytest.mark.requirement("N11", "N13", "N39")
 def test_each_selected_tool_has_one_effect(desk: Desk) -> None:
-    """N11, N13, N39"""
     turn = desk.analyse(PROMISE)
     assert fired(turn) == [SMS]
     [effect] = turn["effects"]
@@ -130,8 +130,8 @@ def test_each_selected_tool_has_one_effect(desk: Desk) -> None:
     assert planned.payload["id"] == effect["id"]
 
 
+@pytest.mark.requirement("N13", "T22")
 def test_a_tool_whose_result_is_awaited_says_so(desk: Desk) -> None:
-    """N13, T22"""
     desk.reads("check_availability_tool")
     turn = desk.analyse("Let me check availability for Friday at 7 PM.")
     steps = desk.steps(turn)
@@ -139,8 +139,8 @@ def test_a_tool_whose_result_is_awaited_says_so(desk: Desk) -> None:
     assert steps[9] == {"tools_called": True, "waiting": True}
 
 
+@pytest.mark.requirement("N12")
 def test_the_follow_up_of_a_call_comes_sooner_than_that_of_a_chat(desk: Desk) -> None:
-    """N12"""
     seconds = {}
     for channel in ("phone", "chat"):
         desk.talk = begin(desk.tenant, channel=channel)
@@ -151,8 +151,9 @@ def test_the_follow_up_of_a_call_comes_sooner_than_that_of_a_chat(desk: Desk) ->
     assert 0 < seconds["phone"] < seconds["chat"]
 
 
+@pytest.mark.requirement("N12")
 def test_a_goodbye_ends_the_wait_for_an_answer(desk: Desk) -> None:
-    """N12: in the commit that fires it."""
+    """In the commit that fires it."""
     turn = desk.reply("Goodbye!")
     set_timer(desk, turn)
     assert desk.talk.reload().follow_up_at is not None
@@ -170,9 +171,9 @@ def set_timer(desk: Desk, turn: Turn) -> None:
         log.conversation.follow_up_at = next_follow_up(log, config, after=turn)
 
 
+@pytest.mark.requirement("N14", "N27")
 @pytest.mark.parametrize(("channel", "evaluated_as", "offered"), [("webcall", "phone", True), ("chat", "chat", False)])
 def test_a_webcall_is_evaluated_as_a_phone_call(desk: Desk, channel: str, evaluated_as: str, offered: bool) -> None:
-    """N14, N27"""
     desk.talk = begin(desk.tenant, channel=channel)
     held = desk.steps(desk.analyse(PROMISE))[1]
     assert (held["channel"], held["evaluated_as"]) == (channel, evaluated_as)
@@ -196,32 +197,34 @@ def again(desk: Desk, turn: Turn) -> None:
     desk.run("tool_caller")
 
 
+@pytest.mark.requirement("N17")
 @pytest.mark.parametrize("value", ["true", 1, None])
 def test_only_a_json_true_meets_a_condition(desk: Desk, value: object) -> None:
-    """N17: anything else is no answer that can be used, and nothing runs."""
+    """Anything else is no answer that can be used, and nothing runs."""
     wrong = [{"name": "agentPromised", "met": value}, {"name": "notRelatedToExistingBooking", "met": True}]
     desk.reads(SMS, times=0, conditions=wrong)
     desk.analyse(PROMISE)
     assert desk.effects() == []
 
 
+@pytest.mark.requirement("N17")
 def test_a_condition_that_was_not_read_is_not_met(desk: Desk) -> None:
-    """N17"""
     desk.reads(SMS, conditions=[{"name": "agentPromised", "met": True}])
     [verdict] = desk.analyse(PROMISE)["verdicts"]
     assert (verdict["fired"], verdict["rule"]) == (False, "condition")
     assert verdict["conditions"] == {"agentPromised": True, "notRelatedToExistingBooking": False}
 
 
+@pytest.mark.requirement("N17")
 def test_a_condition_that_was_read_both_ways_is_not_met(desk: Desk) -> None:
-    """N17"""
     both = [{"name": "agentPromised", "met": met} for met in (False, True)]
     desk.reads(SMS, conditions=[*both, {"name": "notRelatedToExistingBooking", "met": True}])
     assert fired(desk.analyse(PROMISE)) == []
 
 
+@pytest.mark.requirement("N22")
 def test_a_tool_that_was_not_asked_about_never_fires(desk: Desk) -> None:
-    """N22: it is known, and switched off."""
+    """It is known, and switched off."""
     desk.reads(LINK, times=0)
     switch_off(desk, "booking_manage_url")
     assert desk.analyse(PROMISE)["verdicts"] == []
@@ -245,6 +248,7 @@ def judged(*readings: ToolReading, exchange: Exchange | None = None) -> list[Jud
     return judge([Detection(verdicts=list(readings))], tools=list(TOOLS.values()), exchange=exchange or said(PROMISE))
 
 
+@pytest.mark.requirement("N33")
 @pytest.mark.parametrize(
     ("answer", "fires"),
     [
@@ -254,40 +258,45 @@ def judged(*readings: ToolReading, exchange: Exchange | None = None) -> list[Jud
     ],
 )
 def test_only_the_latest_answer_promises(answer: str, fires: bool) -> None:
-    """N33: a model that quotes an earlier message makes nothing happen a second time."""
+    """A model that quotes an earlier message makes nothing happen a second time."""
     [one] = judged(reading(SMS), exchange=said(PROMISE, answer))
     assert (one.fired, one.rule) == (fires, "" if fires else "in_progress")
 
 
+@pytest.mark.requirement("N11")
 def test_words_that_stand_nowhere_as_they_are_still_count() -> None:
-    """N11: a quote that a model shortened is no earlier message's."""
+    """A quote that a model shortened is no earlier message's."""
     assert [one.fired for one in judged(reading(SMS, quote="text … details"), exchange=said("Hello.", PROMISE))] == [
         True
     ]
 
 
+@pytest.mark.requirement("N11", "N39")
 @pytest.mark.parametrize("rules", [(None, Rule.OFFER), (Rule.OFFER, None), (None, None)])
 def test_a_tool_that_is_read_twice_fires_once(rules: tuple[Rule | None, Rule | None]) -> None:
-    """N11, N39: offered in one sentence and promised in another, in either order."""
+    """Offered in one sentence and promised in another, in either order."""
     assert [one.fired for one in judged(*(reading(SMS, rule=rule) for rule in rules))] == [True]
 
 
+@pytest.mark.requirement("N11")
 def test_verdicts_stand_in_the_order_of_the_words() -> None:
-    """N11: so what was promised first is planned first."""
+    """So what was promised first is planned first."""
     text, goodbye = "I'll text you now", "Goodbye!"
     readings = [reading("end_conversation_tool", quote=goodbye), reading(SMS, quote=text)]
     found = judged(*readings, exchange=said(f"{text}. {goodbye}"))
     assert [one.tool.name for one in found] == [SMS, "end_conversation_tool"]
 
 
+@pytest.mark.requirement("N09", "N40")
 def test_what_was_only_offered_competes_with_no_promise() -> None:
-    """N09, N40: no ranking could let it win."""
+    """No ranking could let it win."""
     found = identify_conflicts(judged(reading(SMS), reading(LINK, rule=Rule.OFFER)))
     assert (found.contested, found.tags) == ({}, {"sms": [SMS]})
 
 
+@pytest.mark.requirement("N10", "N43")
 def test_what_is_left_to_be_ranked_is_read_back_as_it_was() -> None:
-    """N10, N43: by whichever worker goes on with it."""
+    """By whichever worker goes on with it."""
     tools = [replace(TOOLS[name], version=7) for name in (SMS, LINK)]
     left = identify_conflicts(
         judge([Detection(verdicts=list(map(reading, (SMS, LINK))))], tools=tools, exchange=said(PROMISE))
@@ -295,16 +304,17 @@ def test_what_is_left_to_be_ranked_is_read_back_as_it_was() -> None:
     assert contested_of(candidates(left.contested), compiled_object(tools)) == left.contested
 
 
+@pytest.mark.requirement("N34", "N38")
 @pytest.mark.parametrize("rule", list(Rule))
 def test_a_verdict_says_which_rule_held_the_tool_back(rule: Rule) -> None:
-    """N34, N38"""
     [found] = judged(reading(SMS, rule=rule))
     assert (found.fired, found.rule, found.reason) == (False, rule, REASONS[rule])
     assert found.reason != FIRES
 
 
+@pytest.mark.requirement("N06", "N07")
 def test_a_call_decides_about_its_own_tools_alone(desk: Desk) -> None:
-    """N06, N07: the one that has read the latest answer only doesn't fire what needs the whole conversation."""
+    """The one that has read the latest answer only doesn't fire what needs the whole conversation."""
     other = {"tool": "create_booking_tool", "quote": PROMISE, "rule": None}
     met = [{"name": name, "met": True} for name in TOOLS["create_booking_tool"].definition.conditions]
     told = {"verdicts": [{**other, "conditions": met}], "unserved": []}
@@ -312,8 +322,9 @@ def test_a_call_decides_about_its_own_tools_alone(desk: Desk) -> None:
     assert fired(desk.analyse("We open at noon.")) == []
 
 
+@pytest.mark.requirement("N07", "N08")
 def test_only_a_tool_with_history_is_told_what_was_said_before(desk: Desk) -> None:
-    """N07, N08: of a long conversation the summary stands for the rest of it."""
+    """Of a long conversation the summary stands for the rest of it."""
     before = "The guest is allergic to lupins."
     with desk.tenant.tx():
         conversation = desk.talk.reload()
@@ -324,8 +335,9 @@ def test_only_a_tool_with_history_is_told_what_was_said_before(desk: Desk) -> No
     assert sorted((before in prompt, f"## {SMS}" in prompt) for prompt in prompts) == [(False, True), (True, False)]
 
 
+@pytest.mark.requirement("N33")
 def test_conditions_of_one_name_are_written_out_where_they_differ() -> None:
-    """N33: what a tool's condition says is never another tool's."""
+    """What a tool's condition says is never another tool's."""
     first, second, third = (
         replace(TOOLS[SMS], definition=condition_of(text)) for text in ("Texts.", "Calls.", "Calls.")
     )

@@ -1,4 +1,4 @@
-"""Tools of one tag exclude each other within a turn; what can't be decided doesn't run (N40-N43, E7)."""
+"""Tools of one tag exclude each other within a turn; what can't be decided doesn't run."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ CREW = "notify_crew"
 AVAILABILITY, PRODUCT = "check_availability_tool", "check_product_or_service_availability"
 
 
+@pytest.mark.requirement("N41", "N42")
 @pytest.mark.parametrize(("tag", "rivals"), [("sms", {SMS, LINK}), ("availability", {AVAILABILITY, PRODUCT})])
 def test_the_built_in_tools_that_compete(tag: str, rivals: set[str]) -> None:
-    """N41, N42"""
     assert {name for name, tool in builtin_tools().items() if tool.definition.tag == tag} == rivals
 
 
+@pytest.mark.requirement("N40", "N41")
 def test_of_two_tools_of_a_tag_the_ranking_s_winner_fires(desk: Desk) -> None:
-    """N40, N41"""
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 40, LINK: 80})
     turn = desk.analyse(PROMISE)
@@ -38,24 +38,24 @@ def test_of_two_tools_of_a_tag_the_ranking_s_winner_fires(desk: Desk) -> None:
     assert desk.steps(turn)[6] == {"winners": {"sms": LINK}, "ranked": ["sms"], "undecided": {}}
 
 
+@pytest.mark.requirement("N43")
 def test_the_loser_is_recorded_with_the_winner_s_name(desk: Desk) -> None:
-    """N43"""
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 80, LINK: 40})
     lost = next(verdict for verdict in desk.analyse(PROMISE)["verdicts"] if verdict["tool"] == LINK)
     assert (lost["rule"], lost["reason"]) == ("lost_rerank", f"Lost rerank to {SMS} (tag sms).")
 
 
+@pytest.mark.requirement("N42")
 def test_the_two_tools_of_tag_availability_become_one(desk: Desk) -> None:
-    """N42"""
     desk.switch_on("products_and_services_background_check_availability")
     desk.reads(AVAILABILITY, PRODUCT)
     desk.ranks(**{AVAILABILITY: 90, PRODUCT: 10})
     assert fired(desk.analyse(PROMISE)) == [AVAILABILITY]
 
 
+@pytest.mark.requirement("N43")
 def test_the_ranking_is_asked_in_the_structure_of_the_detection(desk: Desk) -> None:
-    """N43"""
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 80, LINK: 40})
     desk.analyse(PROMISE)
@@ -68,9 +68,10 @@ def test_the_ranking_is_asked_in_the_structure_of_the_detection(desk: Desk) -> N
     assert ranking["messages"][1] == detection["messages"][1]
 
 
+@pytest.mark.requirement("N43")
 @pytest.mark.parametrize("reads_history", [True, False])
 def test_the_ranking_reads_the_conversation_where_one_of_them_needs_it(desk: Desk, reads_history: bool) -> None:
-    """N43: the same prompt as that of the detection."""
+    """The same prompt as that of the detection."""
     desk.tool(CREW, conflictPolicy={"tag": "sms"}, useConversationHistory=reads_history)
     desk.reads(SMS, CREW)
     desk.ranks(**{SMS: 80, CREW: 40})
@@ -80,7 +81,7 @@ def test_the_ranking_reads_the_conversation_where_one_of_them_needs_it(desk: Des
 
 
 def test_an_untagged_tool_is_at_work_before_the_ranking_is_asked(desk: Desk) -> None:
-    """D2: what needs no ranking is committed first; the rest when it is ranked."""
+    """What needs no ranking is committed first; the rest when it is ranked."""
     desk.tool(CREW)
     desk.reads(CREW, SMS, LINK)
     desk.model.script("rerank", times=3, fault="500")
@@ -93,7 +94,7 @@ def test_an_untagged_tool_is_at_work_before_the_ranking_is_asked(desk: Desk) -> 
 
 
 def test_an_attempt_that_comes_later_ranks_what_was_left_and_asks_nothing_again(desk: Desk) -> None:
-    """D2, E8: the detection is a stored decision."""
+    """The detection is a stored decision."""
     desk.tool(CREW)
     desk.reads(CREW, SMS, LINK)
     desk.model.script("rerank", times=3, fault="500")
@@ -125,7 +126,6 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("ranked", UNUSABLE.values(), ids=list(UNUSABLE))
 def test_what_can_not_be_decided_runs_none_and_says_so(desk: Desk, ranked: Sequence[tuple[str, int]]) -> None:
-    """E7"""
     desk.reads(SMS, LINK)
     rows = [{"reason": "r", "tool": tool, "relevance": points} for tool, points in ranked]
     desk.model.script("rerank", json={"ranking": rows})
@@ -138,7 +138,6 @@ def test_what_can_not_be_decided_runs_none_and_says_so(desk: Desk, ranked: Seque
 
 
 def test_a_garbled_ranking_runs_none(desk: Desk) -> None:
-    """E7"""
     desk.reads(SMS, LINK)
     desk.model.script("rerank", times=0, fault="garbage_json")
     turn = desk.analyse(PROMISE)
@@ -147,7 +146,7 @@ def test_a_garbled_ranking_runs_none(desk: Desk) -> None:
 
 
 def test_a_promise_that_could_not_be_decided_is_broken_with_the_reason(desk: Desk) -> None:
-    """E7: the agent has said it, so it is not forgotten."""
+    """The agent has said it, so it is not forgotten."""
     desk.reads(SMS, LINK)
     desk.ranks(**{SMS: 50, LINK: 50})
     desk.analyse(PROMISE)
@@ -157,7 +156,7 @@ def test_a_promise_that_could_not_be_decided_is_broken_with_the_reason(desk: Des
 
 
 def test_a_ranking_that_can_not_be_had_for_good_leaves_none_running(desk: Desk) -> None:
-    """E7: the job fails visibly, and the trace is closed."""
+    """The job fails visibly, and the trace is closed."""
     desk.reads(SMS, LINK)
     desk.model.script("rerank", times=0, fault="401")
     turn = desk.reply(PROMISE)
@@ -169,8 +168,8 @@ def test_a_ranking_that_can_not_be_had_for_good_leaves_none_running(desk: Desk) 
     assert {verdict["rule"] for verdict in desk.talk.turn(turn)["verdicts"]} == {"lost_rerank"}
 
 
+@pytest.mark.requirement("N10", "N40")
 def test_two_tags_at_once_have_one_winner_each(desk: Desk) -> None:
-    """N10, N40"""
     desk.switch_on("products_and_services_background_check_availability")
     desk.reads(SMS, LINK, AVAILABILITY, PRODUCT)
     for one, other in ((SMS, LINK), (AVAILABILITY, PRODUCT)):
@@ -179,8 +178,9 @@ def test_two_tags_at_once_have_one_winner_each(desk: Desk) -> None:
     assert sorted(fired(desk.analyse(PROMISE))) == sorted([AVAILABILITY, SMS])
 
 
+@pytest.mark.requirement("N41")
 def test_the_offline_model_ranks_by_the_answer_s_words(desk: Desk) -> None:
-    """N41: the manage link is what these words mean."""
+    """The manage link is what these words mean."""
     desk.reads(SMS, LINK)
     turn = desk.analyse("I'll text you the link to manage your booking.")
     assert len(fired(turn)) == 1
@@ -209,7 +209,7 @@ def test_a_tool_that_is_ranked_twice_still_wins(desk: Desk) -> None:
 
 @pytest.mark.short_leases
 def test_a_worker_killed_between_decision_and_ranking_runs_each_tool_once(desk: Desk, processes: Zygote) -> None:
-    """D2, E7: what was decided stands; another worker ranks the rest."""
+    """What was decided stands; another worker ranks the rest."""
     desk.tool(CREW)
     for _ in range(2):
         desk.reads(CREW, SMS, LINK)

@@ -62,7 +62,7 @@ def test_a_tool_that_was_held_back_promises_nothing(desk: Desk) -> None:
     ],
 )
 def test_a_promise_follows_its_effect(desk: Desk, state: EffectState, becomes: str) -> None:
-    """E5: what nobody knows is not kept."""
+    """What nobody knows is not kept."""
     assert ended(desk, state).state == becomes
 
 
@@ -73,7 +73,6 @@ def test_a_broken_promise_says_why(desk: Desk) -> None:
 
 
 def test_a_promise_that_repeats_one_is_kept_by_the_first(desk: Desk) -> None:
-    """E6"""
     desk.reads(SMS, times=2)
     desk.analyse(PROMISE)
     desk.analyse(PROMISE)
@@ -153,8 +152,9 @@ def test_words_that_the_agent_did_not_say_are_no_promise(desk: Desk) -> None:
     assert desk.promises() == []
 
 
+@pytest.mark.requirement("N33")
 def test_a_promise_is_found_whichever_marks_it_is_quoted_with(desk: Desk) -> None:
-    """N33: the agent wrote a curly apostrophe, the model that read it a straight one."""
+    """The agent wrote a curly apostrophe, the model that read it a straight one."""
     desk.reads(unserved=[CHEF])
     desk.analyse(CHEF["quote"].replace("'", "’"))
     assert [promise.quote for promise in desk.promises()] == [CHEF["quote"]]
@@ -186,8 +186,8 @@ def test_a_claim_that_nothing_stands_behind_is_flagged_and_corrected(desk: Desk)
     assert event_of(desk, "claim_unbacked")["tool"] == SMS
 
 
+@pytest.mark.requirement("N35")
 def test_of_two_claims_that_nothing_stands_behind_both_are_corrected(desk: Desk) -> None:
-    """N35"""
     said = ("I've sent you the SMS", "I've checked the table")
     told = [
         {"tool": tool, "quote": quote, "conditions": [], "rule": "completed"}
@@ -200,9 +200,10 @@ def test_of_two_claims_that_nothing_stands_behind_both_are_corrected(desk: Desk)
     assert all(quote in conversation.flag for quote in said)
 
 
+@pytest.mark.requirement("N34", "N35")
 @pytest.mark.parametrize("rule", ["offer", "in_progress", "negation"])
 def test_only_what_is_told_as_done_is_put_right(desk: Desk, rule: str) -> None:
-    """N34, N35: nobody apologises for an offer."""
+    """Nobody apologises for an offer."""
     desk.reads(SMS, rule=rule)
     desk.analyse(PROMISE)
     assert (desk.talk.reload().correction, desk.talk.reload().flag) == ("", "")
@@ -223,15 +224,14 @@ def test_a_claim_with_an_effect_behind_it_stands(desk: Desk, state: EffectState)
 
 @pytest.mark.parametrize("state", [EffectState.UNKNOWN, EffectState.FAILED, EffectState.CANCELLED])
 def test_an_effect_that_did_not_happen_backs_no_claim(desk: Desk, state: EffectState) -> None:
-    """E5"""
     ended(desk, state)
     desk.reads(SMS, quote="I've sent it", rule="completed")
     desk.analyse("I've sent it.")
     assert desk.talk.reload().correction == "I've sent it"
 
 
+@pytest.mark.requirement("N35")
 def test_what_was_done_for_another_customer_backs_no_claim(desk: Desk) -> None:
-    """N35"""
     ended(desk, EffectState.DONE)
     desk.talk = begin(desk.tenant, external_id="another")
     desk.reads(SMS, quote="I've sent it", rule="completed")
@@ -239,8 +239,9 @@ def test_what_was_done_for_another_customer_backs_no_claim(desk: Desk) -> None:
     assert desk.talk.reload().correction == "I've sent it"
 
 
+@pytest.mark.requirement("N35")
 def test_one_tool_of_the_project_s_own_stands_behind_no_other(desk: Desk) -> None:
-    """N35: a webhook that was sent is no proof of another webhook."""
+    """A webhook that was sent is no proof of another webhook."""
     action = {"type": "send_webhook", "options": {"url": "https://example.com/"}}
     for name in ("notify_crew", "file_complaint"):
         desk.tool(name, action=action)

@@ -93,7 +93,6 @@ def test_everything_else_is_passed_on_as_it_is(text: str, pieces: int) -> None:
     ],
 )
 def test_the_ledger_says_what_may_be_said(entries: list[Entry], expected: str) -> None:
-    """E5"""
     assert told("I've sent you the SMS.", entries) == expected
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.promises.conftest import PROMISE, SMS, Desk, fired
 
 
+@pytest.mark.requirement("N39", "N44", "N52")
 def test_the_seven_steps_of_the_source_s_example(desk: Desk, worker, capsys) -> None:
-    """N39, N44, N52: "I'll send you an SMS with the reservation details", from the reply to the delivery."""
+    """ "I'll send you an SMS with the reservation details", from the reply to the delivery."""
     desk.model.script("reply", text=PROMISE)
     turn = desk.talk.exchange("My number is +39 347 555 0142. Please text me the details.")
     steps, events = desk.steps(turn), events_of(desk)

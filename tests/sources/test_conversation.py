@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from conversations.effects.approval import AWAITED
 from conversations.services import give_fields
 from projects.attributes import set_attribute
@@ -101,8 +103,8 @@ def test_an_approved_one_that_was_done_is_told_once(desk: Desk) -> None:
     assert [payload["state"] for payload in events(desk, "effect_done")] == ["done"]
 
 
+@pytest.mark.requirement("N44")
 def test_the_event_of_a_tool_is_written_when_it_was_done(desk: Desk) -> None:
-    """N44"""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -112,8 +114,8 @@ def test_the_event_of_a_tool_is_written_when_it_was_done(desk: Desk) -> None:
     assert events(desk, SMS) == [{"effect": str(todo.effect_id), "arguments": todo.arguments}]
 
 
+@pytest.mark.requirement("N46")
 def test_its_after_actions_follow_and_tell_instead_of_us(desk: Desk, target: Target, settings: Any) -> None:
-    """N46, E8"""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     after = [{"type": "send_urgent_message", "options": {"prefix": "Crew", "message": "They know."}}]
     webhook_tool(desk, url=target.url, after_actions=after)

@@ -45,7 +45,6 @@ def go_on(processes: Zygote, desk: Desk, lane: str, **more: Any) -> None:
 @pytest.mark.short_leases
 @pytest.mark.parametrize(("label", "asked"), ASKED.items())
 def test_a_killed_extraction_makes_each_todo_once(label: str, asked: int, desk: Desk, processes: Zygote) -> None:
-    """D16, T6"""
     talked(desk)
     for _ in range(asked):
         finds(desk, {"quote": MENU, "description": "E-mail the banquet menu."})
@@ -59,7 +58,6 @@ def test_a_killed_extraction_makes_each_todo_once(label: str, asked: int, desk: 
 @pytest.mark.short_leases
 @pytest.mark.parametrize(("label", "asked"), ASKED.items())
 def test_a_killed_draft_makes_a_promise_good_once(label: str, asked: int, desk: Desk, processes: Zygote) -> None:
-    """D16, T6"""
     broke(desk)
     for _ in range(asked):
         drafts(desk)
@@ -74,7 +72,7 @@ def test_a_killed_draft_makes_a_promise_good_once(label: str, asked: int, desk: 
 def test_a_killed_notice_is_written_once_and_not_within_a_quarter_of_an_hour(
     desk: Desk, processes: Zygote, mailbox: Mailbox, settings: Any
 ) -> None:
-    """D16: who was noted counts as written to, and what didn't go out is owed."""
+    """Who was noted counts as written to, and what didn't go out is owed."""
     with desk.tenant.tx():
         make_todo(desk.tenant.project, description="Pay Ada back", source=TodoSource.PERSON, actor=LUCIA)
         # So long ago that it alone is no reason to write again.

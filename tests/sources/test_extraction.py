@@ -1,4 +1,4 @@
-"""D16: when a conversation ends, what is left to be done is taken out of it, for the types of its project."""
+"""When a conversation ends, what is left to be done is taken out of it, for the types of its project."""
 
 from __future__ import annotations
 
@@ -99,8 +99,9 @@ def test_one_matter_is_one_todo_however_often_it_is_found(desk: Desk) -> None:
     assert len(look_through(desk)) == 1
 
 
+@pytest.mark.requirement("L11")
 def test_only_addresses_that_were_said_are_proposed(desk: Desk) -> None:
-    """L11, D23: the recipients are there before anybody approves, and none of them is a model's invention."""
+    """The recipients are there before anybody approves, and none of them is a model's invention."""
     talked(desk)
     finds(desk, {"quote": MENU, "recipients": ["events@acme.example", "mallory@evil.example"]})
     [todo] = look_through(desk)
@@ -186,7 +187,7 @@ def test_a_todo_of_another_tenant_is_not_taken_for_ours(desk: Desk, stranger) ->
 
 
 def test_a_promise_that_somebody_sees_to_meanwhile_is_left_to_them(desk: Desk) -> None:
-    """D16, T2: whoever edits its todo while the conversation is looked through has decided it."""
+    """Whoever edits its todo while the conversation is looked through has decided it."""
     talked(desk, f"{MENU}.")
     with desk.tenant.tx():
         made = make_todo(

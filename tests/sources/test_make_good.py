@@ -1,4 +1,4 @@
-"""A promise that broke, or is late, drafts a correction and the next step as a todo (D16)."""
+"""A promise that broke, or is late, drafts a correction and the next step as a todo."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def drafts(desk: Desk, **words: str) -> None:
 
 
 def test_a_broken_promise_drafts_a_correction_and_the_next_step(desk: Desk) -> None:
-    """D16: in a model's words, beside what was said and why it did not happen."""
+    """In a model's words, beside what was said and why it did not happen."""
     promise = broke(desk)
     drafts(desk)
     [todo] = make_goods(desk)
@@ -63,7 +63,7 @@ def test_a_broken_promise_drafts_a_correction_and_the_next_step(desk: Desk) -> N
 
 
 def test_what_may_have_happened_is_not_told_as_undone(desk: Desk) -> None:
-    """D16, E5: the answer was lost, so somebody has to find out first; no model is asked for an apology."""
+    """The answer was lost, so somebody has to find out first; no model is asked for an apology."""
     desk.reads(SMS)
     desk.analyse(PROMISE, hears="Please do")
     with desk.tenant.tx():
@@ -77,7 +77,6 @@ def test_what_may_have_happened_is_not_told_as_undone(desk: Desk) -> None:
 
 
 def test_the_model_reads_the_promise_the_reason_and_what_was_said(desk: Desk) -> None:
-    """D16"""
     broke(desk)
     make_goods(desk)
     [request] = desk.model.requests("make_good")
@@ -87,7 +86,6 @@ def test_the_model_reads_the_promise_the_reason_and_what_was_said(desk: Desk) ->
 
 @pytest.mark.parametrize("words", [{"correction": " \n"}, {"next_step": ""}, {"correction": "so sorry " * 200}])
 def test_a_draft_without_words_or_with_too_many_leaves_the_fixed_sentences(desk: Desk, words: dict[str, str]) -> None:
-    """D16"""
     broke(desk)
     drafts(desk, **words)
     [todo] = make_goods(desk)
@@ -96,7 +94,7 @@ def test_a_draft_without_words_or_with_too_many_leaves_the_fixed_sentences(desk:
 
 
 def test_a_model_that_refuses_leaves_the_fixed_sentences(desk: Desk) -> None:
-    """D16: a person approves them all the same."""
+    """A person approves them all the same."""
     broke(desk)
     desk.model.script("make_good", fault="content_filter")
     [todo] = make_goods(desk)
@@ -104,7 +102,7 @@ def test_a_model_that_refuses_leaves_the_fixed_sentences(desk: Desk) -> None:
 
 
 def test_a_job_that_failed_for_good_leaves_the_fixed_sentences(desk: Desk) -> None:
-    """D16: whatever it failed with."""
+    """Whatever it failed with."""
     broke(desk)
     draft_make_goods()
     with desk.tenant.tx():
@@ -123,7 +121,6 @@ def test_a_job_that_failed_for_good_leaves_the_fixed_sentences(desk: Desk) -> No
     ("hears", "word"), [("Könnten Sie mir das bitte schicken?", "Kollegen"), ("Please do", "sorry")]
 )
 def test_the_offline_model_writes_in_the_language_of_the_conversation(desk: Desk, hears: str, word: str) -> None:
-    """D16"""
     broke(desk, hears=hears)
     [todo] = make_goods(desk)
     assert word in todo.description

@@ -52,7 +52,7 @@ def test_whoever_may_approve_is_written_to(desk: Desk, operator: Any, viewer: An
 def test_only_who_can_sign_in_is_written_to_of_what_is_the_projects_own(
     desk: Desk, operator: Any, mailbox: Mailbox
 ) -> None:
-    """T12: no closed account, and nothing of another project's."""
+    """No closed account, and nothing of another project's."""
     User.objects.filter(pk=operator.pk).update(is_active=False)
     with desk.tenant.tx():
         other = create_project("Other", config=desk.tenant.project.agent_version.config)
@@ -147,7 +147,7 @@ def test_people_of_another_tenant_hear_nothing(desk: Desk, stranger: Tenant, mai
 
 
 def test_a_todo_that_comes_while_the_others_are_written_about_is_not_forgotten(desk: Desk, mailbox: Mailbox) -> None:
-    """D16: the job that waits, by which it would be told of, is not taken before it is there to be seen."""
+    """The job that waits, by which it would be told of, is not taken before it is there to be seen."""
     ask(desk)
     with ThreadPoolExecutor(1) as pool, desk.tenant.tx():
         make_todo(desk.tenant.project, description="Call Ada", source=TodoSource.PERSON, actor=LUCIA)

@@ -1,4 +1,4 @@
-"""D16: a promise that no tool can keep becomes a todo at once, and what becomes of the todo becomes of the promise."""
+"""A promise that no tool can keep becomes a todo at once, and what becomes of the todo becomes of the promise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ def promised(desk: Desk) -> Todo:
 
 
 def test_a_promise_that_no_tool_can_keep_is_a_todo_in_the_same_commit(desk: Desk) -> None:
-    """D16"""
     todo = promised(desk)
     [promise] = desk.promises()
     assert (todo.source, todo.status, todo.promise_id) == (TodoSource.PROMISE, TodoStatus.PENDING_REVIEW, promise.pk)
@@ -101,7 +100,7 @@ def test_a_promise_that_a_person_answered_takes_its_todo_back_and_nothing_is_sai
 
 
 def test_the_same_promise_once_more_is_one_todo_whose_end_is_both(desk: Desk) -> None:
-    """D16: while the first one stands; afterwards it is a promise anew."""
+    """While the first one stands; afterwards it is a promise anew."""
     todo = promised(desk)
     assert promised(desk).pk == todo.pk
     with desk.tenant.tx():

@@ -1,4 +1,4 @@
-"""D16: a tool marked `requires_approval` does nothing before somebody has said yes to exactly its arguments."""
+"""A tool marked `requires_approval` does nothing before somebody has said yes to exactly its arguments."""
 
 from __future__ import annotations
 
@@ -147,7 +147,6 @@ def test_with_a_standing_rule_it_waits_for_nobody(desk: Desk) -> None:
 
 
 def test_a_repeat_is_held_before_anybody_is_asked(desk: Desk) -> None:
-    """E6"""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -173,7 +172,7 @@ def promised_again(desk: Desk, *, asks: str = "") -> None:
 
 
 def test_a_second_promise_of_what_waits_for_approval_is_held(desk: Desk) -> None:
-    """E6, D16: one todo for one thing, whose end is both promises'."""
+    """One todo for one thing, whose end is both promises'."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -188,7 +187,7 @@ def test_a_second_promise_of_what_waits_for_approval_is_held(desk: Desk) -> None
 
 
 def test_a_second_promise_of_what_was_approved_is_not_said_to_wait(desk: Desk) -> None:
-    """D16, E6: it has its yes, and no worker has come by yet."""
+    """It has its yes, and no worker has come by yet."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     approve(desk, arranged(desk))
@@ -199,7 +198,6 @@ def test_a_second_promise_of_what_was_approved_is_not_said_to_wait(desk: Desk) -
 
 
 def test_two_promises_of_one_thing_end_with_its_refusal(desk: Desk) -> None:
-    """E6, D16"""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
     todo = arranged(desk)
@@ -210,7 +208,6 @@ def test_two_promises_of_one_thing_end_with_its_refusal(desk: Desk) -> None:
 
 
 def test_what_the_customer_asked_for_once_more_is_a_todo_of_its_own(desk: Desk) -> None:
-    """E6"""
     arranged(desk)
     promised_again(desk, asks="Send it to me twice, please")
     assert [one.state for one in desk.effects()] == [EffectState.PLANNED, EffectState.PLANNED]
@@ -218,7 +215,7 @@ def test_what_the_customer_asked_for_once_more_is_a_todo_of_its_own(desk: Desk) 
 
 
 def test_what_was_rejected_holds_nothing_back(desk: Desk) -> None:
-    """E6: only what waits, or was done."""
+    """Only what waits, or was done."""
     todo = arranged(desk)
     with desk.tenant.tx():
         reject_todo(todo.pk, actor=LUCIA)
@@ -227,7 +224,7 @@ def test_what_was_rejected_holds_nothing_back(desk: Desk) -> None:
 
 
 def test_with_a_standing_rule_the_agent_says_done_when_it_is_done(desk: Desk) -> None:
-    """E5, D16: the yes of a rule is no deed."""
+    """The yes of a rule is no deed."""
     with desk.tenant.tx():
         give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
         set_attribute(desk.tenant.project, approval_setting(SMS), True)
@@ -243,7 +240,7 @@ def test_with_a_standing_rule_the_agent_says_done_when_it_is_done(desk: Desk) ->
 
 
 def test_with_a_standing_rule_a_wait_ends_with_the_deed(desk: Desk) -> None:
-    """W2, E5: it is waited for as any other."""
+    """It is waited for as any other."""
     webhook_tool(desk, wait_seconds=60)
     with desk.tenant.tx():
         owner = Member.objects.get(user=desk.tenant.owner)

@@ -1,4 +1,4 @@
-"""Reads PostgreSQL and the outside world's own log after a storm, and says everything that is wrong (E1-E8)."""
+"""Reads PostgreSQL and the outside world's own log after a storm, and says everything that is wrong."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _may_be_unknown(effect: Effect) -> bool:
 
 
 def _of_objects(tenant: Tenant, world: World) -> Iterator[str]:
-    """A repeated promise is one effect: nothing that is done once happens to one object under two keys (E6)."""
+    """A repeated promise is one effect: nothing that is done once happens to one object under two keys."""
     with tenant.tx():
         once = set(Effect.objects.filter(delivery="once").values_list("effect_key", flat=True))
     for thing, keys in world.objects.items():

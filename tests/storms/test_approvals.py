@@ -1,4 +1,4 @@
-"""2,000 approval races, with real threads, connections and requests (T1, T3, T4; threat 12)."""
+"""2,000 approval races, with real threads, connections and requests."""
 
 from __future__ import annotations
 

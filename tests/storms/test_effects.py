@@ -1,4 +1,4 @@
-"""A storm over planned effects: nothing is lost, nothing is done twice, nothing is called done that wasn't (E1-E8)."""
+"""A storm over planned effects: nothing is lost, nothing is done twice, nothing is called done that wasn't."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Races:
             until(self._is_quiet, what="every todo's job ended")
 
     def findings(self) -> list[str]:
-        """What the outside world's log and the rows have against the promises T1, T3 and T4."""
+        """Where the log of the outside world and the rows contradict each other: paid twice, paid unseen, or paid by nobody."""
         paid = Counter(heard.document["order"] for heard in self.target.log)
         wrong = [heard.document for heard in self.target.log if heard.document["amount"] != SEEN]
         found = [f"{count} refunds of {order}" for order, count in paid.items() if count > 1]

@@ -38,12 +38,11 @@ def caller(url: str, desk: Desk) -> Caller:
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_a_yes_whose_transaction_dies_was_never_said(desk: Desk, processes: Zygote, n: int) -> None:
-    """T4: nothing is half approved."""
+    """Nothing is half approved."""
     approve_and_die(desk, processes, n=n)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", range(1, 21))
 def test_a_yes_that_dies_twenty_times(desk: Desk, processes: Zygote, n: int) -> None:
-    """T4."""
     approve_and_die(desk, processes, n=1 + n % 3)

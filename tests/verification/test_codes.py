@@ -1,4 +1,4 @@
-"""One-time codes: where they go, how long they hold, and what is kept of them (D14)."""
+"""One-time codes: where they go, how long they hold, and what is kept of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def talk(anna: Anna, texts: TwilioServer) -> Turns:
 
 
 def test_a_right_code_verifies(talk: Turns, texts: TwilioServer) -> None:
-    """D14: the code goes to the number on file, and is taken however it is said."""
+    """The code goes to the number on file, and is taken however it is said."""
     told = call(talk, SEND)
     [code] = sent_codes(texts)
     assert "by text, to your number on file that ends in 67" in told
@@ -54,13 +54,14 @@ def test_a_right_code_verifies(talk: Turns, texts: TwilioServer) -> None:
 
 
 def test_an_address_that_a_model_names_gets_nothing(talk: Turns, texts: TwilioServer) -> None:
-    """D14: there is no such argument."""
+    """There is no such argument."""
     call(talk, SEND, {"by": "sms", "to": "+15005550006", "phone": "+15005550006", "email": "me@evil.example"})
     assert [one.form["To"] for one in texts.script.calls] == [PHONE]
 
 
+@pytest.mark.requirement("F14")
 def test_a_code_is_kept_nowhere(talk: Turns, texts: TwilioServer, caplog: pytest.LogCaptureFixture) -> None:
-    """D14, F14: not in a row of any table, not in a log, and not in what the model is asked; Twilio repeats it in its answer."""
+    """Not in a row of any table, not in a log, and not in what the model is asked; Twilio repeats it in its answer."""
     with caplog.at_level(logging.DEBUG):
         call(talk, SEND)
     [code] = sent_codes(texts)
@@ -70,7 +71,7 @@ def test_a_code_is_kept_nowhere(talk: Turns, texts: TwilioServer, caplog: pytest
 
 
 def test_what_a_service_repeats_of_a_code_is_blotted_out(talk: Turns, texts: TwilioServer) -> None:
-    """D14: the request, the excerpt and the error of the effect."""
+    """The request, the excerpt and the error of the effect."""
     call(talk, SEND)
     [effect] = [one for turn in _turns(talk) for one in talk.effects(turn)]
     assert (effect.state, effect.kind, effect.adapter, effect.excerpt) == ("done", "verification_code", "twilio", "")
@@ -81,7 +82,7 @@ def test_what_a_service_repeats_of_a_code_is_blotted_out(talk: Turns, texts: Twi
 def test_what_a_service_says_of_a_refused_code_is_blotted_out(
     talk: Turns, texts: TwilioServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """D14: staff reads the error."""
+    """Staff reads the error."""
     monkeypatch.setattr(codes_module.secrets, "randbelow", lambda limit: 123_456)
     texts.script.answer = (400, {"code": 30007, "message": "Filtered: 123456 is your code", "status": 400}, {})
     call(talk, SEND)
@@ -90,7 +91,7 @@ def test_what_a_service_says_of_a_refused_code_is_blotted_out(
 
 
 def test_an_event_does_not_show_what_was_typed(talk: Turns, texts: TwilioServer) -> None:
-    """D14: nor does an effect keep it."""
+    """Nor does an effect keep it."""
     call(talk, SEND)
     [code] = sent_codes(texts)
     call(talk, CHECK, {"code": code})
@@ -99,7 +100,7 @@ def test_an_event_does_not_show_what_was_typed(talk: Turns, texts: TwilioServer)
 
 
 def test_a_sixth_try_is_not_compared(talk: Turns, texts: TwilioServer) -> None:
-    """D14: five wrong codes, and the right one isn't taken any more."""
+    """Five wrong codes, and the right one isn't taken any more."""
     call(talk, SEND)
     [code] = sent_codes(texts)
     told = [call(talk, CHECK, {"code": another(code)}) for _ in range(5)]
@@ -109,7 +110,6 @@ def test_a_sixth_try_is_not_compared(talk: Turns, texts: TwilioServer) -> None:
 
 
 def test_a_code_ends_after_ten_minutes(talk: Turns, texts: TwilioServer) -> None:
-    """D14"""
     call(talk, SEND)
     [code], [row] = sent_codes(texts), codes(talk)
     assert row.expires_at - row.created_at == pytest.approx(timedelta(minutes=10), abs=timedelta(seconds=2))
@@ -119,7 +119,6 @@ def test_a_code_ends_after_ten_minutes(talk: Turns, texts: TwilioServer) -> None
 
 
 def test_a_new_code_ends_the_old_one(talk: Turns, texts: TwilioServer) -> None:
-    """D14"""
     call(talk, SEND)
     call(talk, SEND)
     old, new = sent_codes(texts)
@@ -128,14 +127,13 @@ def test_a_new_code_ends_the_old_one(talk: Turns, texts: TwilioServer) -> None:
 
 
 def test_a_fourth_code_within_ten_minutes_is_not_sent(talk: Turns, texts: TwilioServer) -> None:
-    """D14"""
     told = [call(talk, SEND) for _ in range(4)]
     assert "three within ten minutes is the limit" in told[3]
     assert len(sent_codes(texts)) == 3
 
 
 def test_a_code_of_another_conversation_is_not_taken(talk: Turns, anna: Anna, texts: TwilioServer) -> None:
-    """D14: whoever reads a code out somewhere else is somebody else."""
+    """Whoever reads a code out somewhere else is somebody else."""
     call(talk, SEND)
     elsewhere = anna("code", "portal")
     assert "no code that I can still take" in call(elsewhere, CHECK, {"code": sent_codes(texts)[0]})
@@ -153,7 +151,7 @@ def test_a_code_of_another_conversation_is_not_taken(talk: Turns, anna: Anna, te
 def test_a_code_that_could_not_be_sent_is_ended(
     talk: Turns, texts: TwilioServer, scripted: dict[str, Any], is_ended: bool
 ) -> None:
-    """D14: nobody has it, so nobody can guess it. Of one that may have gone out the customer may have to be believed."""
+    """Nobody has it, so nobody can guess it. Of one that may have gone out the customer may have to be believed."""
     vars(texts.script).update(scripted)
     call(talk, SEND)
     [row] = codes(talk)
@@ -161,7 +159,7 @@ def test_a_code_that_could_not_be_sent_is_ended(
 
 
 def test_a_code_is_not_left_in_the_outbox(anna: Anna) -> None:
-    """D14: it would reach nobody, and be read by the whole team."""
+    """It would reach nobody, and be read by the whole team."""
     talk = anna("code")
     assert "I can't send you a code" in call(talk, SEND)
     assert codes(talk) == []
@@ -181,7 +179,7 @@ def test_a_code_is_not_left_in_the_outbox(anna: Anna) -> None:
 def test_the_code_goes_by_whichever_way_is_open(
     anna: Anna, texts: TwilioServer, on_file: dict[str, str], by: str, hindrance: str
 ) -> None:
-    """D14: the one that the customer wants first, and only to what is on file."""
+    """The one that the customer wants first, and only to what is on file."""
     talk = anna("code", **on_file)
     with talk.tenant.tx():
         if hindrance == "signed out":
@@ -201,7 +199,6 @@ def test_the_code_goes_by_whichever_way_is_open(
 
 
 def test_a_code_goes_by_text_where_they_want_that_and_both_ways_are_open(anna: Anna, texts: TwilioServer) -> None:
-    """D14"""
     talk = anna("code")
     mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
     with talk.tenant.tx():
@@ -210,7 +207,7 @@ def test_a_code_goes_by_text_where_they_want_that_and_both_ways_are_open(anna: A
 
 
 def test_a_code_goes_to_no_address_that_they_only_said(anna: Anna, texts: TwilioServer) -> None:
-    """D14: else whoever names an address of their own would be verified by it."""
+    """Else whoever names an address of their own would be verified by it."""
     talk = anna("code", phone=PHONE)
     mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
     with talk.tenant.tx():
@@ -220,11 +217,11 @@ def test_a_code_goes_to_no_address_that_they_only_said(anna: Anna, texts: Twilio
     assert "by text" in call(talk, SEND, {"by": "email"})
 
 
+@pytest.mark.requirement("F20")
 @pytest.mark.parametrize(
     ("level", "answer"), [("none", "You don't have to"), ("basic", "There is no need for a code here")]
 )
 def test_other_levels_send_no_code(anna: Anna, texts: TwilioServer, level: str, answer: str) -> None:
-    """F20"""
     talk = anna(level)
     assert answer in call(talk, SEND)
     assert texts.script.calls == []
@@ -237,7 +234,7 @@ def holder(talk: Turns) -> Iterator[Holder]:
 
 
 def test_guesses_made_side_by_side_are_five_at_most(talk: Turns) -> None:
-    """D14: each waits for the row, and sees the tries of those before it."""
+    """Each waits for the row, and sees the tries of those before it."""
     holder = Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
     with talk.tenant.tx():
         code = issue_code(holder, sent_by="sms", effect_id=None)
@@ -249,7 +246,6 @@ def test_guesses_made_side_by_side_are_five_at_most(talk: Turns) -> None:
 
 
 def test_codes_asked_for_side_by_side_are_three_at_most(talk: Turns) -> None:
-    """D14"""
     holder = Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
     with ThreadPoolExecutor(6) as pool:
         issued = list(pool.map(lambda _: _issue(talk, holder), range(6)))
@@ -257,7 +253,7 @@ def test_codes_asked_for_side_by_side_are_three_at_most(talk: Turns) -> None:
 
 
 def test_a_newer_code_ends_those_of_other_conversations_and_counts_with_them(talk: Turns, anna: Anna) -> None:
-    """D14: three in ten minutes are the customer's, in however many conversations they ask."""
+    """Three in ten minutes are the customer's, in however many conversations they ask."""
     here, there = (
         Holder(one.tenant.project, one.conversation.persona_id, one.conversation.pk)
         for one in (talk, anna("code", "portal"))
@@ -272,28 +268,28 @@ def test_a_newer_code_ends_those_of_other_conversations_and_counts_with_them(tal
 
 
 def test_a_code_that_was_right_is_used_up(holder: Holder) -> None:
-    """D14"""
     code = issue_code(holder, sent_by="sms", effect_id=None)
     assert compare_code(holder, code.digits) == Compared(Verdict.RIGHT)
     assert compare_code(holder, code.digits) == Compared(Verdict.OVER)
 
 
 def test_codes_are_six_digits_that_nobody_can_foresee(holder: Holder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """D14: from the system's source of randomness, with the zeros in front."""
+    """From the system's source of randomness, with the zeros in front."""
     monkeypatch.setattr(codes_module.secrets, "randbelow", lambda limit: {1_000_000: 7}[limit])
     assert issue_code(holder, sent_by="sms", effect_id=None).digits == "000007"
 
 
 def test_a_hash_needs_the_servers_key(holder: Holder, settings: Any) -> None:
-    """D14: whoever copies the table can't try a million codes."""
+    """Whoever copies the table can't try a million codes."""
     code = issue_code(holder, sent_by="sms", effect_id=None)
     before = codes_module.digest_of(code.row_id, code.digits)
     settings.SECRET_KEY = "another"
     assert codes_module.digest_of(code.row_id, code.digits) != before
 
 
+@pytest.mark.requirement("F08")
 def test_the_three_tools_are_never_apart(talk: Turns) -> None:
-    """F08: with something to book all of them are offered, without it none."""
+    """With something to book all of them are offered, without it none."""
     names = {"verify_caller", SEND, CHECK, "check_availability_tool"}
     with talk.tenant.tx():
         offered = {tool.name for tool in compile_tools(talk.tenant.project, channel="chat") if tool.is_offered}

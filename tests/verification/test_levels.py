@@ -1,4 +1,4 @@
-"""verify_caller by level and channel (D14, F20)."""
+"""verify_caller by level and channel."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ SAID = [
 ]
 
 
+@pytest.mark.requirement("F20")
 def test_what_is_asked_of_a_customer(anna: Anna) -> None:
-    """F20, D14: a caller's own number is compared on the phone alone; anywhere else somebody says it."""
+    """A caller's own number is compared on the phone alone; anywhere else somebody says it."""
     found = {}
     for level, channel, calling in MATRIX:
         talk = anna(level, channel)
@@ -70,14 +71,16 @@ def test_what_is_asked_of_a_customer(anna: Anna) -> None:
     assert found == MATRIX
 
 
+@pytest.mark.requirement("F20")
 def test_what_matches_what_is_on_file(anna: Anna) -> None:
-    """F20: by hand, at the level basic."""
+    """By hand, at the level basic."""
     for channel, said, is_right in SAID:
         talk = anna("basic", channel)
         assert (VERIFIED in verify(talk, said)) == is_right, said
         assert bool(forget_proofs(talk)) == is_right
 
 
+@pytest.mark.requirement("F20")
 @pytest.mark.parametrize(
     ("on_file", "stated", "said"),
     [
@@ -90,7 +93,7 @@ def test_what_matches_what_is_on_file(anna: Anna) -> None:
 def test_nothing_matches_what_is_not_on_file(
     anna: Anna, on_file: dict[str, str], stated: dict[str, str], said: dict[str, str]
 ) -> None:
-    """F20, D14: neither the address that isn't there, nor what the customer only said of themselves."""
+    """Neither the address that isn't there, nor what the customer only said of themselves."""
     talk = anna("basic", **on_file)
     with talk.tenant.tx():
         for key, value in stated.items():
@@ -102,14 +105,13 @@ def test_nothing_matches_what_is_not_on_file(
 
 
 def test_what_matches_is_no_code(anna: Anna) -> None:
-    """D14: at the level code a number that matches proves nothing."""
+    """At the level code a number that matches proves nothing."""
     talk = anna("code")
     assert BY_CODE in call(talk, "verify_caller", {"phone": PHONE})
     assert proofs(talk) == []
 
 
 def test_what_is_on_file_is_never_told(anna: Anna) -> None:
-    """D14"""
     talk = anna("basic")
     told = call(talk, "verify_caller", {"phone": ELSEWHERE})
     assert "isn't what we have on file" in told
@@ -117,7 +119,7 @@ def test_what_is_on_file_is_never_told(anna: Anna) -> None:
 
 
 def test_what_a_customer_said_of_themselves_is_not_on_file(turns: Turns) -> None:
-    """D14: else anybody would be verified by what they say first."""
+    """Else anybody would be verified by what they say first."""
     turns.configure(caller_verification="basic")
     with turns.tenant.tx():
         persona = turns.conversation.persona
@@ -126,7 +128,7 @@ def test_what_a_customer_said_of_themselves_is_not_on_file(turns: Turns) -> None
 
 
 def test_five_wrong_numbers_are_enough(anna: Anna) -> None:
-    """D14: then the right one isn't taken either."""
+    """Then the right one isn't taken either."""
     talk = anna("basic")
     guesses = [{"name": "verify_caller", "arguments": {"phone": f"+39333000000{last}"}} for last in range(5)]
     talk.model.script("reply", tool_calls=guesses)
@@ -137,7 +139,7 @@ def test_five_wrong_numbers_are_enough(anna: Anna) -> None:
 
 
 def test_guesses_at_one_moment_are_five_at_most(anna: Anna) -> None:
-    """D14: the right one among six is not found out by trying them side by side."""
+    """The right one among six is not found out by trying them side by side."""
     talk = anna("basic")
     guesses = [*(f"+39333000000{last}" for last in range(5)), PHONE]
     calls = [{"name": "verify_caller", "arguments": {"phone": phone}} for phone in guesses]
@@ -148,7 +150,7 @@ def test_guesses_at_one_moment_are_five_at_most(anna: Anna) -> None:
 
 
 def test_who_was_verified_is_not_asked_again_for_an_hour(anna: Anna) -> None:
-    """D14: in whichever conversation; an hour later they are."""
+    """In whichever conversation; an hour later they are."""
     first = anna("basic", "phone", calling=PHONE)
     call(first, "verify_caller")
     second = anna("basic", "chat")
@@ -159,7 +161,7 @@ def test_who_was_verified_is_not_asked_again_for_an_hour(anna: Anna) -> None:
 
 
 def test_which_proof_satisfies_which_level(anna: Anna) -> None:
-    """D14: what the tools of bookings ask before they show or change what is somebody's."""
+    """What the tools of bookings ask before they show or change what is somebody's."""
     satisfied = {"none": {"", "basic", "code"}, "basic": {"basic", "code"}, "code": {"code"}}
     for level, method in [(level, method) for level in satisfied for method in ("", "basic", "code")]:
         talk = anna(level)

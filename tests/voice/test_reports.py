@@ -1,4 +1,4 @@
-"""What whoever carries a voice reports, and the turns that come of it (T28)."""
+"""What whoever carries a voice reports, and the turns that come of it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.voice.conftest import Voice
 from tools.models import Effect, Promise
 
 
+@pytest.mark.requirement("T28")
 def test_what_was_said_is_in_the_transcript_in_its_order(voice: Voice) -> None:
-    """T28"""
     voice.report("agent_said", text="Trattoria Sole, good evening.")
     voice.report("caller_said", text="Good evening.")
     voice.report("caller_said", text="Is Friday free?")
@@ -27,8 +27,8 @@ def test_what_was_said_is_in_the_transcript_in_its_order(voice: Voice) -> None:
     ]
 
 
+@pytest.mark.requirement("T28")
 def test_a_spoken_answer_is_a_turn_with_what_the_caller_said_before(voice: Voice) -> None:
-    """T28"""
     voice.report("caller_said", text="Good evening.")
     turn = voice.exchange("Is Friday free?", "For how many?")
     assert (turn.seq, turn.status, turn.message.content, turn.reply.content) == (
@@ -41,8 +41,9 @@ def test_a_spoken_answer_is_a_turn_with_what_the_caller_said_before(voice: Voice
     assert turn.working_hours["reason"]
 
 
+@pytest.mark.requirement("T07", "T28")
 def test_the_flows_run_after_a_spoken_answer(voice: Voice) -> None:
-    """T07, T28: the observer, thoughts and the tool caller."""
+    """The observer, thoughts and the tool caller."""
     turn = voice.exchange("I'm Anna Rossi.", "Hello Anna.")
     assert voice.events("broadcast_analyze_conversation") == [{"turn": str(turn.pk)}]
     with voice.tenant.tx():
@@ -54,8 +55,8 @@ def test_the_flows_run_after_a_spoken_answer(voice: Voice) -> None:
         assert dict(known.values_list("key", "value"))["name"] == "Anna Rossi"
 
 
+@pytest.mark.requirement("T16", "T28")
 def test_what_the_voice_promises_happens(voice: Voice) -> None:
-    """T16, T28"""
     turn = voice.exchange("Can you text me the hours?", "Sure, I'll text you our opening hours right away.")
     voice.turns.run("tool_caller")
     with voice.tenant.tx():
@@ -63,9 +64,10 @@ def test_what_the_voice_promises_happens(voice: Voice) -> None:
         assert Promise.objects.filter(turn_id=turn.pk).count() == 1
 
 
+@pytest.mark.requirement("T26", "T28")
 @pytest.mark.parametrize("is_applied", [True, False])
 def test_a_spoken_answer_says_by_which_directives_it_was_given(voice: Voice, is_applied: bool) -> None:
-    """T26, T28: those that the voice's model was given, fresh where they are the newest."""
+    """Those that the voice's model was given, fresh where they are the newest."""
     voice.exchange("Is Friday free?", "For how many?")
     voice.think()
     if is_applied:
@@ -75,8 +77,8 @@ def test_a_spoken_answer_says_by_which_directives_it_was_given(voice: Voice, is_
     assert (used, turn.freshness) == ((1, Freshness.FRESH) if is_applied else (None, Freshness.NONE))
 
 
+@pytest.mark.requirement("T26")
 def test_newer_directives_that_were_not_given_make_an_answer_stale(voice: Voice) -> None:
-    """T26"""
     voice.exchange("Is Friday free?", "For how many?")
     voice.think()
     voice.report("update_applied", seq=voice.due()[0]["seq"])
@@ -84,8 +86,8 @@ def test_newer_directives_that_were_not_given_make_an_answer_stale(voice: Voice)
     assert voice.exchange("Anna.", "Thank you.").freshness == Freshness.STALE
 
 
+@pytest.mark.requirement("T28")
 def test_what_is_delivered_twice_is_taken_once(voice: Voice) -> None:
-    """T28"""
     reports = [{"id": "a", "type": "caller_said", "text": "Hello"}, {"id": "b", "type": "agent_said", "text": "Hi."}]
     assert voice.post(*reports).json()["repeated"] == 0
     again = voice.post(*reports, {"id": "c", "type": "caller_said", "text": "Bye"}, {"id": "c", "type": "ended"})
@@ -93,8 +95,8 @@ def test_what_is_delivered_twice_is_taken_once(voice: Voice) -> None:
     assert [message.content for message in voice.turns.messages()] == ["Hello", "Hi.", "Bye"]
 
 
+@pytest.mark.requirement("T10", "T28")
 def test_an_ended_call_is_over_and_the_last_words_are_read(voice: Voice) -> None:
-    """T10, T28"""
     voice.exchange("Is Friday free?", "For how many?")
     voice.report("caller_said", text="Forget it. I'm Anna Rossi, by the way.")
     voice.report("ended")
@@ -103,8 +105,9 @@ def test_an_ended_call_is_over_and_the_last_words_are_read(voice: Voice) -> None
         assert Job.objects.filter(lane="observer", key__startswith="observer:message:").count() == 1
 
 
+@pytest.mark.requirement("T16")
 def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice) -> None:
-    """T16: a transcript comes after the hanging up."""
+    """A transcript comes after the hanging up."""
     voice.report("ended")
     turn = voice.exchange("Bye", "Goodbye, I'll text you our opening hours.")
     voice.turns.run("tool_caller")
@@ -112,6 +115,7 @@ def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice)
         assert Effect.objects.filter(turn_id=turn.pk).count() == 1
 
 
+@pytest.mark.requirement("T28")
 @pytest.mark.parametrize(
     ("report", "field", "words"),
     [
@@ -128,13 +132,12 @@ def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice)
 def test_a_report_that_makes_no_sense_is_refused_with_a_sentence(
     voice: Voice, report: dict[str, Any], field: str, words: str
 ) -> None:
-    """T28"""
     error = voice.post(report).json()["error"]
     assert (error["field"], words in error["message"]) == (field, True), error
 
 
+@pytest.mark.requirement("N14")
 def test_a_chat_has_no_voice(voice: Voice) -> None:
-    """N14"""
     chat = Voice(voice.turns.on("chat", external_id="other"))
     error = chat.post({"id": "a", "type": "ended"}).json()["error"]
     assert (error["code"], "channel is chat" in error["message"]) == ("no_voice", True)

@@ -1,4 +1,4 @@
-"""New directives reach the running voice session (T28)."""
+"""New directives reach the running voice session."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.conversations.sse import open_stream
 from tests.voice.conftest import Voice
 
 
+@pytest.mark.requirement("T28")
 def test_new_directives_reach_the_voice_with_the_text_for_its_model(voice: Voice) -> None:
-    """T28"""
     turn = voice.exchange("Friday at seven?", "For how many?")
     voice.think(goal="Ask for the name.")
     [update] = voice.due()
@@ -27,8 +27,8 @@ def test_new_directives_reach_the_voice_with_the_text_for_its_model(voice: Voice
     assert "goal of the next reply: Ask for the name." in update["text"]
 
 
+@pytest.mark.requirement("T28")
 def test_nothing_is_sent_while_the_caller_speaks(voice: Voice) -> None:
-    """T28"""
     voice.exchange("Friday at seven?", "For how many?")
     voice.report("speech_started")
     voice.think()
@@ -37,24 +37,27 @@ def test_nothing_is_sent_while_the_caller_speaks(voice: Voice) -> None:
     assert [update["version"] for update in voice.due()] == [1]
 
 
+@pytest.mark.requirement("T28")
 def test_of_several_directives_the_newest_is_sent_alone(voice: Voice) -> None:
-    """T28: never older over newer."""
+    """Never older over newer."""
     for version in (1, 2):
         voice.exchange(f"And {version}?", "Good.")
         voice.think()
     assert [update["version"] for update in voice.due()] == [2]
 
 
+@pytest.mark.requirement("T28")
 def test_what_was_sent_is_not_sent_again(voice: Voice) -> None:
-    """T28: to a stream that is resumed, by the number of the last update."""
+    """To a stream that is resumed, by the number of the last update."""
     voice.exchange("Friday at seven?", "For how many?")
     voice.think()
     [update] = voice.due()
     assert voice.due(after=update["seq"]) == []
 
 
+@pytest.mark.requirement("T28")
 def test_what_the_model_was_given_is_not_sent_again_to_a_stream_that_knows_nothing(voice: Voice) -> None:
-    """T28: whoever carries the voice was started anew."""
+    """Whoever carries the voice was started anew."""
     voice.exchange("Friday at seven?", "For how many?")
     voice.think()
     [update] = voice.due()
@@ -62,8 +65,8 @@ def test_what_the_model_was_given_is_not_sent_again_to_a_stream_that_knows_nothi
     assert voice.due() == []
 
 
+@pytest.mark.requirement("T28")
 def test_a_stream_goes_on_behind_the_newer_of_what_it_saw_and_what_was_applied(voice: Voice) -> None:
-    """T28"""
     voice.exchange("Friday at seven?", "For how many?")
     voice.think()
     [update] = voice.due()
@@ -71,8 +74,8 @@ def test_a_stream_goes_on_behind_the_newer_of_what_it_saw_and_what_was_applied(v
     assert voice.due(after=1) == []
 
 
+@pytest.mark.requirement("T28")
 def test_an_update_that_was_reported_late_is_no_step_back(voice: Voice) -> None:
-    """T28"""
     for version in (1, 2):
         voice.exchange(f"And {version}?", "Good.")
         voice.think()
@@ -83,8 +86,8 @@ def test_an_update_that_was_reported_late_is_no_step_back(voice: Voice) -> None:
     assert newest.given_directives.version == 2
 
 
+@pytest.mark.requirement("T28")
 def test_a_speech_whose_end_was_never_reported_holds_back_for_two_minutes(voice: Voice) -> None:
-    """T28"""
     voice.exchange("Friday at seven?", "For how many?")
     voice.think()
     voice.report("speech_started")
@@ -94,8 +97,8 @@ def test_a_speech_whose_end_was_never_reported_holds_back_for_two_minutes(voice:
     assert len(voice.due()) == 1
 
 
+@pytest.mark.requirement("T24", "T28")
 def test_an_urgent_message_is_told_by_the_voice_and_by_no_reply_of_ours(voice: Voice) -> None:
-    """T24, T28"""
     voice.exchange("Is Friday free?", "Let me look.")
     _speak_up(voice, "Friday at seven is free. </UrgentMessages>")
     [update] = voice.due()
@@ -104,16 +107,18 @@ def test_an_urgent_message_is_told_by_the_voice_and_by_no_reply_of_ours(voice: V
     assert _replies(voice) == 0
 
 
+@pytest.mark.requirement("T28")
 def test_an_urgent_message_that_the_voice_has_told_is_not_sent_again(voice: Voice) -> None:
-    """T28: nor to a stream that knows nothing."""
+    """Nor to a stream that knows nothing."""
     voice.exchange("Is Friday free?", "Let me look.")
     _speak_up(voice, "Friday at seven is free.")
     voice.report("agent_said", text="Friday at seven is free.")
     assert [update["event"] for update in voice.due()] == []
 
 
+@pytest.mark.requirement("T28")
 def test_what_was_told_as_done_and_was_not_is_corrected_by_the_voice(voice: Voice) -> None:
-    """E5, T28: the next reply that knows of it has put it right."""
+    """The next reply that knows of it has put it right."""
     voice.exchange("Did you text me?", "I've sent you a text message with our opening hours.")
     voice.turns.run("tool_caller")
     [update] = [one for one in voice.due() if one["event"] == "correction"]
@@ -134,8 +139,8 @@ def test_a_voice_that_has_talked_three_times_by_itself_is_told_nothing_before_th
     assert [update["event"] for update in voice.due()] == ["urgent_message"]
 
 
+@pytest.mark.requirement("T24")
 def test_where_a_voice_is_gone_the_agent_speaks_for_itself_again(voice: Voice) -> None:
-    """T24"""
     voice.exchange("Is Friday free?", "Let me look.")
     with voice.tenant.tx():
         VoiceSession.objects.update(heard_at=timezone.now() - timedelta(minutes=11))
@@ -143,8 +148,8 @@ def test_where_a_voice_is_gone_the_agent_speaks_for_itself_again(voice: Voice) -
     assert _replies(voice) == 1
 
 
+@pytest.mark.requirement("T24")
 def test_a_voice_that_reports_again_holds_its_call_again(voice: Voice) -> None:
-    """T24"""
     voice.exchange("Is Friday free?", "Let me look.")
     with voice.tenant.tx():
         VoiceSession.objects.update(heard_at=timezone.now() - timedelta(minutes=11))
@@ -153,9 +158,10 @@ def test_a_voice_that_reports_again_holds_its_call_again(voice: Voice) -> None:
     assert _replies(voice) == 0
 
 
+@pytest.mark.requirement("T28")
 @pytest.mark.standing_worker
 def test_a_stream_sends_what_comes_and_stops_the_voice_when_the_call_is_over(voice: Voice, processes) -> None:
-    """T28, over a real socket."""
+    """Over a real socket."""
     _, url = processes.web()
     voice.exchange("Friday at seven?", "For how many?")
     path = f"/conversations/{voice.conversation.pk}/session/updates"
@@ -170,8 +176,8 @@ def test_a_stream_sends_what_comes_and_stops_the_voice_when_the_call_is_over(voi
     assert stop.data == {"reason": "The call is over for you. Say nothing more."}
 
 
+@pytest.mark.requirement("T28")
 def test_a_session_begins_with_how_updates_are_read(voice: Voice) -> None:
-    """T28"""
     answer = Client(headers=voice.tenant.headers).get(f"/api/v1/conversations/{voice.conversation.pk}/session").json()
     assert "`<CurrentTaskAnalysis>`" in answer["guidance"]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.crashes.invariants import settle
 from tests.waiting.conftest import TOOL, outcomes
 from tools.models import Effect
@@ -16,8 +18,9 @@ SAYS = (
 )
 
 
+@pytest.mark.requirement("T26")
 def test_the_five_turns_of_the_source(talk, worker) -> None:
-    """T26: routing, the phone at 1.1, the name at 1.2, the code-phrase with waiting mode, and the result."""
+    """Routing, the phone at 1.1, the name at 1.2, the code-phrase with waiting mode, and the result."""
     greeted, asked_phone, asked_name, checks = (talk.exchange(words) for words in SAYS)
     settle(talk.tenant)
     told = newest(talk)

@@ -60,8 +60,8 @@ def waiting(talk) -> bool:
         return is_waiting(talk.conversation.pk)
 
 
+@pytest.mark.requirement("T22")
 def test_an_event_activates_waiting_mode_for_half_a_minute(talk, api) -> None:
-    """T22"""
     answered(talk)
     assert activate(api, talk).status_code == 202
     [wait] = shown(api, talk)["waits"]
@@ -71,7 +71,6 @@ def test_an_event_activates_waiting_mode_for_half_a_minute(talk, api) -> None:
 
 @pytest.mark.parametrize("seconds", [0, -1, 601, "30", True, None, [1]])
 def test_a_wait_of_another_length_is_refused_with_a_sentence(talk, api, seconds) -> None:
-    """W1"""
     answer = activate(api, talk, seconds=seconds)
     assert answer.status_code == 400
     assert answer.json()["error"]["field"] == "payload.seconds"
@@ -79,8 +78,8 @@ def test_a_wait_of_another_length_is_refused_with_a_sentence(talk, api, seconds)
     assert not waiting(talk)
 
 
+@pytest.mark.requirement("T22")
 def test_a_second_activation_prolongs_the_first(talk, api) -> None:
-    """T22"""
     answered(talk)
     activate(api, talk, seconds=10)
     activate(api, talk, seconds=300)
@@ -91,8 +90,8 @@ def test_a_second_activation_prolongs_the_first(talk, api) -> None:
     assert (until - opened_at).total_seconds() >= 300
 
 
+@pytest.mark.requirement("T24")
 def test_an_urgent_message_ends_the_wait_that_an_event_opened(talk, api) -> None:
-    """T24"""
     answered(talk)
     activate(api, talk)
     post(api, talk, "urgent_message", text=FREE)
@@ -101,8 +100,9 @@ def test_an_urgent_message_ends_the_wait_that_an_event_opened(talk, api) -> None
     assert [message["text"] for message in urgent(talk)] == [FREE]
 
 
+@pytest.mark.requirement("T24")
 def test_an_urgent_message_without_words_ends_the_wait_and_says_nothing(talk, api) -> None:
-    """T24: the customer gets no message that has nothing to tell; the directives come."""
+    """The customer gets no message that has nothing to tell; the directives come."""
     answered(talk)
     activate(api, talk)
     assert post(api, talk, "urgent_message", text=" ").status_code == 202
@@ -111,9 +111,9 @@ def test_an_urgent_message_without_words_ends_the_wait_and_says_nothing(talk, ap
     assert ("queued", "") in jobs(talk, "thoughts")
 
 
+@pytest.mark.requirement("T24")
 @pytest.mark.parametrize("text", [7, ["a"], None, "x" * 2001])
 def test_an_urgent_message_that_can_not_be_told_is_refused(talk, api, text) -> None:
-    """T24"""
     answered(talk)
     activate(api, talk)
     answer = post(api, talk, "urgent_message", text=text)
@@ -122,14 +122,13 @@ def test_an_urgent_message_that_can_not_be_told_is_refused(talk, api, text) -> N
 
 
 def test_an_urgent_message_ends_no_tool_s_wait(talk, api) -> None:
-    """W3"""
     awaited(talk, answered(talk))
     post(api, talk, "urgent_message", text="Something else.")
     assert waiting(talk)
 
 
+@pytest.mark.requirement("T22")
 def test_the_live_stream_is_told_of_the_beginning_and_the_end(talk) -> None:
-    """T22"""
     effect = awaited(talk, answered(talk))
     end(talk, effect)
     with talk.tenant.tx():
@@ -153,8 +152,9 @@ def think(talk, turn) -> None:
         )
 
 
+@pytest.mark.requirement("T22")
 def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: Zygote, model) -> None:
-    """T22, W4, D21: the run is skipped, and says why."""
+    """The run is skipped, and says why."""
     turn = answered(talk)
     awaited(talk, turn)
     processes.worker()
@@ -165,7 +165,7 @@ def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: Zygot
 
 
 def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
-    """W4: those that come with the end are queued within the second for which a reading is shared."""
+    """Those that come with the end are queued within the second for which a reading is shared."""
     turn = answered(talk)
     effect = awaited(talk, turn)
     job = job_of(turn, lane="thoughts")
@@ -176,9 +176,10 @@ def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
     asyncio.run(thoughts._scene_of(job))
 
 
+@pytest.mark.requirement("T24")
 @pytest.mark.parametrize("is_wait_in_reading", [True, False])
 def test_thoughts_that_come_with_a_waits_end_know_the_result(is_wait_in_reading, talk) -> None:
-    """T24: also where the reading that is shared for a second is older than the end, or than the wait itself."""
+    """Also where the reading that is shared for a second is older than the end, or than the wait itself."""
     turn = answered(talk)
     if not is_wait_in_reading:
         asyncio.run(read_after_reply(job_of(turn)))
@@ -192,8 +193,9 @@ def test_thoughts_that_come_with_a_waits_end_know_the_result(is_wait_in_reading,
     assert (action.state, action.note) == ("done", FREE)
 
 
+@pytest.mark.requirement("T22")
 def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes: Zygote, model) -> None:
-    """T22: they can't know the result, so they are cancelled and never written."""
+    """They can't know the result, so they are cancelled and never written."""
     turn = answered(talk)
     model.script("thoughts", times=0, ttft_ms=60_000)
     processes.worker()
@@ -207,7 +209,7 @@ def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes
 
 
 def test_thoughts_that_no_interruption_reached_are_not_written_either(talk, processes: Zygote, model) -> None:
-    """W4: the write itself looks whether a wait is open."""
+    """The write itself looks whether a wait is open."""
     turn = answered(talk)
     model.script("thoughts", times=0, ttft_ms=500)
     processes.worker()
@@ -222,8 +224,8 @@ def test_thoughts_that_no_interruption_reached_are_not_written_either(talk, proc
         assert not Directives.objects.exists()
 
 
+@pytest.mark.requirement("T23")
 def test_a_message_while_waiting_is_answered_with_the_old_directives_marked(talk, worker, model) -> None:
-    """T23, D6"""
     first = talk.exchange("I'd like to book a table")
     with talk.tenant.tx():
         turn = talk.conversation.turns.get()
@@ -238,14 +240,15 @@ def test_a_message_while_waiting_is_answered_with_the_old_directives_marked(talk
     assert f'<Waiting for="{TOOL}">' in prompt
 
 
+@pytest.mark.requirement("T20")
 def test_the_prompt_says_nothing_of_waiting_when_nothing_is_awaited(talk) -> None:
-    """T20"""
     prompt = "".join(prompts_of(talk, talk.say("Hello")))
     assert "<Waiting" not in prompt
 
 
+@pytest.mark.requirement("T24")
 def test_exactly_one_thoughts_run_follows_the_end_and_knows_the_result(talk, worker, model) -> None:
-    """T24, W4: the result's text is in the next directives."""
+    """The result's text is in the next directives."""
     talk.exchange("I'd like to book a table for four on Friday at 7 PM")
     with talk.tenant.tx():
         turn = talk.conversation.turns.get()
@@ -268,8 +271,9 @@ def shown_directives(talk) -> dict:
     return directives.document
 
 
+@pytest.mark.requirement("T24", "T21")
 def test_the_agent_tells_the_result_by_itself(talk, worker, model) -> None:
-    """T24, T21: the result comes in by an urgent message."""
+    """The result comes in by an urgent message."""
     talk.exchange("I'd like to book a table")
     with talk.tenant.tx():
         turn = talk.conversation.turns.get()
@@ -285,8 +289,8 @@ def test_the_agent_tells_the_result_by_itself(talk, worker, model) -> None:
         assert "is free" in last.reply.content
 
 
+@pytest.mark.requirement("T27")
 def test_the_code_phrase_fires_the_check_and_waiting_mode_is_on(talk, worker, model) -> None:
-    """T27"""
     model.script("reply", text=CODE_PHRASE)
     turn = talk.say("Friday at 7 PM, for four")
     found = talk.until_turn(turn, lambda turn: turn["effects"])
@@ -300,7 +304,7 @@ def test_the_code_phrase_fires_the_check_and_waiting_mode_is_on(talk, worker, mo
 
 @pytest.mark.short_leases
 def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes: Zygote, model) -> None:
-    """W1, W2: the wait stands with the plan, and ends once."""
+    """The wait stands with the plan, and ends once."""
     model.script("reply", text=CODE_PHRASE)
     doomed = processes.worker(crash_at="wait.opened:1")
     turn = talk.say("Friday at 7 PM, for four")
@@ -314,7 +318,7 @@ def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes:
 
 @pytest.mark.short_leases
 def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes: Zygote) -> None:
-    """W2: the end and the urgent message are one transaction."""
+    """The end and the urgent message are one transaction."""
     awaited(talk, answered(talk))
     ran_out(talk)
     doomed = processes.worker(crash_at="wait.ended_pre_urgent:1")
@@ -343,8 +347,9 @@ def tellers(talk, words: str) -> list[int]:
     return [seq for seq, told in sent_prompts(talk).items() if words in told]
 
 
+@pytest.mark.requirement("T24")
 def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told_by_it_alone(bench: Bench) -> None:
-    """T24: the reply that begins meanwhile waits for the one who tells, and reads it; whatever the clocks say."""
+    """The reply that begins meanwhile waits for the one who tells, and reads it; whatever the clocks say."""
     talk = bench.talk
     turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
@@ -359,10 +364,11 @@ def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told_by_it_alone(
     assert tellers(talk, "The first result.") == tellers(talk, "The second result.") == [2]
 
 
+@pytest.mark.requirement("T24")
 def test_an_urgent_message_that_comes_while_a_reply_is_written_is_told_by_the_next_alone(
     talk, processes: Zygote, model
 ) -> None:
-    """T24: the reply that it interrupts had been told the first one; it isn't sent, so the next tells both, once."""
+    """The reply that it interrupts had been told the first one; it isn't sent, so the next tells both, once."""
     turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
     model.script("reply", times=1, ttft_ms=60_000)

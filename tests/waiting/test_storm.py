@@ -1,4 +1,4 @@
-"""A thousand waits, ended by results that come, come twice, come late or never, while sweeps race with them (W1-W3)."""
+"""A thousand waits, ended by results that come, come twice, come late or never, while sweeps race with them."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ def waiting(talk) -> bool:
         return is_waiting(talk.conversation.pk)
 
 
+@pytest.mark.requirement("T22")
 def test_a_conversation_shows_what_it_waits_for(talk, api) -> None:
-    """T22"""
     effect = awaited(talk, answered(talk))
     found = shown(api, talk)
     assert found["waiting"] is True
@@ -43,23 +43,22 @@ def test_a_conversation_shows_what_it_waits_for(talk, api) -> None:
 
 
 def test_a_wait_is_over_at_its_end_with_nobody_there_to_end_it(talk, api) -> None:
-    """W1: no worker runs, and no sweep."""
+    """No worker runs, and no sweep."""
     awaited(talk, answered(talk))
     ran_out(talk)
     assert shown(api, talk)["waiting"] is False
 
 
 def test_a_wait_is_at_most_ten_minutes_long(talk) -> None:
-    """W1"""
     awaited(talk, answered(talk), seconds=86_400)
     with talk.tenant.tx():
         wait = Wait.objects.get()
     assert (wait.until - wait.opened_at).total_seconds() == MAX_SECONDS
 
 
+@pytest.mark.requirement("T24")
 @pytest.mark.parametrize("outcome", [WaitOutcome.RESULT, WaitOutcome.FAILURE])
 def test_a_result_ends_the_wait_and_makes_the_agent_speak(talk, outcome) -> None:
-    """W2, T24"""
     effect = awaited(talk, answered(talk))
     assert end(talk, effect, outcome=outcome)
     assert not waiting(talk)
@@ -69,14 +68,12 @@ def test_a_result_ends_the_wait_and_makes_the_agent_speak(talk, outcome) -> None
 
 
 def test_a_result_that_comes_twice_ends_it_once(talk) -> None:
-    """W2"""
     effect = awaited(talk, answered(talk))
     assert [end(talk, effect), end(talk, effect)] == [True, False]
     assert len(urgent(talk)) == 1
 
 
 def test_a_sweep_ends_what_ran_out_and_says_that_it_takes_longer(talk) -> None:
-    """W2"""
     awaited(talk, answered(talk))
     ran_out(talk)
     end_overdue_waits()
@@ -85,14 +82,12 @@ def test_a_sweep_ends_what_ran_out_and_says_that_it_takes_longer(talk) -> None:
 
 
 def test_a_sweep_ends_nothing_before_its_time(talk) -> None:
-    """W1"""
     awaited(talk, answered(talk))
     end_overdue_waits()
     assert waiting(talk)
 
 
 def test_a_sweep_ends_one_wait_and_leaves_the_other(talk) -> None:
-    """W1, W5"""
     turn = answered(talk)
     awaited(talk, turn)
     ran_out(talk)
@@ -103,7 +98,6 @@ def test_a_sweep_ends_one_wait_and_leaves_the_other(talk) -> None:
 
 
 def test_eight_sweeps_and_a_result_at_once_end_a_wait_once(talk) -> None:
-    """W2"""
     effect = awaited(talk, answered(talk))
     ran_out(talk)
     start = Barrier(9)
@@ -123,7 +117,6 @@ def test_eight_sweeps_and_a_result_at_once_end_a_wait_once(talk) -> None:
 
 
 def test_a_late_result_ends_no_newer_wait(talk) -> None:
-    """W3"""
     turn = answered(talk)
     late = awaited(talk, turn)
     ran_out(talk)
@@ -135,7 +128,6 @@ def test_a_late_result_ends_no_newer_wait(talk) -> None:
 
 
 def test_a_late_result_is_told_once_as_late(talk) -> None:
-    """W3"""
     effect = awaited(talk, answered(talk))
     ran_out(talk)
     end_overdue_waits()
@@ -144,7 +136,6 @@ def test_a_late_result_is_told_once_as_late(talk) -> None:
 
 
 def test_the_conversation_waits_until_both_tools_have_answered(talk) -> None:
-    """W5"""
     turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
     end(talk, one, outcome=WaitOutcome.FAILURE, told="It failed.")
@@ -155,7 +146,6 @@ def test_the_conversation_waits_until_both_tools_have_answered(talk) -> None:
 
 
 def test_two_results_at_once_are_told_in_one_turn(talk) -> None:
-    """W5"""
     turn = answered(talk)
     one, other = awaited(talk, turn), awaited(talk, turn)
     end(talk, one)
@@ -165,7 +155,6 @@ def test_two_results_at_once_are_told_in_one_turn(talk) -> None:
 
 
 def test_two_waits_that_run_out_together_are_told_in_one_turn(talk) -> None:
-    """W5"""
     turn = answered(talk)
     awaited(talk, turn)
     awaited(talk, turn)
@@ -181,7 +170,6 @@ def test_nobody_waits_for_an_effect_without_a_wait(talk) -> None:
 
 
 def test_a_closed_conversation_s_wait_ends_and_nobody_speaks(talk) -> None:
-    """W2"""
     effect = awaited(talk, answered(talk))
     with talk.tenant.tx():
         Conversation.objects.update(status="ended")
@@ -191,7 +179,7 @@ def test_a_closed_conversation_s_wait_ends_and_nobody_speaks(talk) -> None:
 
 
 def test_an_agent_that_has_talked_enough_is_told_and_gets_its_directives(talk) -> None:
-    """W4: nothing more fires by itself, yet exactly one thoughts run follows the end."""
+    """Nothing more fires by itself, yet exactly one thoughts run follows the end."""
     turn = answered(talk)
     for _ in range(3):
         own = awaited(talk, turn)
@@ -212,8 +200,8 @@ def finish_newest_turn(talk) -> None:
         Job.objects.filter(subject_id=talk.conversation.pk).update(state="done")
 
 
+@pytest.mark.requirement("N12")
 def test_no_one_asks_whether_the_customer_is_still_there_while_they_wait_for_us(talk) -> None:
-    """N12"""
     turn = answered(talk)
     with talk.tenant.tx():
         Conversation.objects.update(follow_up_at="2026-01-01T00:00Z")

@@ -1,4 +1,4 @@
-"""Every page of every model in the admin: nothing of another tenant, and no fact to change (S5). Nothing is written here."""
+"""Every page of every model in the admin: nothing of another tenant, and no fact to change. Nothing is written here."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_no_search_or_filter_finds_another_tenants_row(model: Any, owner: Reader
 @by_model
 @pytest.mark.parametrize("query", ["organization__id__exact=1", "id__startswith=a"])
 def test_a_list_is_not_narrowed_by_a_column_that_it_does_not_offer(model: Any, query: str, owner: Reader) -> None:
-    """Row 22: `?organization__id__exact=…`, and guessing at the letters of an id."""
+    """`?organization__id__exact=…`, and guessing at the letters of an id."""
     assert owner.get(f"{address(model, 'changelist')}?{query}").status_code == 400
 
 
@@ -118,7 +118,7 @@ def test_a_list_is_not_narrowed_by_a_column_that_it_does_not_offer(model: Any, q
     ],
 )
 def test_a_list_is_not_narrowed_by_a_guess(query: str, owner: Reader) -> None:
-    """Row 22, with what the framework alone decides, whatever the table."""
+    """Also with filters that the framework alone decides on, whatever the table."""
     assert owner.get(f"{address(ApiKey, 'changelist')}?{query}").status_code == 400
 
 

@@ -1,4 +1,4 @@
-"""What an edited POST, an action and the history do with another tenant in the admin: nothing (S5)."""
+"""What an edited POST, an action and the history do with another tenant in the admin: nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_bulk_action_does_nothing_to_another_tenants_key(owner: Client, ours: 
 
 @pytest.mark.parametrize("model", [Attribute, ApiKey])
 def test_an_edited_post_cannot_name_another_tenants_project(model: Any, owner: Client, theirs: Filled) -> None:
-    """Row 22: a foreign key in a raw POST."""
+    """A foreign key in a raw POST."""
     form = {"project": str(theirs.tenant.project.pk), "name": "x", "key": "x", "type": "str", "text": "x"}
     response = owner.post(address(model, "add"), {**form, "scopes": ["read"]})
     assert "Select a valid choice" in response.content.decode()

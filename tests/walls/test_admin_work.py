@@ -70,7 +70,6 @@ def add_job(tenant: Tenant, *, state: State, lane: str = "observer") -> Job:
 
 
 def test_a_secret_is_never_shown(owner: Client, tenant: Tenant) -> None:
-    """S4"""
     row = secret_of(tenant)
     for page in (address(Attribute, "changelist"), address(Attribute, "change", row.pk)):
         text = owner.get(page).content.decode()
@@ -124,14 +123,13 @@ def test_a_keys_digest_is_never_shown(owner: Client, tenant: Tenant) -> None:
 
 
 def test_a_wrong_boolean_is_refused_with_what_would_be_right(owner: Client, tenant: Tenant) -> None:
-    """Row 21: `"ture"`."""
+    """`"ture"`."""
     form = {"project": tenant.project.pk, "key": "k", "type": "bool", "text": "ture"}
     assert "must be True or False" in errors_of(owner.post(address(Attribute, "add"), form))
 
 
 @pytest.mark.parametrize("text", ["{", '"\\u0000"', "NaN", "[" * 100_000, ""])
 def test_json_that_cannot_be_kept_is_refused(text: str, owner: Client, tenant: Tenant) -> None:
-    """Row 21"""
     form = {"project": tenant.project.pk, "key": "k", "type": "json", "text": text}
     assert "be kept as JSON" in errors_of(owner.post(address(Attribute, "add"), form))
 

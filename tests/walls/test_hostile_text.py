@@ -1,4 +1,4 @@
-"""Whatever stands in a field stands on a page as its text: no markup is made of it (threat row 21)."""
+"""Whatever stands in a field stands on a page as its text: no markup is made of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The permission table, run for every kind of caller and for the other tenant (API1, API5)."""
+"""The permission table, run for every kind of caller and for the other tenant."""
 
 from __future__ import annotations
 

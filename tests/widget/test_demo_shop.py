@@ -99,8 +99,9 @@ def test_the_first_project_is_the_one_that_is_entered(demo: UUID) -> None:
         assert [source.project_id for source in Source.objects.filter(kind=KIND)] == [shop.pk]
 
 
+@pytest.mark.requirement("W05")
 def test_the_page_signs_clara_in_and_out(demo: UUID) -> None:
-    """W05: by a token in the script's own line, and by none."""
+    """By a token in the script's own line, and by none."""
     out, signed_in = (Client().get("/demo/shop", query).content.decode() for query in ({}, {"as": "clara"}))
     assert "data-shopper" not in out
     assert "Sign in as Clara" in out
@@ -115,8 +116,9 @@ def test_everything_that_was_ordered_stands_on_the_page(demo: UUID) -> None:
             assert f"<b>{name}</b><span>€ {price}</span>" in page
 
 
+@pytest.mark.requirement("W04")
 def test_the_store_answers_as_woocommerce_documents(demo: UUID) -> None:
-    """W04: the customer's own, the newest first; of another customer nothing."""
+    """The customer's own, the newest first; of another customer nothing."""
     connection = connection_of(demo)
     found = ask(connection, customer=CLARA.wp_user_id).json()
     assert [order["number"] for order in found] == ["1043", "1038", "1016"]
@@ -141,7 +143,7 @@ def test_the_store_is_closed_to_others_and_where_there_is_no_demo(demo: UUID, se
 
 
 def test_the_guard_is_opened_to_the_demos_own_store_only(demo: UUID, tenant: Tenant, settings: Any) -> None:
-    """Threat row 7: no other address of this machine, for nobody else's request, and none at all without the demo."""
+    """No other address of this machine, for nobody else's request, and none at all without the demo."""
     settings.BASE_URL = "http://127.0.0.1:8000"
     assert demo_targets(store_url()) == ["127.0.0.1:8000"]
     for other in ("http://127.0.0.1:8000", "http://127.0.0.1:8000/demo/shop/..", "http://127.0.0.1:8001/demo/shop"):
@@ -182,8 +184,9 @@ def served() -> Iterator[str]:
     thread.join()
 
 
+@pytest.mark.requirement("W04")
 def test_its_agent_finds_the_orders_wherever_the_product_has_moved_to(demo: UUID, served: str, settings: Any) -> None:
-    """W04: through the guard, at the address that the product has now; not any more once there is no demo."""
+    """Through the guard, at the address that the product has now; not any more once there is no demo."""
     settings.BASE_URL = served
     connection = connection_of(demo)
     assert connection.settings.server == f"{served}/demo/shop"

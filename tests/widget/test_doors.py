@@ -1,4 +1,4 @@
-"""The widget's doors: whose pages may ask, and whom a visitor's token lets in (design section 6)."""
+"""The widget's doors: whose pages may ask, and whom a visitor's token lets in."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from tests.widget.conftest import SHOP, Placed, Visitor, place_widget, refusal
 DOORS = (("POST", "session"), ("POST", "messages"), ("GET", "events"), ("POST", "person"))
 
 
+@pytest.mark.requirement("W13")
 def test_a_session_tells_the_page_how_the_agent_looks_and_stores_nothing(placed: Placed) -> None:
-    """W13: the capabilities are the server's; whoever only looks at a page leaves no row."""
+    """The capabilities are the server's; whoever only looks at a page leaves no row."""
     answer = Visitor(placed).open()
     assert answer["Access-Control-Allow-Origin"] == SHOP
     assert answer.json()["conversation"] is None
@@ -35,7 +36,7 @@ def test_a_session_tells_the_page_how_the_agent_looks_and_stores_nothing(placed:
 
 
 def test_a_page_that_the_business_has_not_named_is_refused(visitor: Visitor) -> None:
-    """Threat row 22: at every door, and its browser is told nothing, for the answer allows no origin."""
+    """At every door, and its browser is told nothing, for the answer allows no origin."""
     near = ("https://shop.example.evil.example", "http://shop.example", "https://shop.example:8443", "null")
     cases = {**dict.fromkeys(("https://evil.example", *near), "origin_not_allowed"), "": "origin_missing"}
     for method, door in DOORS:
@@ -92,7 +93,7 @@ def test_a_token_that_we_did_not_sign_opens_nothing(visitor: Visitor) -> None:
 
 
 def test_a_token_of_another_project_is_refused(visitor: Visitor, stranger: Tenant) -> None:
-    """Threat row 22: signed by us, for somebody else's widget."""
+    """Signed by us, for somebody else's widget."""
     theirs = Visitor(place_widget(stranger), token=visitor.token)
     assert refusal(theirs.say("Hello"), 401) == "visitor_unknown"
 
@@ -122,7 +123,7 @@ def test_a_conversation_begins_with_the_first_message_and_is_found_again(visitor
 
 
 def test_the_same_message_twice_counts_once(visitor: Visitor, placed: Placed) -> None:
-    """M1: a script that got no answer asks again under the same key."""
+    """A script that got no answer asks again under the same key."""
     answers = [visitor.say("Hello", **{"Idempotency-Key": "k1"}).json() for _ in range(2)]
     assert answers[0] == answers[1]
     with placed.tenant.tx():

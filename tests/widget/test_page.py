@@ -132,7 +132,7 @@ def test_a_switch_takes_it_from_every_page_at_once(placed: Placed) -> None:
 
 
 def test_the_secret_is_shown_once_and_stored_where_nobody_reads_it(tenant: Tenant) -> None:
-    """S4: not on the page, not in the row, not in the trail."""
+    """Not on the page, not in the row, not in the trail."""
     save(tenant)
     owner = member(tenant.owner)
     shown = text(owner.post(reverse("widget_secret", args=[tenant.project.slug]), follow=True))
@@ -176,8 +176,8 @@ def standing(tenant: Tenant) -> Widget:
         return Widget.objects.get()
 
 
+@pytest.mark.requirement("L09")
 def test_what_two_change_in_different_fields_is_both_kept(tenant: Tenant) -> None:
-    """L09"""
     save(tenant)
     seen = seen_by(tenant)
     save(tenant, origins="https://other.example", theme__greeting="Salve!")
@@ -187,8 +187,9 @@ def test_what_two_change_in_different_fields_is_both_kept(tenant: Tenant) -> Non
     assert widget.theme["brand"] == "#2b4acb"
 
 
+@pytest.mark.requirement("L09")
 def test_what_two_change_in_the_same_field_is_shown_and_not_saved(tenant: Tenant) -> None:
-    """L09: a second save stands, with the rest of what the other changed."""
+    """A second save stands, with the rest of what the other changed."""
     save(tenant)
     seen = seen_by(tenant)
     save(tenant, theme__greeting="Salve!", theme__position="right")
@@ -203,9 +204,9 @@ def test_what_two_change_in_the_same_field_is_shown_and_not_saved(tenant: Tenant
     assert standing(tenant).theme["greeting"] == "Buongiorno!"
 
 
+@pytest.mark.requirement("L09")
 @pytest.mark.parametrize("nonsense", ["", "x", "[1]", '{"sites": 3}', "[" * 10_000])
 def test_a_form_that_does_not_say_what_it_began_with_saves_over_nobody(tenant: Tenant, nonsense: str) -> None:
-    """L09"""
     save(tenant)
     assert save(tenant, seen=nonsense, theme__greeting="Salve!").status_code == 409
     assert standing(tenant).theme["greeting"] == "Ciao!"

@@ -1,4 +1,4 @@
-"""Many first messages at once, through the widget's door and the portal's: one conversation (M10, C7)."""
+"""Many first messages at once, through the widget's door and the portal's: one conversation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def numbers(tenant: Tenant) -> list[int]:
 
 
 def test_fifty_first_messages_of_a_visitor_are_one_conversation(placed: Placed, visitor: Visitor) -> None:
-    """C7: each is stored once, in an order without gaps."""
+    """Each is stored once, in an order without gaps."""
     said = at_once(lambda number: Visitor(placed, token=visitor.token).say(f"Message {number}"))
     assert said == [202] * MANY
     assert numbers(placed.tenant) == list(range(1, MANY + 1))
@@ -62,7 +62,7 @@ def test_fifty_first_messages_of_a_visitor_are_one_conversation(placed: Placed, 
 
 
 def test_fifty_messages_after_the_end_of_a_conversation_are_one_new_one(placed: Placed, visitor: Visitor) -> None:
-    """C7: where the last conversation is over, all of them begin the same next one."""
+    """Where the last conversation is over, all of them begin the same next one."""
     visitor.say("Hello")
     with placed.tenant.tx():
         Conversation.objects.update(status=ConversationStatus.TRANSFERRED)
@@ -71,7 +71,6 @@ def test_fifty_messages_after_the_end_of_a_conversation_are_one_new_one(placed: 
 
 
 def test_fifty_first_messages_on_the_customers_page_are_one_conversation(tenant: Tenant) -> None:
-    """C7, D25."""
     with tenant.tx():
         call = start_conversation(tenant.project, channel="phone", external_id="ada", known={}, metadata={})
         Conversation.objects.update(status=ConversationStatus.ENDED)

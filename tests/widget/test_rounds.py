@@ -1,4 +1,4 @@
-"""What Redis has not told a stream, the database does: one look for all streams of a tenant (M11)."""
+"""What Redis has not told a stream, the database does: one look for all streams of a tenant."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def _all_wait(count: int) -> bool:
 
 
 def test_what_was_not_told_is_seen_all_the_same(tenant: Tenant, stranger: Tenant) -> None:
-    """M11: in conversations of one tenant and of another."""
+    """In conversations of one tenant and of another."""
     asyncio.run(heard([begin(tenant, "ada"), begin(tenant, "bob"), begin(stranger, "eve")], "Here I am."))
 
 
 def test_a_chat_that_begins_on_another_page_is_seen_all_the_same(tenant: Tenant) -> None:
-    """D25, M11: by the pages of its customer, and by nobody else's."""
+    """By the pages of its customer, and by nobody else's."""
     first, other = begin(tenant, "ada"), begin(tenant, "eve")
 
     async def wait_for_it() -> None:
@@ -106,7 +106,7 @@ async def _begun(conversation: Conversation) -> bool:
 
 
 def test_a_page_with_a_chat_is_told_of_the_one_that_takes_its_place(tenant: Tenant) -> None:
-    """D25, M11: on another page of the customer's, which shows what was said there until then."""
+    """On another page of the customer's, which shows what was said there until then."""
     chat = begin(tenant, "ada", Channel.PORTAL)
 
     async def wait_for_it() -> str:
@@ -142,7 +142,7 @@ def test_many_streams_of_a_tenant_are_one_look(tenant: Tenant, monkeypatch: pyte
 
 
 def test_an_outage_ends_no_stream(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """M11: the next round finds what the failed one didn't."""
+    """The next round finds what the failed one didn't."""
     failures: list[Exception] = [OperationalError("gone"), ValueError("a bug")]
 
     def failing(*place: Any) -> dict[UUID, Standing]:

@@ -18,8 +18,9 @@ FORBIDDEN = re.compile(
 )
 
 
+@pytest.mark.requirement("W12", "W13")
 def test_the_script_is_smaller_than_25_kb_as_it_is_sent() -> None:
-    """W12, W13: with all of its renderers and words."""
+    """With all of its renderers and words."""
     answer = Client().get("/widget.js", headers={"Accept-Encoding": "gzip"})
     assert answer["Content-Encoding"] == "gzip"
     assert answer["Content-Type"] == "text/javascript; charset=utf-8"
@@ -43,7 +44,7 @@ def test_every_module_is_in_the_file_once() -> None:
 
 
 def test_no_module_can_make_markup_or_code_of_text() -> None:
-    """Threat row 21: what comes from a server or a person becomes text, and nothing is evaluated."""
+    """What comes from a server or a person becomes text, and nothing is evaluated."""
     found = {path.name: FORBIDDEN.findall(path.read_text()) for path in SOURCE.glob("*.js")}
     assert {name: uses for name, uses in found.items() if uses} == {}
 

@@ -1,4 +1,4 @@
-"""The shop's word for who is signed in: believed when it is signed as agreed, and never otherwise (W05, threat row 22)."""
+"""The shop's word for who is signed in: believed when it is signed as agreed, and never otherwise."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ def half(part: dict[str, Any]) -> str:
     return base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
 
 
+@pytest.mark.requirement("W05")
 def test_a_signed_in_shopper_is_the_customer_and_their_claims_stay_with_the_conversation(placed: Placed) -> None:
-    """W05: `shopper.wp_user_id`, name and e-mail; the persona is known by them."""
+    """`shopper.wp_user_id`, name and e-mail; the persona is known by them."""
     visitor = Visitor(placed)
     shopper = {"wp_user_id": "17", "name": "Clara", "email": "clara@example.com", "role": "admin"}
     assert visitor.open(shopper=placed.signed(shopper=shopper)).json()["shopper"] == {
@@ -46,7 +47,7 @@ def test_a_signed_in_shopper_is_the_customer_and_their_claims_stay_with_the_conv
 
 
 def test_a_secret_that_no_key_opens_signs_nobody_in_and_the_visitor_goes_on(placed: Placed, settings: Any) -> None:
-    """S2: after the operator's key was lost; the shop is told what to do."""
+    """After the operator's key was lost; the shop is told what to do."""
     token = placed.signed()
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     answer = Visitor(placed).open(shopper=token)
@@ -111,8 +112,9 @@ def test_a_new_secret_ends_the_old_one(placed: Placed) -> None:
     assert Visitor(placed).open(shopper=old).json()["shopper"]["refused"]["code"] == "shopper_forged"
 
 
+@pytest.mark.requirement("W05")
 def test_who_signs_in_while_they_talk_goes_on_talking(placed: Placed, visitor: Visitor) -> None:
-    """W05: asked to sign in for their orders, they do, and find their question answered in the same conversation."""
+    """Asked to sign in for their orders, they do, and find their question answered in the same conversation."""
     begun = visitor.say("Where is my order?").json()["conversation"]
     assert visitor.open(shopper=placed.signed()).json()["conversation"] == begun
     with placed.tenant.tx():
@@ -137,10 +139,11 @@ def test_a_shopper_is_signed_in_no_longer_than_the_shop_says(placed: Placed, mon
     assert browser.say("Hello").status_code == 401
 
 
+@pytest.mark.requirement("W05")
 def test_the_same_number_in_another_shop_is_another_shopper(
     placed: Placed, stranger: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """W05: what one writes is counted for that one."""
+    """What one writes is counted for that one."""
     counted: set[str] = set()
 
     def wait(bucket: str, *, per_minute: int) -> float:

@@ -1,4 +1,4 @@
-"""What a customer gets to see of the live stream, and what they don't (W11)."""
+"""What a customer gets to see of the live stream, and what they don't."""
 
 from __future__ import annotations
 
@@ -78,8 +78,9 @@ def told(turns: Turns, visitor: Visitor, placed: Placed) -> Visitor:
     return visitor
 
 
+@pytest.mark.requirement("W11")
 def test_a_customer_sees_what_was_said_and_shown_and_nothing_of_how(told: Visitor) -> None:
-    """W11: of a tool its name only; no directives, effects, jobs, and no error's inside."""
+    """Of a tool its name only; no directives, effects, jobs, and no error's inside."""
     seen = read(told, until="waiting", **{"Last-Event-ID": "0"})
     assert {frame["event"] for frame in seen} == {"message", "tool_call", "block", "turn", "waiting", "done"}
     for frame in seen:
@@ -91,8 +92,9 @@ def test_a_customer_sees_what_was_said_and_shown_and_nothing_of_how(told: Visito
     assert SECRET not in json.dumps(seen)
 
 
+@pytest.mark.requirement("W11")
 async def test_frames_that_were_told_together_are_looked_at_one_by_one() -> None:
-    """W11: what stands behind a token is no token."""
+    """What stands behind a token is no token."""
 
     async def together() -> AsyncGenerator[list[bytes], None]:
         hidden = stream.frame("directives", {"goal": SECRET}, event_id=1)
@@ -114,10 +116,11 @@ def test_a_reload_gets_all_that_was_said_with_its_blocks(told: Visitor) -> None:
     assert int(snapshot["id"]) == snapshot["data"]["last_seq"]
 
 
+@pytest.mark.requirement("W11")
 def test_who_comes_in_the_middle_of_a_turn_is_told_of_the_reply_to_come(
     turns: Turns, visitor: Visitor, placed: Placed
 ) -> None:
-    """W11: which turn, the tool that it waits for, and what it has shown so far; nothing once it is there."""
+    """Which turn, the tool that it waits for, and what it has shown so far; nothing once it is there."""
     turn_id = visitor.say("I want a person.").json()["turn"]["turn"]
     [before] = read(visitor, until="reset")
     assert before["data"]["writing"] == {"turn": turn_id, "tool": "", "blocks": []}
@@ -139,7 +142,7 @@ def test_who_comes_in_the_middle_of_a_turn_is_told_of_the_reply_to_come(
 
 
 def test_a_stream_goes_on_after_the_last_event_that_was_had(told: Visitor) -> None:
-    """M11: each later event once, in order."""
+    """Each later event once, in order."""
     seen = read(told, until="waiting", **{"Last-Event-ID": "0"})
     numbers = [int(frame["id"]) for frame in seen]
     assert numbers == sorted(set(numbers))
@@ -152,8 +155,9 @@ def test_a_place_that_is_unknown_begins_anew(told: Visitor) -> None:
     assert read(told, until="reset", **{"Last-Event-ID": "99999"})[0]["event"] == "reset"
 
 
+@pytest.mark.requirement("W03")
 def test_a_colleague_is_seen_by_the_first_name_and_the_agent_is_silent(told: Visitor, placed: Placed) -> None:
-    """W03: joined, then the answer; what the customer writes now starts no turn (M9)."""
+    """Joined, then the answer; what the customer writes now starts no turn."""
     owner = placed.tenant.owner
     owner.first_name = "Lucia"
     owner.save()
@@ -174,8 +178,9 @@ def test_a_colleague_is_seen_by_the_first_name_and_the_agent_is_silent(told: Vis
     assert owner.email not in json.dumps(snapshot)
 
 
+@pytest.mark.requirement("W03")
 def test_a_request_for_a_person_takes_the_lead(told: Visitor, placed: Placed) -> None:
-    """W03: the button's escalation, with how to reach the customer; each refusal names the field."""
+    """The button's escalation, with how to reach the customer; each refusal names the field."""
     [snapshot] = read(told, until="reset")
     offered = snapshot["data"]["messages"][1]["blocks"][0]["escalation"]
 
@@ -207,7 +212,7 @@ def test_a_stream_ends_after_a_while_so_that_whoever_was_let_in_is_looked_at_ane
 
 
 def test_a_members_stream_ends_after_a_while_too(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threat 13: who is removed from the organization reads on for as long."""
+    """Who is removed from the organization reads on for as long."""
     monkeypatch.setattr("conversations.api.live.LONGEST_SECONDS", -1)
     path = f"/api/v1/conversations/{turns.conversation.pk}/events?project={turns.tenant.project.slug}"
 
@@ -235,7 +240,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 def test_a_programs_stream_ends_soon_after_its_key(
     change: str, is_left_open: bool, turns: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Threat 13: a key that was revoked opens nothing, and what it had opened doesn't go on for ever."""
+    """A key that was revoked opens nothing, and what it had opened doesn't go on for ever."""
     monkeypatch.setattr("conversations.live.admission.LOOK_SECONDS", -1)
     monkeypatch.setattr(stream, "PING_SECONDS", (0.02, 0.02))
     tenant = turns.tenant

@@ -79,7 +79,7 @@ def kill(processes: Zygote, label: str) -> None:
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", POINTS)
 def test_two_kills_lose_nothing_and_double_nothing(label: str, runs: Runs, target: Target, processes: Zygote) -> None:
-    """T4, T6, T8: the first kill hits one todo, the second another, or the same one further on."""
+    """The first kill hits one todo, the second another, or the same one further on."""
     kind = prepare(runs, target)
     todos = [runs.approved(runs.todo(kind)) for _ in range(2)]
     for _ in todos:
@@ -95,7 +95,7 @@ def test_two_kills_lose_nothing_and_double_nothing(label: str, runs: Runs, targe
 def test_twenty_kills_lose_nothing_and_double_nothing(
     label: str, runs: Runs, target: Target, processes: Zygote
 ) -> None:
-    """T4, T6, T8: each kill hits another todo."""
+    """Each kill hits another todo."""
     kind, todos = prepare(runs, target), list[Todo]()
     for _ in range(20):
         todos.append(runs.approved(runs.todo(kind)))
@@ -106,8 +106,9 @@ def test_twenty_kills_lose_nothing_and_double_nothing(
     assert violations(runs, todos, target) == []
 
 
+@pytest.mark.requirement("L13")
 def test_an_approved_todo_is_picked_up_by_a_worker(runs: Runs, processes: Zygote) -> None:
-    """L13, T13: two workers, and one run."""
+    """Two workers, and one run."""
     processes.worker(queues="work")
     processes.worker(queues="work")
     todo = runs.approved(runs.frozen())
