@@ -28,15 +28,15 @@ from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
 from tests.api.documented import DocumentedClient
-from tests.authorities import share_authorities
-from tests.borrowed import demand_none_lost, watch_pools
-from tests.copies import Made, Mold
-from tests.emptying import empty_tenants
-from tests.handlers import share_middleware
+from tests.bypass_rls import past_walls
+from tests.connection_leaks import demand_none_lost, watch_pools
+from tests.flush import empty_tenants
 from tests.leases import end_leases
-from tests.past_walls import past_walls
 from tests.processes import ScriptedModel, Zygote, offline_model
 from tests.services import services
+from tests.shared_middleware import share_middleware
+from tests.shared_ssl_context import share_authorities
+from tests.tenant_factory import Made, Mold
 
 # Hashing that is meant to be slow would be most of what the tests do.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

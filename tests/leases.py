@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.past_walls import past_walls
+from tests.bypass_rls import past_walls
 
 
 def end_leases() -> None:

@@ -139,7 +139,7 @@ class Zygote:
         self._workers: list[Child] = []
         self._standing: Child | None = None
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.zygote"],
+            [sys.executable, "-m", "tests.fork_server"],
             cwd=ROOT,
             env={**os.environ, **env},
             stdin=subprocess.PIPE,

@@ -21,7 +21,7 @@ from projects.known_settings import KNOWN_SETTINGS, SETTING
 from projects.models import Attribute, Project
 from projects.models.attribute import AttributeType
 from tests.agent.conftest import Settings
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tools.builtin import builtin_tools
 from tools.catalogue import is_called

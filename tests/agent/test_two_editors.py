@@ -14,7 +14,7 @@ from projects.attributes import resolve_attributes, set_attribute
 from projects.merge import merge
 from tests.agent.conftest import Settings
 from tests.agent.controls import controls_of
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from todos import types
 from todos.models import TodoType

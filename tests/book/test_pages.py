@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from projects.models import Role, User
 from tests.api.test_customers import EXAMPLE
-from tests.between import meanwhile
 from tests.book.conftest import ADA, NOW, Desk, rome
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tools.book.opening import Opening
 from tools.book.pages.board import Board, board_of

@@ -21,8 +21,8 @@ from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, Route, expect, sync_playwright
 
+from tests.bypass_rls import past_walls
 from tests.conftest import Tenant, empty_database, make_tenant
-from tests.past_walls import past_walls
 from tests.processes import ScriptedModel, Zygote, until
 
 # Playwright's synchronous API runs a loop in this thread, which Django would take for an async view.

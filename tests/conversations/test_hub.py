@@ -17,7 +17,7 @@ from conversations.live.hub import Entry, hub
 from conversations.live.keys import channel_of
 from projects.ids import uuid7
 from projects.telling import tell
-from tests.hubs import close_hub
+from tests.live_hub import close_hub
 
 PATIENCE = 5
 BEGUN: Entry = {"type": "begun"}

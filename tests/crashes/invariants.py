@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from conversations.models import Conversation, Directives, Event, Message, Turn, TurnStatus
 from jobs.models import LIVE, Job, State
+from tests.bypass_rls import past_walls
 from tests.conftest import Tenant
-from tests.past_walls import past_walls
 from tests.processes import until
 from tools.models import Effect, EffectState
 

@@ -12,7 +12,7 @@ from projects.audit import Actor
 from projects.members import remove_member
 from projects.models import Member, Role, User
 from projects.services import create_project
-from tests.between import is_anybody_waiting
+from tests.concurrent import is_anybody_waiting
 from tests.conftest import Tenant
 from tests.conversations.threads import in_thread, until_waiting
 from tests.processes import until

@@ -23,7 +23,7 @@ from projects.sources import (
     to_connect_again,
     what_is_seen,
 )
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.integrations.twilio_server import FROM, SID, TOKEN
 

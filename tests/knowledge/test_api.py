@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from projects.models import Article
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 
 BASE = "/api/v1/knowledge"

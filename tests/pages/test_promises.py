@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from conversations.models import Channel
 from jobs.errors import WrongState
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from tools.models import EffectState, Promise, PromiseState

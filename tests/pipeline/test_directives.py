@@ -19,7 +19,7 @@ from conversations.skills.observer import Quality
 from conversations.skills.session import SessionContext, update_text
 from conversations.skills.thoughts import KeyDirectives
 from tests.pipeline.conftest import Talk, begin, job_of, last_prompt, prompts_of
-from tests.rings import rings
+from tests.reference_cycles import rings
 from tests.waiting.conftest import answered
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -6,7 +6,7 @@ import pytest
 
 from conversations.closing import close_silent_conversations
 from conversations.services import give_fields, post_message
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.sources.conftest import (
     CHEF,
     LUCIA,

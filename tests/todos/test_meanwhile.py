@@ -11,7 +11,7 @@ from django.http import Http404
 
 from projects.api.problem import ApiError
 from projects.models import Member, Role
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.conversations.threads import in_thread, until_waiting
 from tests.todos.conftest import REFUND, Desk
 from todos import rules, services, types

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from projects import crypto
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.checking.problem import DefinitionRefused

@@ -22,7 +22,7 @@ from conversations.services import start_conversation
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tests.conftest import Tenant
-from tests.hubs import close_hub
+from tests.live_hub import close_hub
 from tools.portal_links import PortalPlace
 
 PATIENCE = 20

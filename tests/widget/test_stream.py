@@ -21,7 +21,7 @@ from projects.models import ApiKey
 from projects.threads import in_db
 from tests.calls.conftest import turns
 from tests.calls.turns import Turns
-from tests.hubs import close_hub
+from tests.live_hub import close_hub
 from tests.widget.conftest import SHOP, Placed, Visitor, refusal
 
 __all__ = ["turns"]

@@ -35,8 +35,8 @@ from llm.structured import schema_of  # noqa: E402
 from projects.agent import time_zones  # noqa: E402
 from projects.compiled import CompiledValues  # noqa: E402
 from projects.tenancy import tenant_tx  # noqa: E402
-from tests.authorities import share_authorities  # noqa: E402
 from tests.book.guest import guest  # noqa: E402
+from tests.shared_ssl_context import share_authorities  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
 from tools.builtin import builtin_tools  # noqa: E402
 from tools.catalogue import words_of  # noqa: E402

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from tests.conftest import Tenant, _make
-from tests.copies import ID, MOMENT, Made, Mold, rows_of
+from tests.tenant_factory import ID, MOMENT, Made, Mold, rows_of
 
 OWN = re.compile(rf'{ID.pattern}|{MOMENT.pattern}|mg_[0-9a-f]{{8}}|"(digest|password|slug)": "[^"]+"')
 

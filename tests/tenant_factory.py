@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from projects.ids import uuid7
 from projects.models import ApiKey, Organization, Project, User
-from tests.past_walls import past_walls
+from tests.bypass_rls import past_walls
 
 TABLES = """
 select c.oid::regclass::text from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -10,7 +10,7 @@ import pytest
 
 from config.asgi import application
 from tests.conftest import Tenant
-from tests.rings import rings
+from tests.reference_cycles import rings
 
 TIMES = 5
 

@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 from django.db import connection, connections
 
-from tests.borrowed import demand_none_lost
+from tests.connection_leaks import demand_none_lost
 
 
 def test_a_thread_that_ends_with_a_connection_fails_its_test(database: None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tests.past_walls import past_walls
+from tests.bypass_rls import past_walls
 
 ROOTS = ("projects_user", "projects_organization", "django_session")
 # Every table that refers to a root, over any number of others.
