@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-# Young objects are looked at seldom: what a turn makes is freed by counting (`tests/api/test_rings.py` holds requests to it), and
+# Young objects are looked at seldom: what a turn makes is freed by counting (`tests/api/test_reference_cycles.py` holds requests to it), and
 # looking through what is in use stops a worker for longer the more it has to do.
 YOUNG, MIDDLE, OLD = 30_000, 10, 50
 

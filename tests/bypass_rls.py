@@ -12,7 +12,7 @@ from tests.services import services
 _open: list[psycopg.Connection[tuple[Any, ...]]] = []
 
 
-def past_walls(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+def bypass_rls(statement: str, *values: Any) -> list[tuple[Any, ...]]:
     """Run a statement, and give its rows. A server that was restarted since is connected to again."""
     try:
         return _run(statement, values)

@@ -28,15 +28,15 @@ from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
 from projects.tenancy import tenant_tx
 from tests.api.documented import DocumentedClient
-from tests.bypass_rls import past_walls
-from tests.connection_leaks import demand_none_lost, watch_pools
-from tests.flush import empty_tenants
+from tests.bypass_rls import bypass_rls
+from tests.connection_leaks import require_no_leaks, track_connections
+from tests.flush import flush_tenants
 from tests.leases import end_leases
-from tests.processes import ScriptedModel, Zygote, offline_model
+from tests.processes import ForkServer, ScriptedModel, offline_model
 from tests.services import services
 from tests.shared_middleware import share_middleware
 from tests.shared_ssl_context import share_authorities
-from tests.tenant_factory import Made, Mold
+from tests.tenant_factory import NewTenant, TenantFactory
 
 # Hashing that is meant to be slow would be most of what the tests do.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -45,7 +45,7 @@ hypothesis_settings.register_profile("makegood", deadline=None, suppress_health_
 hypothesis_settings.load_profile("makegood")
 share_middleware()
 share_authorities()
-watch_pools()
+track_connections()
 
 RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "restaurant.json"
 PASSWORD = "correct horse battery"
@@ -95,17 +95,17 @@ def database(_schema: None) -> Iterator[None]:
     """The database with real commits; emptied after the test, which has lost none of its connections."""
     yield
     empty_database()
-    demand_none_lost()
+    require_no_leaks()
 
 
 def empty_database() -> None:
     """Give the connections back, and forget everything."""
     for connection in connections.all(initialized_only=True):
         connection.close()
-    empty_tenants()
+    flush_tenants()
 
 
-class Tenant(Made):
+class Tenant(NewTenant):
     """An organization with one project and a key of every scope."""
 
     def tx(self):
@@ -119,18 +119,18 @@ class Tenant(Made):
 def make_tenant(name: str) -> Tenant:
     """A new tenant: this process's first is made by the services, the others are copies of it."""
     email = f"owner@{name.lower()}.example"
-    if _molds:
-        made = _molds[0].cast(name, email=email)
+    if _factories:
+        made = _factories[0].make(name, email=email)
     else:
         made = _make(name, email=email)
-        _molds.append(Mold(made))
+        _factories.append(TenantFactory(made))
     return Tenant(**vars(made))
 
 
-_molds: list[Mold] = []
+_factories: list[TenantFactory] = []
 
 
-def _make(name: str, *, email: str) -> Made:
+def _make(name: str, *, email: str) -> NewTenant:
     business = json.loads(RESTAURANT.read_text())
     config = {key: value for key, value in business.items() if key not in OUTSIDE_CONFIG}
     owner = User.objects.create_user(email, PASSWORD)
@@ -140,7 +140,7 @@ def _make(name: str, *, email: str) -> Made:
         start_attributes(project, business["attributes"])
         plant_seeds(project, {name: seed for name, seed in business["seeds"].items() if name != "articles"})
         key = create_key(project, name="test", scopes=list(Scope), throttled=False)
-    return Made(organization=organization, project=project, owner=owner, key=key.secret)
+    return NewTenant(organization=organization, project=project, owner=owner, key=key.secret)
 
 
 @pytest.fixture
@@ -202,16 +202,18 @@ def model(_model_process: ScriptedModel) -> ScriptedModel:
 
 
 @pytest.fixture(scope="session")
-def _zygote(_schema: None, _model_process: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+def _fork_server(
+    _schema: None, _model_process: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ForkServer]:
     env = {
         "OPENAI_BASE_URL": _model_process.base_url,
         "MAKEGOOD_SWEEP_SECONDS": "0.25",
         "MAKEGOOD_DB_THREADS": "4",
         "MAKEGOOD_OUTBOUND_ALLOW": "127.0.0.1",
     }
-    zygote = Zygote(tmp_path_factory.mktemp("processes"), env=env, end_leases=end_leases)
-    yield zygote
-    zygote.stop()
+    server = ForkServer(tmp_path_factory.mktemp("processes"), env=env, end_leases=end_leases)
+    yield server
+    server.stop()
 
 
 FOLLOWED_BY = pytest.StashKey[pytest.Item | None]()
@@ -228,13 +230,13 @@ def has_standing_worker(item: pytest.Item | None) -> bool:
 
 
 def is_idle() -> bool:
-    return bool(past_walls("select not exists (select from jobs_job where state in ('queued', 'running'))")[0][0])
+    return bool(bypass_rls("select not exists (select from jobs_job where state in ('queued', 'running'))")[0][0])
 
 
 @pytest.fixture
 def processes(
-    request: pytest.FixtureRequest, _zygote: Zygote, database: None, model: ScriptedModel
-) -> Iterator[Zygote]:
+    request: pytest.FixtureRequest, _fork_server: ForkServer, database: None, model: ScriptedModel
+) -> Iterator[ForkServer]:
     """Real workers and web processes. All are gone after the test.
 
     But where two tests marked `standing_worker` follow each other the worker goes on, unless it has something left to do or
@@ -243,7 +245,7 @@ def processes(
     A test marked `short_leases` has work taken over from dead workers, so it gets leases of two seconds; any other keeps the
     real ones, in which a loaded machine's pauses are no deaths.
     """
-    _zygote.lease_seconds = 2 if request.node.get_closest_marker("short_leases") else None
-    yield _zygote
+    _fork_server.lease_seconds = 2 if request.node.get_closest_marker("short_leases") else None
+    yield _fork_server
     both = has_standing_worker(request.node) and has_standing_worker(request.node.stash[FOLLOWED_BY])
-    _zygote.kill_children(leave_standing=both and not model.is_faulty and is_idle())
+    _fork_server.kill_children(leave_standing=both and not model.is_faulty and is_idle())

@@ -13,7 +13,7 @@ from psycopg_pool import ConnectionPool
 
 
 @dataclass(frozen=True)
-class _Borrowed:
+class _Checkout:
     """Kept whole: it is collected with its thread otherwise, and the pool is never told."""
 
     connection: Any
@@ -22,29 +22,29 @@ class _Borrowed:
     test: str = field(default_factory=lambda: os.environ.get("PYTEST_CURRENT_TEST", "no test"))
 
 
-_borrowed: dict[int, _Borrowed] = {}
+_checkouts: dict[int, _Checkout] = {}
 _take, _give_back = ConnectionPool.getconn, ConnectionPool.putconn
 
 
-def watch_pools() -> None:
+def track_connections() -> None:
     """Put down from now on who takes a connection, until it is given back."""
     ConnectionPool.getconn, ConnectionPool.putconn = _taken, _given_back  # type: ignore[assignment,method-assign]
 
 
 def _taken(pool: ConnectionPool, timeout: float | None = None) -> Any:
     connection = _take(pool, timeout)
-    _borrowed[id(connection)] = _Borrowed(connection, pool)
+    _checkouts[id(connection)] = _Checkout(connection, pool)
     return connection
 
 
 def _given_back(pool: ConnectionPool, connection: Any) -> None:
-    _borrowed.pop(id(connection), None)
+    _checkouts.pop(id(connection), None)
     _give_back(pool, connection)
 
 
-def demand_none_lost() -> None:
+def require_no_leaks() -> None:
     """Raises AssertionError where a thread ended with a connection. It is given back here, so that no other test suffers."""
-    lost = [one for one in list(_borrowed.values()) if not one.thread.is_alive()]
+    lost = [one for one in list(_checkouts.values()) if not one.thread.is_alive()]
     for one in lost:
         one.pool.putconn(one.connection)
     assert not lost, "; ".join(f"{one.thread.name} of {one.test} ended with a connection" for one in lost)

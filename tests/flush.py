@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tests.bypass_rls import past_walls
+from tests.bypass_rls import bypass_rls
 
 ROOTS = ("projects_user", "projects_organization", "django_session")
 # Every table that refers to a root, over any number of others.
@@ -17,12 +17,12 @@ select oid::regclass::text from reached
 """
 
 
-def empty_tenants() -> None:
+def flush_tenants() -> None:
     """Remove every row of every tenant, all at once: one statement, whose plan the connection keeps."""
-    past_walls(_emptying())
+    bypass_rls(_statement())
 
 
 @cache
-def _emptying() -> str:
-    deletions = [f"{table}_gone as (delete from {table})" for (table,) in past_walls(REACHED)]
+def _statement() -> str:
+    deletions = [f"{table}_gone as (delete from {table})" for (table,) in bypass_rls(REACHED)]
     return f"with {', '.join(deletions)} select"

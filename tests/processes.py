@@ -128,7 +128,7 @@ class Child:
         )
 
 
-class Zygote:
+class ForkServer:
     """Forks workers, web processes, posters and guests from one process that has everything loaded."""
 
     def __init__(self, directory: Path, *, env: dict[str, str], end_leases: Callable[[], None]) -> None:

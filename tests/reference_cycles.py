@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def rings() -> Iterator[Counter[str]]:
-    """Whatever the block leaves behind in rings, counted by type when it ends."""
+def reference_cycles() -> Iterator[Counter[str]]:
+    """Whatever the block leaves behind in reference_cycles, counted by type when it ends."""
     left: Counter[str] = Counter()
     gc.collect()
     gc.set_debug(gc.DEBUG_SAVEALL)

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from projects.ids import uuid7
 from projects.models import ApiKey, Organization, Project, User
-from tests.bypass_rls import past_walls
+from tests.bypass_rls import bypass_rls
 
 TABLES = """
 select c.oid::regclass::text from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -34,7 +34,7 @@ _people = count(10**6)
 
 
 @dataclass(frozen=True)
-class Made:
+class NewTenant:
     """A new tenant: an organization with one project, its owner, and the secret of the project's key."""
 
     organization: Organization
@@ -43,10 +43,10 @@ class Made:
     key: str
 
 
-class Mold:
+class TenantFactory:
     """The rows of a new tenant as one text, cut where a copy has something of its own."""
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: NewTenant) -> None:
         # The test that it was made for may change its objects.
         self._made, self._at = copy.deepcopy(made), timezone.now()
         rows = rows_of(made)
@@ -56,7 +56,7 @@ class Mold:
         self._parts = re.split(f"({'|'.join(map(re.escape, [*self._ids, *self._moments, *fixed]))})", text)
         self._statement = _insertion_of(list(rows))
 
-    def cast(self, name: str, *, email: str) -> Made:
+    def make(self, name: str, *, email: str) -> NewTenant:
         """One more such tenant, stored."""
         made, key, age = self._made, ApiKey.make_secret(), timezone.now() - self._at
         ids = dict(zip(self._ids, sorted(str(uuid7()) for _ in self._ids), strict=True))
@@ -71,12 +71,12 @@ class Mold:
             NAME: json.dumps(name)[1:-1],
             PERSON: str(person),
         }
-        past_walls(self._statement, "".join(own.get(part, part) for part in self._parts))
+        bypass_rls(self._statement, "".join(own.get(part, part) for part in self._parts))
         owner = _again(made.owner, ids, age, id=person, email=email)
         organization = _again(made.organization, ids, age, name=name)
         project = _again(made.project, ids, age, name=name, slug=slug)
         project.agent_version = _again(made.project.agent_version, ids, age, author_id=person)
-        return Made(organization, project, owner, key)
+        return NewTenant(organization, project, owner, key)
 
 
 def _again(row: Any, ids: dict[str, str], age: timedelta, **changed: Any) -> Any:
@@ -95,12 +95,12 @@ def _again(row: Any, ids: dict[str, str], age: timedelta, **changed: Any) -> Any
     return fresh
 
 
-def rows_of(made: Made) -> dict[str, list[dict[str, Any]]]:
+def rows_of(made: NewTenant) -> dict[str, list[dict[str, Any]]]:
     """All its rows by table, with marks where a name or a number stands."""
     found = {
         "projects_user": _stored("projects_user", "id", made.owner.pk),
         "projects_organization": _stored("projects_organization", "id", made.organization.pk),
-        **{table: _stored(table, "organization_id", made.organization.pk) for (table,) in past_walls(TABLES)},
+        **{table: _stored(table, "organization_id", made.organization.pk) for (table,) in bypass_rls(TABLES)},
     }
     for places, value, mark in ((NAMED, made.organization.name, NAME), (NUMBERED, made.owner.pk, PERSON)):
         for table, column in places.items():
@@ -110,7 +110,7 @@ def rows_of(made: Made) -> dict[str, list[dict[str, Any]]]:
 
 
 def _stored(table: str, column: str, value: Any) -> list[dict[str, Any]]:
-    return [row for (row,) in past_walls(f"select to_jsonb(t) from {table} t where {column} = %s", value)]
+    return [row for (row,) in bypass_rls(f"select to_jsonb(t) from {table} t where {column} = %s", value)]
 
 
 def _insertion_of(tables: list[str]) -> str:

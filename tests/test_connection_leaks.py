@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 from django.db import connection, connections
 
-from tests.connection_leaks import demand_none_lost
+from tests.connection_leaks import require_no_leaks
 
 
 def test_a_thread_that_ends_with_a_connection_fails_its_test(database: None) -> None:
@@ -16,7 +16,7 @@ def test_a_thread_that_ends_with_a_connection_fails_its_test(database: None) -> 
     careless.start()
     careless.join()
     with pytest.raises(AssertionError, match=r"careless of .*fails_its_test.* ended with a connection"):
-        demand_none_lost()
+        require_no_leaks()
     assert out_of_the_pool() == before
 
 
@@ -35,4 +35,4 @@ def test_a_thread_that_gives_its_connection_back_fails_none(database: None) -> N
     careful = Thread(target=work)
     careful.start()
     careful.join()
-    demand_none_lost()
+    require_no_leaks()

@@ -7,12 +7,12 @@ import re
 from typing import Any
 
 from tests.conftest import Tenant, _make
-from tests.tenant_factory import ID, MOMENT, Made, Mold, rows_of
+from tests.tenant_factory import ID, MOMENT, NewTenant, TenantFactory, rows_of
 
 OWN = re.compile(rf'{ID.pattern}|{MOMENT.pattern}|mg_[0-9a-f]{{8}}|"(digest|password|slug)": "[^"]+"')
 
 
-def shape(made: Made) -> dict[str, Any]:
+def shape(made: NewTenant) -> dict[str, Any]:
     """Its rows, without what each tenant has of its own."""
     rows = {table: [OWN.sub("", json.dumps(row)) for row in rows] for table, rows in rows_of(made).items()}
     return {table: sorted(shapes) for table, shapes in rows.items()}
@@ -20,14 +20,14 @@ def shape(made: Made) -> dict[str, Any]:
 
 def test_a_copied_tenant_has_the_rows_of_one_that_was_made(database: None) -> None:
     made = _make("Nello", email="owner@nello.example")
-    copied = Mold(made).cast('Da "Nello"', email="other@nello.example")
+    copied = TenantFactory(made).make('Da "Nello"', email="other@nello.example")
     renamed = json.dumps(shape(made)).replace("owner@nello", "other@nello")
     assert json.loads(renamed) == shape(copied)
 
 
 def test_the_objects_of_a_copied_tenant_are_its_rows(database: None) -> None:
     copied = Tenant(
-        **vars(Mold(_make("Nello", email="owner@nello.example")).cast("Other", email="other@nello.example"))
+        **vars(TenantFactory(_make("Nello", email="owner@nello.example")).make("Other", email="other@nello.example"))
     )
     with copied.tx():
         for row in (copied.organization, copied.project, copied.owner, copied.project.agent_version):

@@ -18,7 +18,7 @@ from django.db import connections
 from projects.tenancy import tenant_tx
 from tests.api.live import Address, Caller
 from tests.conftest import Tenant
-from tests.processes import Zygote
+from tests.processes import ForkServer
 
 KB = 1024
 WRITES = [
@@ -33,9 +33,9 @@ WRITES = [
 
 
 @pytest.fixture(scope="module")
-def server(_zygote: Zygote) -> Iterator[Address]:
+def server(_fork_server: ForkServer) -> Iterator[Address]:
     """A web process of its own."""
-    web, url = _zygote.web()
+    web, url = _fork_server.web()
     place = urlsplit(url)
     yield str(place.hostname), int(place.port or 0)
     web.kill()

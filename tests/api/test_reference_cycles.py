@@ -10,7 +10,7 @@ import pytest
 
 from config.asgi import application
 from tests.conftest import Tenant
-from tests.reference_cycles import rings
+from tests.reference_cycles import reference_cycles
 
 TIMES = 5
 
@@ -51,7 +51,7 @@ async def test_a_request_leaves_nothing_in_a_ring(what: str, tenant: Tenant) -> 
         "refusal": (messages, {"content": 7}),
     }[what]
     await post(tenant, path, body)
-    with rings() as left:
+    with reference_cycles() as left:
         for _ in range(TIMES):
             await post(tenant, path, body)
     assert not left

@@ -17,7 +17,7 @@ from projects.models import Project
 from projects.tenancy import tenant_tx
 from tests.book.conftest import ADA, NOW, Desk, rome
 from tests.book.guest import GO
-from tests.processes import Child, Zygote, until
+from tests.processes import Child, ForkServer, until
 from tools.book.refusals import Unbookable
 from tools.book.services import Cause, book, cancel, move
 from tools.book.wishes import Wish
@@ -60,11 +60,11 @@ def test_the_last_tables_go_to_as_many_guests_as_there_are_tables(desk: Desk) ->
 
 
 @pytest.fixture
-def guests(desk: Desk, _zygote: Zygote) -> list[Child]:
+def guests(desk: Desk, _fork_server: ForkServer) -> list[Child]:
     """Two processes, ready to book for the same evening."""
     place = {"organization": str(desk.tenant.organization.pk), "project": str(desk.tenant.project.pk)}
     moments = {"starts_at": EVENING.isoformat(), "now": NOW.isoformat()}
-    guests = [_zygote.start("guest", **place, **moments) for _ in range(2)]
+    guests = [_fork_server.start("guest", **place, **moments) for _ in range(2)]
     until(lambda: all(said(guest) == ["ready"] for guest in guests), what="both guests, ready")
     return guests
 

@@ -10,7 +10,7 @@ from tests.calendar.conftest import connect, told_of
 from tests.calendar.radicale import Radicale
 from tests.calendar.test_writing import to_come
 from tests.conftest import Tenant, make_tenant
-from tests.processes import Zygote, until
+from tests.processes import ForkServer, until
 from tools.calendar.event import event_uid
 from tools.models import EffectState
 
@@ -24,7 +24,7 @@ def tenant(database: None) -> Tenant:
 
 @pytest.mark.parametrize("label", ["calendar.sending_pre_bytes", "calendar.response_pre_commit"])
 def test_a_killed_writing_ends_in_one_event(
-    desk: Desk, processes: Zygote, caldav_server: Radicale, local: None, label: str
+    desk: Desk, processes: ForkServer, caldav_server: Radicale, local: None, label: str
 ) -> None:
     """Before the first byte, and after the last one whose answer nobody put down."""
     calendar = caldav_server.calendar()

@@ -17,7 +17,7 @@ from tests.crashes.invariants import check, settle
 from tests.effects.target import target_server
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer
-from tests.processes import ScriptedModel, Zygote
+from tests.processes import ForkServer, ScriptedModel
 from tools.calling.results import UNKNOWN
 from tools.custom import service
 from tools.models import Effect
@@ -53,7 +53,7 @@ class Texting:
 
 
 @pytest.fixture
-def texting(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: Any) -> Iterator[Texting]:
+def texting(tenant: Tenant, model: ScriptedModel, processes: ForkServer, settings: Any) -> Iterator[Texting]:
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     Turns(tenant, model, None).configure(escalation_rules=[RULE])
     with TwilioServer() as server:
@@ -70,7 +70,7 @@ def texting(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: A
 
 
 @pytest.fixture
-def own(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: Any) -> Iterator[Texting]:
+def own(tenant: Tenant, model: ScriptedModel, processes: ForkServer, settings: Any) -> Iterator[Texting]:
     """An agent that asks a stock of the business's own while it answers."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     with target_server() as target:
@@ -88,7 +88,7 @@ def own(tenant: Tenant, model: ScriptedModel, processes: Zygote, settings: Any) 
 
 @pytest.mark.parametrize(("label", "left"), POINTS.items())
 def test_a_worker_killed_in_a_hop_does_nothing_twice(
-    label: str, left: tuple[str, int], texting: Texting, processes: Zygote
+    label: str, left: tuple[str, int], texting: Texting, processes: ForkServer
 ) -> None:
     """At most one text, and `unknown` where nobody can know; the customer has one reply."""
     processes.worker(crash_at=f"{label}:1").wait()
@@ -100,14 +100,14 @@ def test_a_worker_killed_in_a_hop_does_nothing_twice(
 
 @pytest.mark.parametrize(("label", "left"), POINTS.items())
 def test_a_worker_killed_in_a_call_of_a_project_s_own_tool_sends_nothing_twice(
-    label: str, left: tuple[str, int], own: Texting, processes: Zygote
+    label: str, left: tuple[str, int], own: Texting, processes: ForkServer
 ) -> None:
     """The same for a webhook that runs inside the turn."""
     test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, own, processes)
 
 
 def test_a_model_is_not_asked_again_for_what_it_decided(
-    texting: Texting, processes: Zygote, model: ScriptedModel
+    texting: Texting, processes: ForkServer, model: ScriptedModel
 ) -> None:
     """The reply goes on with the stored hop."""
     processes.worker(crash_at="hop.response_pre_commit:1").wait()
@@ -122,7 +122,7 @@ def test_a_model_is_not_asked_again_for_what_it_decided(
 @pytest.mark.parametrize("agent", ["texting", "own"])
 @pytest.mark.parametrize(("label", "left"), POINTS.items())
 def test_twenty_kills_at_each_point_of_a_hop(
-    _n: int, agent: str, label: str, left: tuple[str, int], request: pytest.FixtureRequest, processes: Zygote
+    _n: int, agent: str, label: str, left: tuple[str, int], request: pytest.FixtureRequest, processes: ForkServer
 ) -> None:
     """The same, twenty times, by a built-in tool and by one of the project's own."""
     test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, request.getfixturevalue(agent), processes)

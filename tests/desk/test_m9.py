@@ -21,7 +21,7 @@ from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.conversations.threads import claimed, in_thread, run, until_waiting
 from tests.crashes.invariants import numbers_have_no_gaps, settle
-from tests.processes import ScriptedModel, Zygote, until
+from tests.processes import ForkServer, ScriptedModel, until
 
 __all__ = ["talk", "worker"]
 
@@ -119,7 +119,7 @@ def test_many_take_overs_at_every_moment_of_a_reply(
 
 @pytest.mark.short_leases
 def test_a_worker_that_dies_with_a_written_reply_leaves_nothing_to_be_sent(
-    talk: Talk, processes: Zygote, operator: User
+    talk: Talk, processes: ForkServer, operator: User
 ) -> None:
     """Whoever takes its work up finds the conversation in other hands."""
     doomed = processes.worker(crash_at="turn.llm_done_pre_commit:1")
@@ -136,7 +136,7 @@ def test_a_worker_that_dies_with_a_written_reply_leaves_nothing_to_be_sent(
 
 
 @pytest.mark.short_leases
-def test_a_take_over_that_dies_before_its_commit_never_was(talk: Talk, processes: Zygote) -> None:
+def test_a_take_over_that_dies_before_its_commit_never_was(talk: Talk, processes: ForkServer) -> None:
     """The agent answers, and another may take over."""
     web, base = processes.web(crash_at="operator.pre_commit:1")
     talk.say("Hello")
@@ -152,7 +152,7 @@ def test_a_take_over_that_dies_before_its_commit_never_was(talk: Talk, processes
 
 
 def test_who_waits_for_a_reply_is_told_at_once_that_a_person_answers(
-    talk: Talk, worker: object, processes: Zygote, model: ScriptedModel, operator: User
+    talk: Talk, worker: object, processes: ForkServer, model: ScriptedModel, operator: User
 ) -> None:
     """202 as where the wait runs out, without waiting for that; who it is stands beside the turn."""
     _, base = processes.web()

@@ -23,7 +23,7 @@ from projects.models import Member, Role, User
 from tests.calls.turns import Turns
 from tests.desk.conftest import offer
 from tests.people.conftest import Mailbox, mailbox
-from tests.processes import Zygote
+from tests.processes import ForkServer
 from tests.sources.test_crashes import go_on, kill
 from tools.desk import notices
 from tools.desk.escalations import resolve_request
@@ -178,7 +178,7 @@ def test_a_customer_whose_colleague_is_gone_is_told_of_again(turns: Turns, lucia
 @pytest.mark.requirement("W03")
 @pytest.mark.short_leases
 def test_a_killed_notice_goes_out_once_and_not_within_a_quarter_of_an_hour(
-    turns: Turns, processes: Zygote, mailbox: Mailbox, settings: Any
+    turns: Turns, processes: ForkServer, mailbox: Mailbox, settings: Any
 ) -> None:
     """Who was noted counts as written to, and what didn't go out is owed."""
     known = turns.on("chat", external_id="known", email="known@guests.example")

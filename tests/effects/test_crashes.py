@@ -8,7 +8,7 @@ from tests.crashes.invariants import settle
 from tests.effects.conftest import Bench, webhook
 from tests.effects.outside import violations
 from tests.effects.target import Target
-from tests.processes import Zygote
+from tests.processes import ForkServer
 from tools.models import Effect
 
 pytestmark = pytest.mark.short_leases
@@ -37,7 +37,7 @@ def plan(bench: Bench, target: Target, *deliveries: str) -> list[Effect]:
 
 @pytest.mark.parametrize(("label", "state"), POINTS.items())
 def test_what_a_dead_worker_leaves_of_one_that_is_done_once(
-    label: str, state: str, bench: Bench, target: Target, processes: Zygote
+    label: str, state: str, bench: Bench, target: Target, processes: ForkServer
 ) -> None:
     """At most one request, and `unknown` where nobody can know."""
     [effect] = plan(bench, target, "once")
@@ -47,7 +47,9 @@ def test_what_a_dead_worker_leaves_of_one_that_is_done_once(
 
 
 @pytest.mark.parametrize("label", POINTS)
-def test_what_a_dead_worker_leaves_of_two_at_once(label: str, bench: Bench, target: Target, processes: Zygote) -> None:
+def test_what_a_dead_worker_leaves_of_two_at_once(
+    label: str, bench: Bench, target: Target, processes: ForkServer
+) -> None:
     """The kill hits the second that passes; one of each delivery."""
     _, again = plan(bench, target, "once", "idempotent")
     kill_and_go_on(bench, processes, label=label, n=2)
@@ -55,7 +57,7 @@ def test_what_a_dead_worker_leaves_of_two_at_once(label: str, bench: Bench, targ
     assert bench.effect(again).state == "done"
 
 
-def kill_and_go_on(bench: Bench, processes: Zygote, *, label: str, n: int) -> None:
+def kill_and_go_on(bench: Bench, processes: ForkServer, *, label: str, n: int) -> None:
     doomed = processes.worker(crash_at=f"{label}:{n}")
     doomed.wait()
     processes.worker()

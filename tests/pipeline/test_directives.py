@@ -19,7 +19,7 @@ from conversations.skills.observer import Quality
 from conversations.skills.session import SessionContext, update_text
 from conversations.skills.thoughts import KeyDirectives
 from tests.pipeline.conftest import Talk, begin, job_of, last_prompt, prompts_of
-from tests.reference_cycles import rings
+from tests.reference_cycles import reference_cycles
 from tests.waiting.conftest import answered
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -101,7 +101,7 @@ def test_what_a_reply_and_its_thoughts_write_is_in_no_ring(talk: Talk) -> None:
     written, turn = KeyDirectives.model_validate(WRITTEN), answered(talk)
     with talk.tenant.tx():
         scene = scene_after(job_of(turn))
-    with rings() as left:
+    with reference_cycles() as left:
         with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
             later = log.add_turn(Origin.URGENT)
             later.reply = log.add_message(MessageRole.AGENT, "Hello!", turn=later, idn="agent_message")

@@ -12,7 +12,7 @@ from tests.crashes.invariants import check, settle
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer
 from tests.portal.test_portal import LINK
-from tests.processes import Zygote
+from tests.processes import ForkServer
 from tools.models import Effect
 from tools.portal_links import read_token
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.short_leases
     ("label", "state", "texts"), [("hop.llm_done_pre_commit", "done", 1), ("hop.response_pre_commit", "unknown", 1)]
 )
 def test_the_link_goes_out_once(
-    label: str, state: str, texts: int, turns: Turns, processes: Zygote, settings: Any
+    label: str, state: str, texts: int, turns: Turns, processes: ForkServer, settings: Any
 ) -> None:
     """Before anything was stored, and when it had left and nobody knew."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]

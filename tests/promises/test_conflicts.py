@@ -8,7 +8,7 @@ import pytest
 
 from conversations.models import Analysis, Turn
 from jobs.models import Job, State
-from tests.processes import Zygote
+from tests.processes import ForkServer
 from tests.promises.conftest import LINK, PROMISE, SMS, Desk, fired
 from tools.analysis.conflicts import settle
 from tools.analysis.stored import compiled_object, tool_of
@@ -208,7 +208,7 @@ def test_a_tool_that_is_ranked_twice_still_wins(desk: Desk) -> None:
 
 
 @pytest.mark.short_leases
-def test_a_worker_killed_between_decision_and_ranking_runs_each_tool_once(desk: Desk, processes: Zygote) -> None:
+def test_a_worker_killed_between_decision_and_ranking_runs_each_tool_once(desk: Desk, processes: ForkServer) -> None:
     """What was decided stands; another worker ranks the rest."""
     desk.tool(CREW)
     for _ in range(2):

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from conversations.make_good import draft_make_goods
 from jobs.models import LIVE, Job
 from tests.people.conftest import Mailbox, mailbox
-from tests.processes import Zygote, until
+from tests.processes import ForkServer, until
 from tests.sources.conftest import LUCIA, Desk, end, finds, jobs, todos
 from tests.sources.test_extraction import MENU, talked
 from tests.sources.test_make_good import broke, drafts
@@ -26,11 +26,11 @@ NOTICE = "todo_notice"
 ASKED = {"lane.llm_done_pre_commit": 2, "lane.committed": 1}
 
 
-def kill(processes: Zygote, label: str, **more: Any) -> None:
+def kill(processes: ForkServer, label: str, **more: Any) -> None:
     processes.start("worker", queues="work", crash_at=f"{label}:1", **more).wait()
 
 
-def go_on(processes: Zygote, desk: Desk, lane: str, **more: Any) -> None:
+def go_on(processes: ForkServer, desk: Desk, lane: str, **more: Any) -> None:
     """Let another worker do what is left of a lane, but for what is to wait."""
     survivor = processes.start("worker", queues="work", **more)
 
@@ -44,7 +44,7 @@ def go_on(processes: Zygote, desk: Desk, lane: str, **more: Any) -> None:
 
 @pytest.mark.short_leases
 @pytest.mark.parametrize(("label", "asked"), ASKED.items())
-def test_a_killed_extraction_makes_each_todo_once(label: str, asked: int, desk: Desk, processes: Zygote) -> None:
+def test_a_killed_extraction_makes_each_todo_once(label: str, asked: int, desk: Desk, processes: ForkServer) -> None:
     talked(desk)
     for _ in range(asked):
         finds(desk, {"quote": MENU, "description": "E-mail the banquet menu."})
@@ -57,7 +57,7 @@ def test_a_killed_extraction_makes_each_todo_once(label: str, asked: int, desk: 
 
 @pytest.mark.short_leases
 @pytest.mark.parametrize(("label", "asked"), ASKED.items())
-def test_a_killed_draft_makes_a_promise_good_once(label: str, asked: int, desk: Desk, processes: Zygote) -> None:
+def test_a_killed_draft_makes_a_promise_good_once(label: str, asked: int, desk: Desk, processes: ForkServer) -> None:
     broke(desk)
     for _ in range(asked):
         drafts(desk)
@@ -70,7 +70,7 @@ def test_a_killed_draft_makes_a_promise_good_once(label: str, asked: int, desk: 
 
 @pytest.mark.short_leases
 def test_a_killed_notice_is_written_once_and_not_within_a_quarter_of_an_hour(
-    desk: Desk, processes: Zygote, mailbox: Mailbox, settings: Any
+    desk: Desk, processes: ForkServer, mailbox: Mailbox, settings: Any
 ) -> None:
     """Who was noted counts as written to, and what didn't go out is owed."""
     with desk.tenant.tx():

@@ -22,7 +22,7 @@ from tests.conversations.threads import claimed, in_thread, run, until_waiting
 from tests.crashes.invariants import settle
 from tests.effects.conftest import Bench, bench
 from tests.pipeline.conftest import job_of, last_prompt, prompts_of
-from tests.processes import Zygote, until
+from tests.processes import ForkServer, until
 from tests.waiting.conftest import (
     FREE,
     TOOL,
@@ -153,7 +153,7 @@ def think(talk, turn) -> None:
 
 
 @pytest.mark.requirement("T22")
-def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: Zygote, model) -> None:
+def test_no_thoughts_run_starts_while_a_result_is_awaited(talk, processes: ForkServer, model) -> None:
     """The run is skipped, and says why."""
     turn = answered(talk)
     awaited(talk, turn)
@@ -194,7 +194,7 @@ def test_thoughts_that_come_with_a_waits_end_know_the_result(is_wait_in_reading,
 
 
 @pytest.mark.requirement("T22")
-def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes: Zygote, model) -> None:
+def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes: ForkServer, model) -> None:
     """They can't know the result, so they are cancelled and never written."""
     turn = answered(talk)
     model.script("thoughts", times=0, ttft_ms=60_000)
@@ -208,7 +208,7 @@ def test_opening_a_wait_ends_the_thoughts_that_are_being_written(talk, processes
         assert not Directives.objects.exists()
 
 
-def test_thoughts_that_no_interruption_reached_are_not_written_either(talk, processes: Zygote, model) -> None:
+def test_thoughts_that_no_interruption_reached_are_not_written_either(talk, processes: ForkServer, model) -> None:
     """The write itself looks whether a wait is open."""
     turn = answered(talk)
     model.script("thoughts", times=0, ttft_ms=500)
@@ -303,7 +303,7 @@ def test_the_code_phrase_fires_the_check_and_waiting_mode_is_on(talk, worker, mo
 
 
 @pytest.mark.short_leases
-def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes: Zygote, model) -> None:
+def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes: ForkServer, model) -> None:
     """The wait stands with the plan, and ends once."""
     model.script("reply", text=CODE_PHRASE)
     doomed = processes.worker(crash_at="wait.opened:1")
@@ -317,7 +317,7 @@ def test_a_worker_that_dies_when_a_wait_is_opened_loses_nothing(talk, processes:
 
 
 @pytest.mark.short_leases
-def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes: Zygote) -> None:
+def test_a_worker_that_dies_before_the_end_is_told_tells_it_once(talk, processes: ForkServer) -> None:
     """The end and the urgent message are one transaction."""
     awaited(talk, answered(talk))
     ran_out(talk)
@@ -366,7 +366,7 @@ def test_an_urgent_message_that_comes_while_a_reply_is_read_is_told_by_it_alone(
 
 @pytest.mark.requirement("T24")
 def test_an_urgent_message_that_comes_while_a_reply_is_written_is_told_by_the_next_alone(
-    talk, processes: Zygote, model
+    talk, processes: ForkServer, model
 ) -> None:
     """The reply that it interrupts had been told the first one; it isn't sent, so the next tells both, once."""
     turn = answered(talk)

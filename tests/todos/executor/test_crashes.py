@@ -10,7 +10,7 @@ from conversations.models import Event
 from jobs.models import Job, State
 from tests.crashes.invariants import settle
 from tests.effects.target import Answers, Target
-from tests.processes import Zygote, until
+from tests.processes import ForkServer, until
 from tests.todos.executor.conftest import Runs
 from todos.models import Todo, TodoStatus, TodoType
 from tools.models import Effect
@@ -72,13 +72,15 @@ def _told(runs: Runs, effect: Effect) -> list[str]:
         return [event.idn.removeprefix("effect_") for event in rows.order_by("seq")]
 
 
-def kill(processes: Zygote, label: str) -> None:
+def kill(processes: ForkServer, label: str) -> None:
     processes.worker(queues="work", crash_at=f"{label}:1").wait()
 
 
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", POINTS)
-def test_two_kills_lose_nothing_and_double_nothing(label: str, runs: Runs, target: Target, processes: Zygote) -> None:
+def test_two_kills_lose_nothing_and_double_nothing(
+    label: str, runs: Runs, target: Target, processes: ForkServer
+) -> None:
     """The first kill hits one todo, the second another, or the same one further on."""
     kind = prepare(runs, target)
     todos = [runs.approved(runs.todo(kind)) for _ in range(2)]
@@ -93,7 +95,7 @@ def test_two_kills_lose_nothing_and_double_nothing(label: str, runs: Runs, targe
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", POINTS)
 def test_twenty_kills_lose_nothing_and_double_nothing(
-    label: str, runs: Runs, target: Target, processes: Zygote
+    label: str, runs: Runs, target: Target, processes: ForkServer
 ) -> None:
     """Each kill hits another todo."""
     kind, todos = prepare(runs, target), list[Todo]()
@@ -107,7 +109,7 @@ def test_twenty_kills_lose_nothing_and_double_nothing(
 
 
 @pytest.mark.requirement("L13")
-def test_an_approved_todo_is_picked_up_by_a_worker(runs: Runs, processes: Zygote) -> None:
+def test_an_approved_todo_is_picked_up_by_a_worker(runs: Runs, processes: ForkServer) -> None:
     """Two workers, and one run."""
     processes.worker(queues="work")
     processes.worker(queues="work")
