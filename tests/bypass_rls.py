@@ -1,4 +1,4 @@
-"""What tests do to the database past its walls: as the superuser, and with no reference looked at and no trigger fired."""
+"""Runs statements as the superuser, without row-level security, foreign key checks or triggers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _open: list[psycopg.Connection[tuple[Any, ...]]] = []
 
 
 def bypass_rls(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-    """Run a statement, and give its rows. A server that was restarted since is connected to again."""
+    """Run a statement and return its rows. Reconnects if the server was restarted."""
     try:
         return _run(statement, values)
     except psycopg.OperationalError:

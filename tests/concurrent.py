@@ -1,4 +1,4 @@
-"""What somebody else does between two statements of ours, over a connection of their own."""
+"""Concurrent writers: run something on another connection between two statements of a test."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from tests.processes import until
 
 @contextmanager
 def meanwhile(words: str, deed: Callable[[], object]) -> Iterator[list[Future[object]]]:
-    """Right after the first statement of ours that holds these words somebody else does the deed, to its end or until they
-    have to wait for us. Yields what they do; its result is there once our own transaction is over.
+    """Run `deed` on another connection right after the first statement that contains `words`.
+
+    The statement returns when the deed has finished or waits for a lock. Yields a list with its future, whose result may
+    come only when the surrounding transaction has ended.
     """
     begun: list[Future[object]] = []
 
@@ -24,7 +26,10 @@ def meanwhile(words: str, deed: Callable[[], object]) -> Iterator[list[Future[ob
         answer = execute(sql, *rest)
         if words in sql and not begun:
             begun.append(in_thread(pool, deed))
-            until(lambda: begun[0].done() or is_anybody_waiting(), what="the other's end, or their waiting")
+            until(
+                lambda: begun[0].done() or is_anybody_waiting(),
+                what="the end of the other transaction, or its wait for a lock",
+            )
         return answer
 
     with ThreadPoolExecutor(1) as pool, connection.execute_wrapper(begin):
@@ -33,7 +38,7 @@ def meanwhile(words: str, deed: Callable[[], object]) -> Iterator[list[Future[ob
 
 
 def is_anybody_waiting() -> bool:
-    """Whether a transaction waits for a lock."""
+    """True while a transaction waits for a lock."""
     with connection.cursor() as cursor:
         cursor.execute("select exists (select 1 from pg_locks where not granted)")
         return bool(cursor.fetchone()[0])

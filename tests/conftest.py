@@ -1,4 +1,4 @@
-"""The fixed cast: two organizations, their people and keys, on real PostgreSQL and Redis."""
+"""Shared fixtures: two organizations, their members and keys, on real PostgreSQL and Redis."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from tests.shared_middleware import share_middleware
 from tests.shared_ssl_context import share_authorities
 from tests.tenant_factory import NewTenant, TenantFactory
 
-# Hashing that is meant to be slow would be most of what the tests do.
+# Slow hashing would dominate the tests.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# A loaded machine is no finding: speed is measured in bench/.
+# No deadline: a loaded machine is not a failure. bench/ measures speed.
 hypothesis_settings.register_profile("makegood", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("makegood")
 share_middleware()
@@ -51,21 +51,21 @@ RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "res
 PASSWORD = "correct horse battery"
 
 
-# What takes long begins first, so that none of it is what the other processes wait for in the end: the browser tests, and files
-# of more tests than this.
+# Long files start first, so that no process is left alone with one at the end: the browser tests, and files with more tests
+# than this.
 BROWSER = "tests/browser/"
 MANY = 300
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The browser tests and the largest files first, and the rest in the order of their names."""
+    """Order the tests: browser tests, the largest files, then the others by name."""
     tests = Counter(item.path for item in items)
     many = {path: number for path, number in tests.items() if number > MANY}
     items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), -many.get(item.path, 0)))
 
 
 class FilesAndBrowser(LoadFileScheduling):
-    """A file is one process's, and the browser tests are all of one: they share a Chromium and the product that it looks at."""
+    """Give each file to one process, and all browser tests to one, which share a Chromium and a running product."""
 
     def _split_scope(self, nodeid: str) -> str:
         return BROWSER if nodeid.startswith(BROWSER) else str(super()._split_scope(nodeid))
@@ -77,14 +77,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 
 
 def pytest_collection_finish() -> None:
-    """Everything is loaded: a collector that looks through it again and again costs a tenth of the suite."""
+    """Freeze what is loaded: collecting it again and again would cost a tenth of the suite's time."""
     settle()
     gc.enable()
 
 
 @pytest.fixture(scope="session")
 def _schema(django_db_blocker: object) -> Iterator[None]:
-    """The tables, made once by mg_owner in this run's own database."""
+    """The tables of this run's database, migrated once by mg_owner."""
     with django_db_blocker.unblock():
         call_command("migrate", verbosity=0)
         yield
@@ -92,14 +92,14 @@ def _schema(django_db_blocker: object) -> Iterator[None]:
 
 @pytest.fixture
 def database(_schema: None) -> Iterator[None]:
-    """The database with real commits; emptied after the test, which has lost none of its connections."""
+    """The database, with real commits. After the test it is emptied, and checked for leaked connections."""
     yield
     empty_database()
     require_no_leaks()
 
 
 def empty_database() -> None:
-    """Give the connections back, and forget everything."""
+    """Return the connections and delete every tenant."""
     for connection in connections.all(initialized_only=True):
         connection.close()
     flush_tenants()
@@ -117,7 +117,7 @@ class Tenant(NewTenant):
 
 
 def make_tenant(name: str) -> Tenant:
-    """A new tenant: this process's first is made by the services, the others are copies of it."""
+    """Create a tenant. The services create the first of each process; the others are copies of it."""
     email = f"owner@{name.lower()}.example"
     if _factories:
         made = _factories[0].make(name, email=email)
@@ -150,7 +150,7 @@ def tenant(database: None) -> Tenant:
 
 @pytest.fixture
 def stranger(database: None) -> Tenant:
-    """Another organization, whose rows nobody of `tenant` may see."""
+    """Another organization, whose rows are hidden from `tenant`."""
     return make_tenant("Stranger")
 
 
@@ -173,7 +173,7 @@ def viewer(tenant: Tenant) -> User:
 
 @pytest.fixture
 def api(tenant: Tenant) -> Client:
-    """A client that calls with the tenant's key, and holds every answer against the OpenAPI document."""
+    """A client with the tenant's key that checks every response against the OpenAPI document."""
     return DocumentedClient(headers=tenant.headers)
 
 
@@ -184,7 +184,7 @@ def async_api(tenant: Tenant) -> AsyncClient:
 
 @pytest.fixture(scope="session")
 def servers():
-    """This run's PostgreSQL and Redis, to crash and restart."""
+    """PostgreSQL and Redis of this run, which a test may crash and restart."""
     return services
 
 
@@ -196,7 +196,7 @@ def _model_process() -> Iterator[ScriptedModel]:
 
 @pytest.fixture
 def model(_model_process: ScriptedModel) -> ScriptedModel:
-    """The offline model, unscripted at the start of each test."""
+    """The offline model, with an empty script at the start of each test."""
     _model_process.reset()
     return _model_process
 
@@ -225,7 +225,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def has_standing_worker(item: pytest.Item | None) -> bool:
-    """Whether the test is content with a worker that has worked for another one."""
+    """True if the test may use a worker that has worked for another test."""
     return item is not None and "worker" in item.fixturenames and bool(item.get_closest_marker("standing_worker"))  # type: ignore[attr-defined]
 
 
@@ -237,13 +237,13 @@ def is_idle() -> bool:
 def processes(
     request: pytest.FixtureRequest, _fork_server: ForkServer, database: None, model: ScriptedModel
 ) -> Iterator[ForkServer]:
-    """Real workers and web processes. All are gone after the test.
+    """Real workers and web processes, killed after the test.
 
-    But where two tests marked `standing_worker` follow each other the worker goes on, unless it has something left to do or
-    its model failed it, of which it keeps a memory: starting one and its first turn cost more than the turns of most tests.
+    Between two consecutive tests marked `standing_worker` the worker survives, unless jobs are left or its model failed,
+    which it would remember. Starting a worker costs more than most tests.
 
-    A test marked `short_leases` has work taken over from dead workers, so it gets leases of two seconds; any other keeps the
-    real ones, in which a loaded machine's pauses are no deaths.
+    A test marked `short_leases` gets leases of two seconds, since another worker has to take over from a dead one. Others
+    keep the real leases, so that a pause of a loaded machine does not count as a death.
     """
     _fork_server.lease_seconds = 2 if request.node.get_closest_marker("short_leases") else None
     yield _fork_server

@@ -1,5 +1,6 @@
-"""Who has which connection of a pool. A thread that ends with one has lost it to the pool, which has so many and no more: enough
-of them, and a test that comes much later waits for a connection that nobody gives back.
+"""Detects connections that threads never returned to their pool.
+
+A pool has a fixed size. A leak does no harm in its own test, but blocks one that runs much later.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from psycopg_pool import ConnectionPool
 
 @dataclass(frozen=True)
 class _Checkout:
-    """Kept whole: it is collected with its thread otherwise, and the pool is never told."""
+    """A connection in use. The reference keeps it alive after its thread has ended, so that it can be returned."""
 
     connection: Any
     pool: ConnectionPool
@@ -27,7 +28,7 @@ _take, _give_back = ConnectionPool.getconn, ConnectionPool.putconn
 
 
 def track_connections() -> None:
-    """Put down from now on who takes a connection, until it is given back."""
+    """Record every connection from the moment it is taken until it is returned."""
     ConnectionPool.getconn, ConnectionPool.putconn = _taken, _given_back  # type: ignore[assignment,method-assign]
 
 
@@ -43,7 +44,10 @@ def _given_back(pool: ConnectionPool, connection: Any) -> None:
 
 
 def require_no_leaks() -> None:
-    """Raises AssertionError where a thread ended with a connection. It is given back here, so that no other test suffers."""
+    """Raise AssertionError if a thread ended without returning its connection.
+
+    The connection is returned here, so that only one test fails.
+    """
     lost = [one for one in list(_checkouts.values()) if not one.thread.is_alive()]
     for one in lost:
         one.pool.putconn(one.connection)

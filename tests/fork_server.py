@@ -1,6 +1,6 @@
-"""Starts real processes of the product quickly: loads everything once, then forks for each.
+"""Loads the product once and forks a process for each request, so that real processes start quickly.
 
-A line of JSON on standard input asks for a process, a line with its pid answers. Children are reaped by the kernel.
+A request is a line of JSON on standard input; the answer is a line with the process id. The kernel reaps the children.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from tools.skills.detect import Verdicts  # noqa: E402
 
 WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
 
-# What a worker and a web process import at their start or first work, beside what the fork server's load.
+# Modules that a worker or a web process imports late, in addition to those of `config.runner.forkserver`.
 LATE = (
     "billiard.pool",
     "celery.events.receiver",
@@ -62,15 +62,15 @@ LATE = (
     "uvicorn.protocols.http.auto",
     "uvicorn.protocols.websockets.auto",
 )
-# What every turn asks the model for, by skill.
+# The output models that every turn uses, by skill.
 OUTPUTS = {"detect": Verdicts, "observer": Observation, "thoughts": KeyDirectives}
 
-# The test's people have passwords hashed quickly.
+# Slow hashing would dominate the tests.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def worker(queues: str, planted: str = "", mail_port: int = 0) -> None:
-    """A worker, or one with a mistake in it that a checker has to find. `mail_port` is that of the operator's mail server."""
+    """Run a worker. `planted` names a bug that a checker has to find; `mail_port` is the port of the mail server."""
     if mail_port:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mail_port
@@ -84,7 +84,7 @@ def web(port: int) -> None:
 
 
 def post(organization: str, conversation: str, contents: list[str]) -> None:
-    """Post messages as the web process does, one transaction each."""
+    """Post messages as a web process does, each in its own transaction."""
     for content in contents:
         with tenant_tx(UUID(organization)):
             post_message(UUID(conversation), content)
@@ -94,7 +94,7 @@ KINDS = {"worker": worker, "web": web, "post": post, "guest": guest}
 
 
 def shorten_leases(seconds: float) -> None:
-    """What MAKEGOOD_LEASE_SECONDS does at the start of a process."""
+    """Set the lease as MAKEGOOD_LEASE_SECONDS does when a process starts."""
     settings.LEASE_SECONDS = seconds
     for database in connections.databases.values():
         database["OPTIONS"]["options"] = f"-c idle_in_transaction_session_timeout={int(seconds * 1000)}"
@@ -119,7 +119,7 @@ def be_child(order: dict) -> None:
 
 
 def load() -> None:
-    """Everything that a process would load before or with its first work. Django's checks have their own test."""
+    """Import what a process needs before its first job. Django's system checks have their own test."""
     forkserver.load()
     for module in LATE:
         import_module(module)
@@ -130,7 +130,7 @@ def load() -> None:
 
 
 def work_out() -> None:
-    """What each process would work out for itself, once: most of what its start and its first turn cost."""
+    """Fill the caches that each process would fill itself, which is most of the cost of its start and first turn."""
     app.finalize()
     app.backend  # noqa: B018 - made by asking for it
     platform.platform()
@@ -145,10 +145,10 @@ def work_out() -> None:
 
 
 def make_statements() -> None:
-    """The text of every compiled statement for which Django asks the server nothing: no connection outlives a fork."""
+    """Build the SQL of compiled statements without a connection, since none survives a fork."""
     connection = connections["default"]
     connection.connect, connection.get_autocommit = refuse, lambda: False
-    # The collector knows of what was loaded only while it isn't frozen.
+    # `gc.get_objects` leaves out frozen objects.
     gc.unfreeze()
     for statement in gc.get_objects():
         if isinstance(statement, CompiledValues):

@@ -1,4 +1,4 @@
-"""Letting go of what a test's event loop had to do with Redis."""
+"""Closes the live hub of a test's event loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from conversations.live import hub as module
 
 
 async def close_hub() -> None:
-    """Its connections belong to this loop, which ends with the test."""
+    """Cancel its tasks and close its Redis connections, which belong to the loop that ends with the test."""
     left = module._hubs.pop(asyncio.get_running_loop(), None)
     if left is None:
         return

@@ -1,4 +1,4 @@
-"""What only a collection would free: objects that hold each other."""
+"""Finds reference cycles: objects that only a garbage collection would free."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def reference_cycles() -> Iterator[Counter[str]]:
-    """Whatever the block leaves behind in reference_cycles, counted by type when it ends."""
+    """Count the objects that the block leaves behind in cycles, by type. The counter is filled when the block ends."""
     left: Counter[str] = Counter()
     gc.collect()
     gc.set_debug(gc.DEBUG_SAVEALL)

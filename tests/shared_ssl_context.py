@@ -1,4 +1,4 @@
-"""One list of trusted authorities for all of a process's HTTP clients: reading it takes 25 ms, and each test has clients of its own."""
+"""One SSL context per process. Loading the trusted authorities takes 25 ms, and each test creates HTTP clients."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import httpcore2
 
 
 def share_authorities() -> None:
-    """Let every client use the context of the first. None adds to it: who trusts somebody else makes a context of its own."""
+    """Cache the default context. A client that trusts another authority creates its own."""
     httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)  # type: ignore[assignment]
     httpcore2.default_ssl_context(_trust_env=False)

@@ -1,6 +1,6 @@
-"""Tenants that are copies of one that the product's own services made: its rows again, with ids, secrets and times of their own.
+"""Creates tenants by copying the rows of one that the product's services created, with new ids, secrets and times.
 
-A tenant is what most tests begin with. Making one takes sixteen statements, copying one takes one.
+Most tests begin with a tenant. The services need sixteen statements to create one, a copy needs one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ where a.attname = 'organization_id' and c.relkind = 'r' and c.relnamespace = 'pu
 """
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\+00:00")
-# Where a name stands, and the number of a person. Those of copies lie where the sequence never comes.
+# The columns with a name, and those with the number of a person. Copies get numbers that the sequence never reaches.
 NAMED = {"projects_organization": "name", "projects_project": "name", "projects_auditentry": "project_name"}
 NUMBERED = {"projects_user": "id", "projects_member": "user_id", "projects_agentversion": "author_id"}
 NAME, PERSON = "<its name>", "<its owner>"
@@ -44,10 +44,10 @@ class NewTenant:
 
 
 class TenantFactory:
-    """The rows of a new tenant as one text, cut where a copy has something of its own."""
+    """The rows of a new tenant as one text, split at the values that differ in each copy."""
 
     def __init__(self, made: NewTenant) -> None:
-        # The test that it was made for may change its objects.
+        # Copied, because the test that it was made for may change its objects.
         self._made, self._at = copy.deepcopy(made), timezone.now()
         rows = rows_of(made)
         text = json.dumps(rows)
@@ -57,7 +57,7 @@ class TenantFactory:
         self._statement = _insertion_of(list(rows))
 
     def make(self, name: str, *, email: str) -> NewTenant:
-        """One more such tenant, stored."""
+        """Store a copy and return it."""
         made, key, age = self._made, ApiKey.make_secret(), timezone.now() - self._at
         ids = dict(zip(self._ids, sorted(str(uuid7()) for _ in self._ids), strict=True))
         slug, person = Project.make_slug(name), next(_people)
@@ -80,7 +80,7 @@ class TenantFactory:
 
 
 def _again(row: Any, ids: dict[str, str], age: timedelta, **changed: Any) -> Any:
-    """The object of a row's copy."""
+    """The model instance of a copied row."""
     fresh = copy.copy(row)
     fresh._state = copy.copy(row._state)
     fresh._state.fields_cache = {}
@@ -96,7 +96,7 @@ def _again(row: Any, ids: dict[str, str], age: timedelta, **changed: Any) -> Any
 
 
 def rows_of(made: NewTenant) -> dict[str, list[dict[str, Any]]]:
-    """All its rows by table, with marks where a name or a number stands."""
+    """All rows of a tenant by table, with placeholders for names and numbers."""
     found = {
         "projects_user": _stored("projects_user", "id", made.owner.pk),
         "projects_organization": _stored("projects_organization", "id", made.organization.pk),

@@ -1,4 +1,4 @@
-"""A connection that a thread took along when it ended is found, and goes back to its pool."""
+"""A connection that a thread did not return is detected and returned to its pool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_thread_that_ends_with_a_connection_fails_its_test(database: None) -> 
 
 
 def out_of_the_pool() -> int:
-    """How many of its connections somebody has. This thread has one."""
+    """The number of connections in use, including the one of this thread."""
     connection.ensure_connection()
     stats = connection.pool.get_stats()
     return int(stats["pool_size"] - stats["pool_available"])

@@ -1,4 +1,4 @@
-"""The tenants of tests are what the services make."""
+"""Copied tenants equal those that the services create."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OWN = re.compile(rf'{ID.pattern}|{MOMENT.pattern}|mg_[0-9a-f]{{8}}|"(digest|pass
 
 
 def shape(made: NewTenant) -> dict[str, Any]:
-    """Its rows, without what each tenant has of its own."""
+    """A tenant's rows, without the values that differ in each."""
     rows = {table: [OWN.sub("", json.dumps(row)) for row in rows] for table, rows in rows_of(made).items()}
     return {table: sorted(shapes) for table, shapes in rows.items()}
 
