@@ -25,10 +25,10 @@ urlpatterns = [
     path("", include("conversations.widget.urls")),
     path("", include("conversations.portal.urls")),
     path("", include("projects.pages.widget.urls")),
-    path("", include("conversations.pages.urls")),
+    path("", include("console.urls")),
     # Before the agent's: the last address of the name "agent" is the one that is meant where no section is named.
     path("", include("tools.integrations.pages.urls")),
-    path("", include("conversations.pages.todos.urls")),
+    path("", include("console.todos.urls")),
     path("", include("projects.knowledge.pages.urls")),
     path("", include("projects.pages.agent.urls")),
     path("", include("projects.pages.people.urls")),
