@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
+from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from conversations.models import Conversation
@@ -22,7 +23,6 @@ from jobs.models import Job, State
 from jobs.services import run_again
 from projects.models import Project
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.tenancy import tenant_tx
 from tools.models import Effect
 

@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from console.layout import projects_of, shell_context
 from projects.models import User
 from projects.models.key import Scope
-from projects.pages.shell import projects_of, shell_context
 from projects.permissions import enter_project
 
 

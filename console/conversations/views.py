@@ -22,6 +22,7 @@ from console.conversations.customer import facts_of
 from console.conversations.operator import act, operator_context
 from console.conversations.snippets import Piece, excerpt
 from console.inbox.opening import tickets_beside
+from console.layout import shell_context
 from console.search import (
     PAGE,
     Filters,
@@ -41,7 +42,6 @@ from conversations.presenters import directives_payload
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 

@@ -22,10 +22,10 @@ from console.dashboard.metrics import DAYS, Period, Turns, last_days
 from console.dashboard.metrics_cache import recent_figures
 from console.dashboard.onboarding import Step, first_steps, hide_first_steps
 from console.dashboard.stats import stats_of
+from console.layout import shell_context
 from console.timestamps import moment_of
 from conversations.hours import working_status
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 

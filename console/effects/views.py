@@ -20,6 +20,7 @@ from console.access import enter, zone_of
 from console.effects.detail import inside_of
 from console.effects.labels import Standing, standing_of, title_of
 from console.effects.unknown_outcomes import ask, questions_of
+from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from conversations.effects.decisions import release, resolve
@@ -27,7 +28,6 @@ from conversations.models import Conversation
 from jobs.errors import WrongState
 from projects.models import Project
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from todos.executor.resume import why_not_again

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.access import enter, zone_of
 from console.inbox.tabs import tabs_of
+from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from conversations import operators
@@ -23,7 +24,6 @@ from conversations.models import Conversation
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from tools.models import Escalation, EscalationState

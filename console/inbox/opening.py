@@ -13,14 +13,14 @@ from django.views.decorators.http import require_http_methods
 from rest_framework.exceptions import ErrorDetail
 
 from console.access import enter
+from console.agent.form_fields import Boxes
 from console.inbox.tickets import LABELS, UNNAMED
+from console.layout import shell_context
 from console.search import customer_names
 from conversations.api.tickets import TicketInput
 from conversations.models import Conversation
 from projects.models import User
 from projects.models.key import Scope
-from projects.pages.agent.boxes import Boxes
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from tools.desk.tickets import open_ticket

@@ -16,13 +16,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.inbox.tabs import tabs_of
+from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
 from projects.api.problem import ApiError
 from projects.differences import Change as FieldChange
 from projects.models import Member, User
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.permissions import VERBS, Entry
 from projects.tenancy import tenant_tx
 from tools.desk.tickets import change_ticket, find_assignee

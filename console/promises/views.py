@@ -18,13 +18,13 @@ from django.views.decorators.http import require_http_methods
 from console.access import enter, zone_of
 from console.dashboard.charts import Chart, Series, stacked
 from console.effects.unknown_outcomes import questions_of
+from console.layout import shell_context
 from console.promises.metrics import PromiseCounts, PromiseFigures, promise_figures
 from console.promises.rows import list_promises
 from conversations.models import Channel
 from jobs.errors import WrongState
 from projects.models import Project, User
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.tenancy import tenant_tx
 from tools.models import Promise, PromiseState
 from tools.promise_answers import ANSWERS

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
+from console.agent.form_fields import Box, Boxes
 from console.todos.contacts import name_of
 from conversations.contacts import read_contact
 from conversations.models import Persona
@@ -15,7 +16,6 @@ from conversations.services import give_fields
 from projects.agent import AgentConfig
 from projects.api.problem import ApiError
 from projects.models import AgentVersion, Project
-from projects.pages.agent.boxes import Box, Boxes
 from todos.reaching import needs_contact
 from tools.catalogue import CompiledTool
 

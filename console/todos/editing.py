@@ -17,6 +17,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter
+from console.agent.form_fields import Box, Boxes
+from console.layout import shell_context
 from console.search import customer_names
 from console.todos.actions import actor_of
 from console.todos.arguments import properties_of
@@ -29,8 +31,6 @@ from projects.api.problem import ApiError
 from projects.differences import Change, label_of
 from projects.models import Project
 from projects.models.key import Scope
-from projects.pages.agent.boxes import Box, Boxes
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from todos.arranged import why_fixed

@@ -16,13 +16,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
+from console.agent.page import tab_url
+from console.layout import shell_context
 from console.todos.cards import cards_of
 from console.todos.labels import title_of_tool
 from console.todos.plan import plain
 from projects.api.problem import ApiError
 from projects.models.key import Scope
-from projects.pages.agent.page import tab_url
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from todos.content import compiled_tools

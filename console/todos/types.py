@@ -16,6 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
+from console.agent.form_fields import Box, Boxes
+from console.agent.page import page_context, tab_url
 from console.timestamps import Moment, moment_of
 from console.todos.editing import addresses_in
 from console.todos.labels import icon_of, title_of_tool
@@ -24,8 +26,6 @@ from console.todos.plan import plain
 from projects.api.problem import ApiError
 from projects.models import Member, Project, Role
 from projects.models.key import Scope
-from projects.pages.agent.boxes import Box, Boxes
-from projects.pages.agent.page import page_context, tab_url
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from todos.content import compiled_tools

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
+from console.layout import shell_context
 from console.todos.actions import act, approve_chosen, choices_of
 from console.todos.board import board_of
 from console.todos.change_token import stamp_beside, stamp_of
@@ -25,7 +26,6 @@ from projects.accounts import ask_for_password, signed_in_of_late
 from projects.api.problem import ApiError
 from projects.models import Project
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from todos.approving import MOST_UNCONFIRMED

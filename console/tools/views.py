@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
+from console.layout import shell_context
 from console.text_diff import line_differences
 from console.timestamps import moment_of
 from console.tools.catalogue import (
@@ -31,7 +32,6 @@ from projects.api.problem import ApiError
 from projects.attributes import WrongValue, resolve_attributes, set_attribute
 from projects.models import Member, Project
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.permissions import Entry
 from projects.tenancy import tenant_tx
 from tools.catalogue import BUILT_IN, CompiledTool, compile_tools

@@ -151,7 +151,7 @@ def test_a_name_never_becomes_markup(newcomer: User) -> None:
 
 
 def test_a_person_may_not_found_organizations_without_end(newcomer: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projects.pages.people.welcome.MOST", 1)
+    monkeypatch.setattr("console.people.welcome.MOST", 1)
     client = browser(newcomer)
     client.post(reverse("welcome"), FORM)
     assert "Leave one before you start another" in client.post(reverse("welcome"), FORM).content.decode()

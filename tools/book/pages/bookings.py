@@ -17,9 +17,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console.layout import shell_context
 from projects.models import Project, User
 from projects.models.key import Scope
-from projects.pages.shell import shell_context
 from projects.permissions import Entry, enter_project
 from projects.phones import normal_phone
 from projects.tenancy import tenant_tx

@@ -13,11 +13,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console.layout import shell_context
+from console.people.refusals import refusals, take_refusals
 from projects.api.problem import Conflict
 from projects.models import User
 from projects.models.key import Scope
-from projects.pages.people.refusals import refusals, take_refusals
-from projects.pages.shell import shell_context
 from projects.permissions import Entry, enter_project
 from projects.tenancy import tenant_tx
 from tools.book.opening import Opening

@@ -17,13 +17,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console.agent.form_fields import Box
+from console.agent.nested_form_data import Node, part_of, read_entries, text_of
+from console.agent.page import page_context, tab_url
 from projects.agent_sentences import SettingsRefused
 from projects.meanwhile import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.models import Project, Source, User
 from projects.models.key import Scope
-from projects.pages.agent.boxes import Box
-from projects.pages.agent.entries import Node, part_of, read_entries, text_of
-from projects.pages.agent.page import page_context, tab_url
 from projects.permissions import Entry, enter_project
 from projects.source_kinds import KINDS, SourceKind
 from projects.sources import (
