@@ -27,10 +27,10 @@ urlpatterns = [
     path("", include("console.widget.urls")),
     path("", include("console.urls")),
     # Before the agent's: the last address of the name "agent" is the one that is meant where no section is named.
-    path("", include("tools.integrations.pages.urls")),
+    path("", include("console.integrations.urls")),
     path("", include("console.todos.urls")),
     path("", include("console.knowledge.urls")),
     path("", include("console.agent.urls")),
     path("", include("console.people.urls")),
-    path("", include("tools.book.pages.urls")),
+    path("", include("console.bookings.urls")),
 ]

@@ -17,6 +17,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console.bookings.board import board_of
+from console.bookings.days import days_around
+from console.bookings.forms import BookingForm, WhenForm
 from console.layout import shell_context
 from projects.models import Project, User
 from projects.models.key import Scope
@@ -28,9 +31,6 @@ from tools.book.codes import normal_code
 from tools.book.finding import bookings_of
 from tools.book.links import manage_url
 from tools.book.opening import Opening
-from tools.book.pages.board import board_of
-from tools.book.pages.days import days_around
-from tools.book.pages.forms import BookingForm, WhenForm
 from tools.book.refusals import NoTime, Unbookable
 from tools.book.search import config_of
 from tools.book.services import book, cancel, move

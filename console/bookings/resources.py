@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console.bookings.forms import NewResourcesForm, ResourceForm
 from console.layout import shell_context
 from console.people.refusals import refusals, take_refusals
 from projects.api.problem import Conflict
@@ -21,7 +22,6 @@ from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
 from projects.tenancy import tenant_tx
 from tools.book.opening import Opening
-from tools.book.pages.forms import NewResourcesForm, ResourceForm
 from tools.book.resources import change_resource, create_resource, remove_resource
 from tools.book.search import config_of
 from tools.book.wishes import shelf

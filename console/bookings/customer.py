@@ -18,6 +18,7 @@ from django.utils.translation import get_language_from_request, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from console.bookings.days import days_around
 from projects.api.throttling import seconds_to_wait
 from projects.models import Project
 from projects.tenancy import tenant_tx
@@ -25,7 +26,6 @@ from tools.book.clock import read_day, read_moment
 from tools.book.links import BookingPlace, read_token
 from tools.book.opening import Opening, Span
 from tools.book.own_words import OwnWords, best_of, language_of
-from tools.book.pages.days import days_around
 from tools.book.refusals import NoTime, Unbookable
 from tools.book.search import HORIZON_DAYS, config_of, new_search
 from tools.book.services import cancel, move, where_it_is, who_is_met

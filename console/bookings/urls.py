@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tools.book.pages import bookings, customer, resources
+from console.bookings import bookings, customer, resources
 
 HERE = "p/<slug:project_slug>"
 

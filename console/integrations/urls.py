@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tools.integrations.pages.integrations import TAB, disconnect, integrations_page, test
+from console.integrations.views import TAB, disconnect, integrations_page, test
 
 INTEGRATIONS = f"p/<slug:project_slug>/agent/{TAB}"
 
