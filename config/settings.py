@@ -86,7 +86,7 @@ DATABASES = {
     "ops": environment.database("OPS_DATABASE_URL", role="mg_ops", pool=4),
     "owner": environment.database("MIGRATE_DATABASE_URL", role="mg_owner", pool=2),
 }
-DATABASE_ROUTERS = ["projects.tenancy.Router"]
+DATABASE_ROUTERS = ["tenancy.scope.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = environment.redis_url()

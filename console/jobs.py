@@ -23,7 +23,7 @@ from jobs.models import Job, State
 from jobs.services import run_again
 from projects.models import Project
 from projects.models.key import Scope
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.models import Effect
 
 SHOWN = 50

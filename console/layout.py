@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from console.sidebar_badges import counts_of
-from projects.lookups import find_organizations
 from projects.models import Project, Role, User
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 
 def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:

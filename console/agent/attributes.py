@@ -23,7 +23,7 @@ from projects.models import Project, User
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from projects.models import AgentVersion, Project, User
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
 from projects.services import NewerVersion
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 SHOWN = 50
 

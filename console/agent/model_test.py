@@ -25,8 +25,8 @@ from projects.model_trial import Trial, try_model
 from projects.models import User
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 # Of one project, whoever asks: each trial is a call to an address that its members choose, or on the operator's key.
 TRIALS_PER_MINUTE = 10

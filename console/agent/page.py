@@ -25,7 +25,7 @@ from projects.permissions import Entry
 from projects.prompt_budget import PromptBudget, prompt_budget
 from projects.prompt_weight import weigh
 from projects.starters import are_example_hours, left_of_example
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, Any]:

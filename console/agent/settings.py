@@ -21,7 +21,7 @@ from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
 from projects.services import latest_agent_version
 from projects.starters import confirm_hours
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 BY_SLUG = {section.slug: section for section in SECTIONS}
 LONGEST_NOTE = 200

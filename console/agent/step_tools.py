@@ -10,8 +10,8 @@ from projects.attributes import is_on, resolve_attributes
 from projects.known_settings import KNOWN_SETTINGS
 from projects.models import Project
 from projects.models.attribute import AttributeType
-from projects.tenancy import tenant_tx
 from projects.tool_names import tool_names, tools_of_steps
+from tenancy.scope import tenant_tx
 
 
 @dataclass(frozen=True)

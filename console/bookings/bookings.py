@@ -25,7 +25,7 @@ from projects.models import Project, User
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
 from projects.phones import normal_phone
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.book.clock import read_day
 from tools.book.codes import normal_code
 from tools.book.finding import bookings_of

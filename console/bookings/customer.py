@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods
 from console.bookings.days import days_around
 from projects.api.throttling import seconds_to_wait
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.book.clock import read_day, read_moment
 from tools.book.links import BookingPlace, read_token
 from tools.book.opening import Opening, Span

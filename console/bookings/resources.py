@@ -20,7 +20,7 @@ from projects.api.problem import Conflict
 from projects.models import User
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.book.opening import Opening
 from tools.book.resources import change_resource, create_resource, remove_resource
 from tools.book.search import config_of

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 
 from django.db import connection
 
-from projects.ids import uuid7_floor
 from projects.models import Project
+from tenancy.ids import uuid7_floor
 
 DAYS = 7
 WEEK = timedelta(days=DAYS)

@@ -21,7 +21,7 @@ from django.utils.timezone import now
 
 from console.dashboard.metrics import Figures, Period, is_busy, last_days, project_figures
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 log = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from console.timestamps import moment_of
 from conversations.hours import working_status
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 NONE = "No replies in these days."
 COUNTING = "Being counted."

@@ -29,7 +29,7 @@ from jobs.errors import WrongState
 from projects.models import Project
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from todos.executor.resume import why_not_again
 from tools.models import Effect, EffectState
 

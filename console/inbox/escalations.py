@@ -25,7 +25,7 @@ from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.models import Escalation, EscalationState
 
 SHOWN = 100

@@ -22,7 +22,7 @@ from conversations.models import Conversation
 from projects.models import User
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.desk.tickets import open_ticket
 from tools.models import Ticket, TicketPriority
 

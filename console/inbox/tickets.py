@@ -24,7 +24,7 @@ from projects.differences import Change as FieldChange
 from projects.models import Member, User
 from projects.models.key import Scope
 from projects.permissions import VERBS, Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.desk.tickets import change_ticket, find_assignee
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
 

@@ -35,8 +35,8 @@ from projects.sources import (
     secret_hint,
     what_is_seen,
 )
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.calendar.connecting import calendar_connected
 from tools.calendar.entries import refused
 from tools.calendar.looking import KIND as CALENDAR

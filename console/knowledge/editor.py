@@ -35,7 +35,7 @@ from projects.knowledge.text import LONGEST_EXCERPT, LONGEST_TITLE, ArticleRefus
 from projects.models import Article, User
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 @login_required

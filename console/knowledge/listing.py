@@ -19,7 +19,7 @@ from projects.knowledge.search import Found, search_articles
 from projects.models import Article, Project, User
 from projects.models.key import Scope
 from projects.permissions import enter_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 PAGE = 50
 LONGEST_SEARCH = 300

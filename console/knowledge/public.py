@@ -15,9 +15,9 @@ from django.views.decorators.http import require_safe
 from projects.knowledge.indexing import LANGUAGES
 from projects.knowledge.markup import read_markup
 from projects.knowledge.services import NoSuchArticle, find_article
-from projects.lookups import find_project_by_slug
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_project_by_slug
 
 KEPT_SECONDS = 60
 # The page loads its style and its font, and nothing else; nothing on it can be sent anywhere.

@@ -20,7 +20,7 @@ from projects.addresses import unclaimed
 from projects.api.problem import Conflict
 from projects.invitations import Offer, accept, accept_as_newcomer, read_offer
 from projects.models import Project, User
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods
 from console.people.forms import NameForm
 from console.people.member_list import choice_of
 from console.people.mfa import first_factors
-from projects.lookups import find_organizations
 from projects.models import Member, User
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 
 @login_required

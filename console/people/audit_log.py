@@ -17,7 +17,7 @@ from console.people.moments import Moment, moment
 from projects.models import AuditEntry, User
 from projects.models.key import Scope
 from projects.permissions import enter_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 SHOWN = 50
 ICONS = {

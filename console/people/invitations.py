@@ -25,7 +25,7 @@ from projects.mail import Delivery, deliver
 from projects.models import Invitation, User
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 LINK = "invitation_link"
 TOO_MANY = "You sent many invitations within an hour; wait a while before the next."

@@ -21,7 +21,7 @@ from projects.models import ApiKey, User
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
 from projects.services import create_key, revoke_key
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 SECRET = "api_key"  # noqa: S105  # the name of its place in the session
 SHOWN = 200

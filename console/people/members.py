@@ -26,7 +26,7 @@ from projects.members import remove_member, set_role
 from projects.models import Role, User
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 @login_required

@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.people.forms import WelcomeForm
-from projects.lookups import find_organizations
 from projects.models import User
 from projects.starters import start_business, starters
+from tenancy.tenant_lookup import find_organizations
 
 MOST = 20
 FULL = f"You are in {MOST} organizations. Leave one before you start another."

@@ -25,7 +25,7 @@ from conversations.models import Channel
 from jobs.errors import WrongState
 from projects.models import Project, User
 from projects.models.key import Scope
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.models import Promise, PromiseState
 from tools.promise_answers import ANSWERS
 

@@ -32,7 +32,7 @@ from projects.differences import Change, label_of
 from projects.models import Project
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from todos.arranged import why_fixed
 from todos.content import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType

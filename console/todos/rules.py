@@ -24,7 +24,7 @@ from console.todos.plan import plain
 from projects.api.problem import ApiError
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from todos.content import compiled_tools
 from todos.models import Todo
 from todos.rules import draft_rule, keep_rule, would_have

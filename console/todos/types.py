@@ -27,7 +27,7 @@ from projects.api.problem import ApiError
 from projects.models import Member, Project, Role
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from todos.content import compiled_tools
 from todos.models import Approval, SecondApprover, StandingRule, TodoType
 from todos.plans import tool_problem

@@ -27,7 +27,7 @@ from projects.api.problem import ApiError
 from projects.models import Project
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from todos.approving import MOST_UNCONFIRMED
 from todos.content import compiled_tools
 from todos.models import Todo, TodoStatus

@@ -33,7 +33,7 @@ from projects.attributes import WrongValue, resolve_attributes, set_attribute
 from projects.models import Member, Project
 from projects.models.key import Scope
 from projects.permissions import Entry
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.catalogue import BUILT_IN, CompiledTool, compile_tools
 from tools.checking.definition import FIELDS
 from tools.custom import service

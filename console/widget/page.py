@@ -22,10 +22,10 @@ from projects.meanwhile import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.models import Project, User, Widget
 from projects.models.key import Scope
 from projects.permissions import Entry, enter_project
-from projects.tenancy import tenant_tx
 from projects.verticals import VERTICALS
 from projects.widget_theme import LANGUAGES, POSITIONS, SCHEMES, WidgetTheme
 from projects.widgets import WidgetEdit, edit_of, facts_of, find_widget, renew_shopper_secret, save_widget, theme_of
+from tenancy.scope import tenant_tx
 
 SECRET = "widget_shopper"  # noqa: S105  # the name of its place in the session
 LANGUAGE_NAMES = {

@@ -17,7 +17,7 @@ from projects.agent_versions import Edit, change_agent
 from projects.models import Role, User
 from projects.models.widget import Widget
 from projects.starters import Locale, start_business, starters
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.conftest import Tenant, member_of
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from tools.models import EffectState, PromiseState

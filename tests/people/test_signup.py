@@ -11,9 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from projects import accounts
-from projects.lookups import find_organizations
 from projects.models import Member, Project, Role, User
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 from tests.conftest import Tenant, member_of
 from tests.conversations.threads import in_thread
 from tests.people.conftest import NEW_PASSWORD, Mailbox, browser, is_signed_in

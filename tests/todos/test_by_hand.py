@@ -21,7 +21,7 @@ from jobs.models import Job
 from projects.api.problem import Conflict
 from projects.models import Member, Role
 from projects.services import create_project
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
 from todos import by_hand, services

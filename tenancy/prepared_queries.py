@@ -16,8 +16,8 @@ from django.db import models
 from django.db.models.query import get_related_populators
 from pydantic_core import from_json
 
-from projects.postgresql.prepared import Prepared, as_text
-from projects.tenancy import current_organization_id, template_tenant
+from tenancy.postgresql.prepared import Prepared, as_text
+from tenancy.scope import current_organization_id, template_tenant
 
 M = TypeVar("M", bound=models.Model)
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import connections, models, transaction
 
-from projects.postgresql.beginning import beginning_as
+from tenancy.postgresql.beginning import beginning_as
 
 _organization: ContextVar[UUID | None] = ContextVar("organization", default=None)
 _platform: ContextVar[bool] = ContextVar("platform", default=False)
@@ -46,7 +46,7 @@ def tenant_tx(organization_id: UUID, *, using: str = "default", plans_once: bool
     """One transaction of one tenant. Inside it, managers and row-level security show that tenant's rows only.
 
     It leaves the platform's scope, so that a service does the same for whoever calls it. Nesting the same tenant makes
-    a savepoint. `plans_once`: all that is asked inside is found by keys (projects.postgresql.beginning). Raises OtherTenant
+    a savepoint. `plans_once`: all that is asked inside is found by keys (tenancy.postgresql.beginning). Raises OtherTenant
     when a transaction of another tenant is open.
     """
     outer = _organization.get()
@@ -74,7 +74,7 @@ def _set_organization(organization_id: UUID, *, using: str) -> None:
 
 @contextmanager
 def template_tenant(stand_in: UUID) -> Iterator[None]:
-    """Let a query be written for a tenant that doesn't exist; whoever runs it fills in the real one (projects.compiled)."""
+    """Let a query be written for a tenant that doesn't exist; whoever runs it fills in the real one (tenancy.prepared_queries)."""
     token = _organization.set(stand_in)
     try:
         yield

@@ -17,9 +17,9 @@ from uuid import UUID
 from django.db import models
 from pydantic_core import to_json
 
-from projects.postgresql.prepared import Prepared
-from projects.rows import TenantModel
-from projects.tenancy import current_organization_id
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id
+from tenancy.tenant_models import TenantModel
 
 R = TypeVar("R", bound=TenantModel)
 

@@ -7,8 +7,8 @@ from typing import Any
 from django.db import OperationalError
 from django.db.backends.postgresql import base
 
-from projects.postgresql.beginning import begin_statement
-from projects.postgresql.prepared import command
+from tenancy.postgresql.beginning import begin_statement
+from tenancy.postgresql.prepared import command
 
 # As on any disk without moving parts. PostgreSQL's own 4 lets it read a small table from end to end instead of finding one row by
 # its key; a connection keeps that plan while the table grows, until the next `analyze`.

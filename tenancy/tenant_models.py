@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from django.db import models
 
-from projects.ids import uuid7
-from projects.tenancy import current_organization_id, is_platform
+from tenancy.ids import uuid7
+from tenancy.scope import current_organization_id, is_platform
 
 M = TypeVar("M", bound=models.Model, covariant=True)
 
