@@ -11,9 +11,9 @@ from django.http import Http404, HttpRequest
 from console.access import zone_of
 from console.timestamps import moment_of
 from conversations.common.channels import traits_of
-from conversations.followups.proactive import URGENT
 from conversations.handover import operators
 from conversations.models import Conversation, ConversationStatus, Event
+from conversations.models.event import URGENT
 from conversations.turns.flags import clear_caller_flag
 from jobs.errors import WrongState
 from projects.models import User

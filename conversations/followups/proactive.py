@@ -8,10 +8,9 @@ from typing import Any
 from conversations.common.voice_session import is_held_by_a_voice
 from conversations.live.event_log import ConversationLog
 from conversations.models import ConversationStatus, Origin, Turn, TurnStatus
+from conversations.models.event import URGENT
 from conversations.turns.policy import policy_for
 from conversations.turns.services import has_talked_enough, queue_reply
-
-URGENT = "urgent_message"
 
 
 def speak_up(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from conversations.followups.proactive import URGENT
 from conversations.followups.waits import ACTIVATE, activate, end_activated
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Turn
+from conversations.models.event import URGENT
 
 
 def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> Turn | None:

@@ -17,10 +17,10 @@ from django.db import connections
 
 from conversations.common.presenters import wait_payload
 from conversations.common.queries import open_waits_of
-from conversations.followups.proactive import URGENT, speak_up
+from conversations.followups.proactive import speak_up
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
-from conversations.models.event import EventType
+from conversations.models.event import URGENT, EventType
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue, supersede
 from projects.api.problem import ApiError

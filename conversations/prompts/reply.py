@@ -11,8 +11,8 @@ from conversations.common.channels import traits_of
 from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
 from conversations.context.transcript import Said, as_line
 from conversations.context.turn_context import Scene
-from conversations.followups.proactive import URGENT
 from conversations.models import Directives, Event, MessageRole, Origin
+from conversations.models.event import URGENT
 from conversations.prompts.budget import within_budget
 from llm.prompts import neutralise
 from llm.requests import reply_request

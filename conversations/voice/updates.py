@@ -14,10 +14,10 @@ from typing import Any, cast
 from uuid import UUID
 
 from conversations.common.voice_session import is_caller_speaking
-from conversations.followups.proactive import URGENT
 from conversations.live.hub import Room, hub
 from conversations.live.stream import PING_SECONDS, RETRY_MS, frame
 from conversations.models import Conversation, ConversationStatus, Directives, Event, VoiceSession
+from conversations.models.event import URGENT
 from conversations.promises.apply_verdicts import UNBACKED
 from conversations.prompts.reply import view_of
 from conversations.prompts.session import SessionContext, update_text

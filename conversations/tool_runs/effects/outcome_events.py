@@ -6,11 +6,11 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from conversations.followups.proactive import URGENT, speak_up
+from conversations.followups.proactive import speak_up
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog, lock_conversation
 from conversations.models import Event, WaitOutcome
-from conversations.models.event import EventType
+from conversations.models.event import URGENT, EventType
 from conversations.turns.channel_signals import obey_signal
 from jobs.enqueue import enqueue
 from tools import ledger
