@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from conversations.effects.approval import AWAITED
-from conversations.services import give_fields
+from conversations.tool_runs.effects.approval import AWAITED
+from conversations.turns.services import give_fields
 from projects.attributes import set_attribute
 from tests.effects.conftest import target
 from tests.effects.target import Target
