@@ -174,7 +174,6 @@ def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settin
     assert value_of(owner.tenant, "greeting") == "Salve"
 
 
-@pytest.mark.requirement("L09")
 def test_who_saves_at_the_same_moment_is_told(tenant: Tenant) -> None:
     """The later of the two waits, and then sees what the earlier has set."""
 

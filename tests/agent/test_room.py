@@ -15,9 +15,6 @@ from tests.agent.controls import controls_of
 from tools.calling.offer import read_offer
 from tools.definition import Moment
 
-pytestmark = pytest.mark.requirement("T02")
-
-
 KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
 
 
@@ -45,7 +42,6 @@ def weight(**parts: int) -> Weight:
     return Weight({**KIND, **parts}, channel="chat", limit=25_000, least=4_000)
 
 
-@pytest.mark.requirement("T08")
 def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
     """What the model may call goes along with every request."""
     everything, none = weight_of(owner), weight_of(owner, enabled_tools=[])

@@ -147,7 +147,6 @@ def saved_at(text: str, kind: TodoType) -> str:
     return str(moment)
 
 
-@pytest.mark.requirement("L09")
 def test_a_type_of_todos_that_was_saved_meanwhile_is_not_saved_over(owner: Settings, tenant: Tenant) -> None:
     """Who may approve would else be what it was when the other's page was opened."""
     fields = {"name": "Letter", "description": "A letter", "tools": []}

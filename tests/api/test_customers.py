@@ -41,7 +41,6 @@ def test_what_is_no_number_opens_no_conversation(api: Client, tenant: Tenant, te
         assert not Persona.objects.exists()
 
 
-@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(
     ("body", "field"),
     [

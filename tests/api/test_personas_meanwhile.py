@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from conversations.models import Persona, PersonaField
 from conversations.turns.services import give_fields
 from tests.conftest import Tenant
 from tests.conversations.threads import in_thread, until_waiting
-
-pytestmark = pytest.mark.requirement("T11")
 
 
 def test_fields_are_written_in_one_order_by_everybody(tenant: Tenant) -> None:

@@ -50,7 +50,6 @@ def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None
     assert api.get(f"/api/v1/{address}").status_code == 200
 
 
-@pytest.mark.requirement("W06", "F13")
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [

@@ -117,7 +117,6 @@ def test_a_local_time_that_the_clocks_skip_is_refused(api: Client, desk: Desk) -
     assert (refusal["code"], refusal["message"]) == ("closed", "The clocks skip 02:30 on that day.")
 
 
-@pytest.mark.requirement("F07")
 def test_who_is_met_stays_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
     """Also while a colleague is free then."""
     desk.stock(("Dr. Adler", "person", 1, 30), ("Dr. Weber", "person", 2, 30), ("Two", "table", 2, 30))
@@ -129,7 +128,6 @@ def test_who_is_met_stays_unless_another_is_named(api: Client, desk: Desk, day: 
     assert patch(api, path, {"resource": str(ids["Two"])}).json()["resource"]["name"] == "Two"
 
 
-@pytest.mark.requirement("F07")
 def test_a_room_stays_a_room_unless_another_is_named(api: Client, desk: Desk, day: str) -> None:
     desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30))
     with desk.tenant.tx():

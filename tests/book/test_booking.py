@@ -73,7 +73,6 @@ def moved(desk: Desk, booking: Booking, clock: str, party_size: int = 2) -> Book
         return move(booking, desk.project, starts_at=rome(27, clock), party_size=party_size, now=NOW)
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(
     ("asked", "given"),
     [("Lena", "Lena"), ("dr weber", "Dr. Weber"), ("weber", "Dr. Weber"), ("Table 1", "Table 1"), ("Ele", "Elena")],

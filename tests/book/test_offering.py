@@ -101,7 +101,6 @@ def test_the_agent_is_told_whether_a_zip_code_is_served(desk: Desk, asked: str, 
     assert outcome.result["served"] is (asked == "00184")
 
 
-@pytest.mark.requirement("N29")
 @pytest.mark.parametrize("words", ["Trastevere", "double-oh one eight four", "?"])
 def test_what_is_no_zip_code_is_asked_for_again(desk: Desk, words: str) -> None:
     """That no code is such a word says nothing of where the customer lives."""
@@ -141,7 +140,6 @@ def test_the_agent_is_told_what_is_available(desk: Desk) -> None:
     assert {asked: desk.run("check_product_or_service_availability", product=asked).told for asked in TOLD} == TOLD
 
 
-@pytest.mark.requirement("N30")
 @pytest.mark.parametrize(
     ("asked", "found"),
     [

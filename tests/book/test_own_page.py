@@ -134,7 +134,6 @@ def test_the_customer_moves_the_booking(desk: Desk, booking: Booking) -> None:
     assert (now(desk, booking).starts_at, now(desk, booking).party_size) == (later, 3)
 
 
-@pytest.mark.requirement("F07")
 def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
     """An appointment with Dr. Weber is moved to a time of Dr. Weber's; a table at that time isn't one."""
     desk.stock(("Two", "table", 2, 30), ("Dr. Adler", "person", 2, 30), ("Dr. Weber", "person", 2, 30))
@@ -154,7 +153,6 @@ def test_who_is_met_stays_the_same(desk: Desk, booking: Booking) -> None:
     assert "That table, room or person takes no bookings." in page(met)
 
 
-@pytest.mark.requirement("F07")
 def test_a_room_stays_a_room_as_long_as_one_is_large_enough(desk: Desk, booking: Booking) -> None:
     """Who has booked a room isn't given the smaller table, nor offered its times; ten people fit nowhere else."""
     desk.stock(("Corner", "table", 2, 30), ("Salon", "room", 4, 30), ("Long", "table", 10, 30))

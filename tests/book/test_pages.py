@@ -64,7 +64,6 @@ def board(desk: Desk, day: date, *, now: datetime, bookings: list[Booking] | Non
     return made
 
 
-@pytest.mark.requirement("F07")
 def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
     """From the hour that it is on, until it closes."""
     desk.configure(hours={"fri": [["12:00", "14:00"], ["18:00", "20:00"]]}, holidays=[])
@@ -75,7 +74,6 @@ def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
     assert [hour.text for hour in shown.hours] == [f"{hour}:00" for hour in range(12, 20)]
 
 
-@pytest.mark.requirement("F07")
 def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
     """What the board shows as free is."""
     desk.configure(hours={}, holidays=[])
@@ -86,7 +84,6 @@ def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
     assert taken == [("18:00", 4), ("19:00", 4)]
 
 
-@pytest.mark.requirement("F07")
 def test_a_night_stands_on_both_of_its_days(owner: Client, desk: Desk, booking: Booking) -> None:
     """Who sits until one is there on the day that begins at midnight."""
     late = desk.book(
@@ -160,7 +157,6 @@ def test_what_cant_be_booked_is_said_in_the_form(owner: Client, desk: Desk, book
     assert "Choose a time." in owner.post(address(desk, "bookings"), {"date": day_of(booking)}).content.decode()
 
 
-@pytest.mark.requirement("F07")
 def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk) -> None:
     with desk.tenant.tx():
         opening, day = Opening(config_of(desk.project)), timezone.now().date()
@@ -171,7 +167,6 @@ def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk
     assert "The clocks skip this time on that day; choose another." in text
 
 
-@pytest.mark.requirement("F07")
 def test_a_strip_of_days_for_customers_begins_today(desk: Desk) -> None:
     """What is past is offered to nobody."""
     with desk.tenant.tx():
@@ -308,7 +303,6 @@ def remove_meanwhile(desk: Desk, resource: Resource) -> Any:
     return meanwhile('FROM "tools_resource"', remove)
 
 
-@pytest.mark.requirement("F07")
 def test_a_second_click_on_remove_finds_it_removed(owner: Client, desk: Desk, two: Resource) -> None:
     """Whoever clicked twice, or at once with a colleague, has what they wanted."""
     with remove_meanwhile(desk, two):
@@ -316,7 +310,6 @@ def test_a_second_click_on_remove_finds_it_removed(owner: Client, desk: Desk, tw
     assert (response.status_code, "Two is removed." in response.content.decode()) == (200, True)
 
 
-@pytest.mark.requirement("F07")
 def test_what_somebody_removes_meanwhile_is_not_found(owner: Client, api: Client, desk: Desk, two: Resource) -> None:
     """At the page and at the API."""
     form = {"name": "Two", "kind": "table", "capacity": 3, "slot_minutes": 90}

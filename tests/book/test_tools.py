@@ -51,7 +51,7 @@ def test_every_argument_says_what_it_is(name: str) -> None:
     assert all(field["description"] for field in fields.values())
 
 
-@pytest.mark.requirement("T27")
+@pytest.mark.requirement("N51")
 def test_a_check_tells_what_is_free(desk: Desk) -> None:
     outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4, with_whom=None)
     assert outcome.ending is Ending.DONE
@@ -80,7 +80,6 @@ def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any
     assert failed(desk.run("check_availability_tool", **arguments)).startswith(sentence)
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -119,7 +118,6 @@ def test_a_booking_is_told_with_its_code(desk: Desk) -> None:
     assert (booking.starts_at, booking.phone, booking.notes) == (EVENING, "+39065550199", "a quiet corner")
 
 
-@pytest.mark.requirement("F07")
 def test_what_is_no_number_is_asked_for_again(desk: Desk) -> None:
     """The agent is told so, and nothing is booked under it."""
     for tool in ("create_booking_tool", "create_meeting_tool", "book_appointment"):
@@ -213,7 +211,7 @@ def test_a_search_finds_by_code(desk: Desk) -> None:
     )
 
 
-@pytest.mark.requirement("N23")
+@pytest.mark.requirement("N51")
 def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
     later, sooner = desk.book(rome(28, "19:00")), desk.book(EVENING)
     past = desk.book(rome(21, "19:00"))
@@ -223,7 +221,7 @@ def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
     assert desk.run("search_booking_tool", occasion, code=past.code).result["bookings"] == []
 
 
-@pytest.mark.requirement("N23")
+@pytest.mark.requirement("N51")
 def test_a_number_and_a_letter_find_nobody(desk: Desk) -> None:
     """A letter is in every name."""
     desk.book(EVENING)

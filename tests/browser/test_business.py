@@ -215,7 +215,6 @@ def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, a
     assert now(app.tenant, booking).state == BookingState.CANCELLED
 
 
-@pytest.mark.requirement("F17")
 def test_what_was_typed_beside_a_saved_resource_still_stands(page: Page, app: App) -> None:
     """Each row is saved by itself; the page that comes back loses nothing of the others, nor of one that was refused."""
     open_page(page, app, "resources")

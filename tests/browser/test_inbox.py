@@ -153,7 +153,6 @@ def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page:
     until(has_come, what="the operator's message")
 
 
-@pytest.mark.requirement("W06")
 def test_a_form_that_is_sent_twice_in_a_hurry_goes_out_once(page: Page, app: App) -> None:
     """Who presses again before the answer is there opens one ticket."""
     open_page(page, app, "tickets/new")

@@ -48,7 +48,6 @@ def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app:
         assert not Effect.objects.exists()
 
 
-@pytest.mark.requirement("N50")
 def test_a_tool_that_a_step_names_is_not_switched_off_unasked(page: Page, app: App, tenant: Tenant) -> None:
     """The step is named with the way there; who keeps the tool finds the switch as it was."""
     action = {"type": "send_event"}

@@ -72,7 +72,6 @@ def test_newer_message_withdraws_the_reply_under_way(page: Page, app: App) -> No
     expect(page.locator("#reading s")).to_contain_text("Half a thought")
 
 
-@pytest.mark.requirement("W09")
 def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_on(
     page: Page, app: App, settings: Any
 ) -> None:

@@ -57,7 +57,6 @@ def everywhere(page: Page) -> list[str]:
     return found
 
 
-@pytest.mark.requirement("W09")
 def test_an_answer_that_is_being_written_is_seen_after_a_reload(own_page: Page, app: App) -> None:
     """Somebody who comes in the middle of it sees that one comes, and then the answer once."""
     app.model.script("reply", fault="hang")

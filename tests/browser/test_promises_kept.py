@@ -177,7 +177,7 @@ def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: 
     assert effect.resolved_by is not None
 
 
-@pytest.mark.requirement("T26")
+@pytest.mark.requirement("T22")
 def test_a_wait_is_not_ended_by_an_answer_that_was_read_before_it(page: Page, app: App, tenant: Tenant) -> None:
     """Answers overtake events; the newest word about a wait counts."""
     conversation = converse(app, "Hello")

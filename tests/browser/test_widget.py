@@ -113,7 +113,7 @@ def answer_as_colleague(app: App, words: str) -> None:
         answer(conversation.pk, words, by=owner)
 
 
-@pytest.mark.requirement("W09", "W11")
+@pytest.mark.requirement("W11")
 def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_on(
     page: Page, app: App, shop: Shop, placed: Placed, settings: Any
 ) -> None:
@@ -280,7 +280,6 @@ def tell_payloads(app: App, placed: Placed, token: str) -> None:
             opened.add_message(MessageRole.AGENT, "The end.", turn=None, idn="agent_message")
 
 
-@pytest.mark.requirement("W09")
 def test_a_turn_that_is_over_before_its_message_is_answered_shows_no_reply_to_come(page: Page, app: App) -> None:
     """The stream overtakes the answer to a POST where a colleague takes the conversation over at once."""
     open_page(page, app, "widget")
@@ -303,7 +302,6 @@ def test_a_turn_that_is_over_before_its_message_is_answered_shows_no_reply_to_co
     assert drafts == 0
 
 
-@pytest.mark.requirement("W09")
 def test_a_conversation_that_went_on_elsewhere_is_shown_from_its_beginning(page: Page, app: App) -> None:
     """A shopper who writes on another device begins another one; its events don't go on behind those of the first."""
     open_page(page, app, "widget")
@@ -411,7 +409,7 @@ def test_a_message_is_tried_again_under_its_key(page: Page, app: App) -> None:
     assert tried == [[2, 1, 0, 1]] * 3
 
 
-@pytest.mark.requirement("W09")
+@pytest.mark.requirement("W10")
 def test_words_after_an_emoji_are_added_and_not_cut(page: Page, app: App) -> None:
     """Offsets count code points."""
     open_page(page, app, "widget")

@@ -19,7 +19,6 @@ ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 EVENING = ("DTSTART:20261127T180000Z", "DTEND:20261127T190000Z")
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize("tool", ["check_availability", "check_availability_tool"])
 def test_a_taken_time_is_not_offered(desk: Desk, calendar: Calendar, tool: str) -> None:
     """Neither by the agent's own call nor by the Tool Caller's; times beside it are."""
@@ -29,14 +28,12 @@ def test_a_taken_time_is_not_offered(desk: Desk, calendar: Calendar, tool: str) 
     assert "Free that day: 20:00" in outcome.told
 
 
-@pytest.mark.requirement("F07")
 def test_the_next_free_day_is_looked_for_in_the_calendar_too(desk: Desk, calendar: Calendar) -> None:
     calendar.add("DTSTART;VALUE=DATE:20261127", "DTEND;VALUE=DATE:20261129")
     outcome = desk.run("check_availability", **ASKED)
     assert "The next that are free: Sunday 29 November" in outcome.told
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize("tool", ["book_appointment", "create_booking_tool"])
 def test_a_time_that_was_taken_meanwhile_is_not_booked(desk: Desk, calendar: Calendar, tool: str) -> None:
     """Offered, then taken in the calendar, then refused with what is free instead."""
@@ -49,7 +46,6 @@ def test_a_time_that_was_taken_meanwhile_is_not_booked(desk: Desk, calendar: Cal
         assert not Booking.objects.exists()
 
 
-@pytest.mark.requirement("F07")
 def test_a_free_time_is_booked(desk: Desk, calendar: Calendar) -> None:
     """Right after an event ends."""
     calendar.add(*EVENING)
@@ -57,7 +53,6 @@ def test_a_free_time_is_booked(desk: Desk, calendar: Calendar) -> None:
     assert outcome.told.startswith("Booked: a table for 4 on Friday 27 November at 20:00")
 
 
-@pytest.mark.requirement("F07")
 def test_what_takes_longer_is_passed_over_where_the_calendar_is_taken_after(desk: Desk, calendar: Calendar) -> None:
     """The smaller table would be taken into the event, the larger one is free before it."""
     desk.stock(("Long", "table", 2, 180), ("Short", "table", 4, 60))
@@ -67,7 +62,6 @@ def test_what_takes_longer_is_passed_over_where_the_calendar_is_taken_after(desk
         assert Booking.objects.get().resource.name == "Short"
 
 
-@pytest.mark.requirement("F07")
 def test_a_second_attempt_finds_the_booking_of_the_first(desk: Desk, calendar: Calendar) -> None:
     """Whatever stands in the calendar by then."""
     occasion = desk.occasion()
@@ -78,7 +72,6 @@ def test_a_second_attempt_finds_the_booking_of_the_first(desk: Desk, calendar: C
         assert Booking.objects.count() == 1
 
 
-@pytest.mark.requirement("F07")
 def test_a_booking_is_made_by_the_book_while_the_calendar_is_down(desk: Desk, scripted: ScriptedCalendar) -> None:
     """The book is the truth, and the agent is told that it alone was asked."""
     scripted.answer(503)
@@ -87,14 +80,12 @@ def test_a_booking_is_made_by_the_book_while_the_calendar_is_down(desk: Desk, sc
     assert "goes by our booking book alone" in outcome.told
 
 
-@pytest.mark.requirement("F07")
 def test_the_calendar_is_not_asked_without_a_day(desk: Desk, scripted: ScriptedCalendar) -> None:
     for day in (None, "some day", 7):
         desk.run("check_availability", date=day)
     assert scripted.requests == []
 
 
-@pytest.mark.requirement("F07")
 def test_the_look_goes_as_far_as_times_are_offered(desk: Desk) -> None:
     """Where a day has nothing, those of the next two weeks are."""
     window = window_of(NOW.date(), desk.occasion())

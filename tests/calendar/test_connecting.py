@@ -89,7 +89,6 @@ def staff(desk: Desk) -> Staff:
     return Staff(desk)
 
 
-@pytest.mark.requirement("F07")
 def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
     desk: Desk, staff: Staff, calendar: Calendar
 ) -> None:
@@ -103,7 +102,6 @@ def test_it_is_connected_on_the_page_and_gets_the_bookings_to_come(
     assert PASSWORD not in page
 
 
-@pytest.mark.requirement("F07")
 def test_what_is_booked_while_it_is_connected_is_written_to_it(desk: Desk, staff: Staff, calendar: Calendar) -> None:
     """Neither misses the other: who books looks for a calendar, and who connects one for bookings."""
     forget(desk.tenant)

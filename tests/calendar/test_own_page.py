@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -29,7 +28,6 @@ def page_of(booking: Booking) -> str:
     return Client().get(f"/b/{make_token(booking)}").content.decode()
 
 
-@pytest.mark.requirement("F07")
 def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
     booking = to_come(desk)
     assert ">13:00<" in page_of(booking)
@@ -39,7 +37,6 @@ def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
     assert ">20:00<" in page
 
 
-@pytest.mark.requirement("F07")
 def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) -> None:
     """Taken after the page was shown."""
     booking = to_come(desk)
@@ -52,7 +49,6 @@ def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) 
         assert Booking.objects.get().starts_at == booking.starts_at
 
 
-@pytest.mark.requirement("F07")
 def test_it_goes_by_the_book_while_the_calendar_is_down(desk: Desk, scripted: ScriptedCalendar) -> None:
     """And a booking that is over asks nobody."""
     scripted.answer(503)

@@ -38,7 +38,6 @@ def _local(moment: datetime) -> str:
     return f"{moment.astimezone(ZoneInfo('Europe/Rome')):%d.%m %H:%M}"
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(
     ("lines", "window", "found"),
     [
@@ -99,7 +98,6 @@ def test_an_event_takes_its_time(
     assert taken(desk, window) == found
 
 
-@pytest.mark.requirement("F07")
 def test_one_time_of_a_series_may_be_moved(desk: Desk, calendar: Calendar) -> None:
     calendar.add(
         f"DTSTART;{ROME}:20261022T090000",
@@ -117,7 +115,6 @@ def test_one_time_of_a_series_may_be_moved(desk: Desk, calendar: Calendar) -> No
     assert taken(desk, AUTUMN) == ["22.10 09:00-22.10 10:00", "29.10 15:00-29.10 17:00"]
 
 
-@pytest.mark.requirement("F07")
 def test_events_that_meet_are_one_time(desk: Desk, calendar: Calendar) -> None:
     calendar.add("DTSTART:20261127T180000Z", "DTEND:20261127T200000Z")
     calendar.add("DTSTART:20261127T190000Z", "DTEND:20261127T193000Z")
@@ -125,7 +122,6 @@ def test_events_that_meet_are_one_time(desk: Desk, calendar: Calendar) -> None:
     assert taken(desk, NOVEMBER) == ["27.11 19:00-27.11 22:00"]
 
 
-@pytest.mark.requirement("F07")
 def test_our_own_bookings_take_nothing_and_another_projects_do(desk: Desk, calendar: Calendar) -> None:
     """The book is the truth about its own; two projects may share a calendar."""
     booking = desk.book(rome(27, "19:00"))

@@ -25,7 +25,6 @@ def check(desk: Desk) -> Outcome:
     return desk.run("check_availability_tool", **ASKED)
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(
     ("status", "body", "problem"),
     [
@@ -86,7 +85,6 @@ def test_what_cannot_be_read_leaves_the_book_as_it_is(
     assert scripted.methods == ["REPORT"]
 
 
-@pytest.mark.requirement("F07")
 def test_a_calendar_that_is_silent_is_not_waited_for(
     desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,7 +97,6 @@ def test_a_calendar_that_is_silent_is_not_waited_for(
     assert "did not answer within 0.2 seconds" in outcome.result["calendar"]
 
 
-@pytest.mark.requirement("F07")
 def test_an_answer_that_takes_long_to_read_is_not_waited_for(
     desk: Desk, scripted: ScriptedCalendar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,7 +109,6 @@ def test_an_answer_that_takes_long_to_read_is_not_waited_for(
     assert "takes too long" in outcome.result["calendar"]
 
 
-@pytest.mark.requirement("F07")
 def test_one_event_that_makes_no_sense_hides_no_other(desk: Desk, scripted: ScriptedCalendar) -> None:
     nonsense = [
         document(),
@@ -129,7 +125,6 @@ def test_one_event_that_makes_no_sense_hides_no_other(desk: Desk, scripted: Scri
     assert outcome.result["free"] is False
 
 
-@pytest.mark.requirement("F07")
 def test_without_a_calendar_nobody_is_asked(desk: Desk) -> None:
     """And nothing is said of one."""
     assert "calendar" not in check(desk).result

@@ -55,7 +55,6 @@ def ours(desk: Desk, text: str, window: Span) -> list[str]:
     ]
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(("lines", "rule"), RULES)
 def test_a_rule_falls_on_the_days_that_a_real_server_names(
     desk: Desk, calendar: Calendar, lines: tuple[str, ...], rule: str
@@ -66,7 +65,6 @@ def test_a_rule_falls_on_the_days_that_a_real_server_names(
         assert ours(desk, calendar.whole(), window) == taken(desk, window)
 
 
-@pytest.mark.requirement("F07")
 def test_a_night_ends_by_the_clock_when_the_clocks_go_back(desk: Desk) -> None:
     """Seven hours in that night, six in any other."""
     assert ours(desk, document(*NIGHT, "RRULE:FREQ=WEEKLY"), AUTUMN) == [
@@ -75,7 +73,6 @@ def test_a_night_ends_by_the_clock_when_the_clocks_go_back(desk: Desk) -> None:
     ]
 
 
-@pytest.mark.requirement("F07")
 def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk, calendar: Calendar) -> None:
     calendar.add(
         *NINE,
@@ -93,7 +90,6 @@ def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk
     assert ours(desk, calendar.whole(), AUTUMN) == taken(desk, AUTUMN) == ["30.10 15:00-30.10 17:00"]
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize(
     "rule",
     [
@@ -114,7 +110,6 @@ def test_a_rule_that_is_not_understood_refuses_the_reading(desk: Desk, rule: str
         ours(desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", f"RRULE:{rule}"), AUTUMN)
 
 
-@pytest.mark.requirement("F07")
 def test_a_series_without_a_zone_ends_by_the_clocks_of_the_business(desk: Desk) -> None:
     """Eleven at night in UTC is eight the next morning in Tokyo, which is its last time."""
     tokyo = ZoneInfo("Asia/Tokyo")
@@ -123,7 +118,6 @@ def test_a_series_without_a_zone_ends_by_the_clocks_of_the_business(desk: Desk) 
     assert found[-1].starts_at.astimezone(tokyo) == datetime(2026, 10, 27, 8, tzinfo=tokyo)
 
 
-@pytest.mark.requirement("F07")
 def test_an_exception_for_all_times_after_it_refuses_the_reading(desk: Desk) -> None:
     """The times before it would be taken, and those that it moved to free."""
     moved = (
@@ -136,14 +130,12 @@ def test_an_exception_for_all_times_after_it_refuses_the_reading(desk: Desk) -> 
         ours(desk, series, AUTUMN)
 
 
-@pytest.mark.requirement("F07")
 def test_a_series_may_have_many_exceptions(desk: Desk) -> None:
     """A weekly meeting of years has been called off thirty times."""
     off = (f"EXDATE;{ROME}:2026{month:02}{day:02}T090000" for month in (9, 10) for day in range(1, 22))
     assert ours(desk, document(*NINE, "RRULE:FREQ=WEEKLY", *off), AUTUMN)[0] == "22.10 09:00-22.10 10:00"
 
 
-@pytest.mark.requirement("F07")
 def test_an_alarm_that_repeats_makes_its_event_no_shorter(desk: Desk) -> None:
     """What stands inside an event is none of its lines."""
     alarm = ("BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:-PT15M", "REPEAT:2", "DURATION:PT5M", "END:VALARM")
@@ -151,7 +143,6 @@ def test_an_alarm_that_repeats_makes_its_event_no_shorter(desk: Desk) -> None:
     assert ours(desk, event, AUTUMN) == ["22.10 09:00-22.10 10:00"]
 
 
-@pytest.mark.requirement("F07")
 def test_every_no_days_is_every_day(desk: Desk) -> None:
     """Nonsense of one program makes no look at the whole calendar fail."""
     taken_daily = ours(
@@ -160,14 +151,12 @@ def test_every_no_days_is_every_day(desk: Desk) -> None:
     assert len(taken_daily) == 16
 
 
-@pytest.mark.requirement("F07")
 def test_so_many_times_that_counting_them_takes_long_are_not_counted(desk: Desk) -> None:
     """Since 2010 every day, and 9,000 times."""
     with pytest.raises(NotUnderstood):
         ours(desk, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
 
 
-@pytest.mark.requirement("F07")
 def test_a_rule_that_never_falls_on_any_day_is_asked_for_the_days_of_the_window_alone(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

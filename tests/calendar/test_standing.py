@@ -9,8 +9,6 @@ from tests.calendar.scripted import ScriptedCalendar
 from tools.calendar.standing import standing_of
 from tools.models import BookingState, Effect, EffectState
 
-pytestmark = pytest.mark.requirement("F17")
-
 
 @pytest.mark.parametrize(
     ("state", "tone", "confirmed", "cancelled"),

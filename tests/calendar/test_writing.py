@@ -50,7 +50,6 @@ def hasten(desk: Desk) -> None:
         Job.objects.filter(lane="calendar", state="queued").update(run_after=timezone.now() - timedelta(seconds=1))
 
 
-@pytest.mark.requirement("F07")
 def test_a_booking_is_one_event(desk: Desk, calendar: Calendar) -> None:
     """Who comes, when, and by which code it is found in the book."""
     booking = desk.book(EVENING, 4)
@@ -65,7 +64,6 @@ def test_a_booking_is_one_event(desk: Desk, calendar: Calendar) -> None:
     assert effect.request == {"method": "PUT", "event": f"{calendar.url}{event_name(booking)}"}
 
 
-@pytest.mark.requirement("F07")
 def test_what_a_paste_leaves_in_a_note_is_a_space_in_the_calendar(desk: Desk, calendar: Calendar) -> None:
     """An event may hold no control character, and none fits into a server's answer in XML."""
     desk.book(EVENING, notes="By the window\x0bAllergic to nuts\nCandles\x85please\u2028thanks")
@@ -74,7 +72,6 @@ def test_what_a_paste_leaves_in_a_note_is_a_space_in_the_calendar(desk: Desk, ca
     assert "By the window Allergic to nuts\\nCandles please thanks" in event["DESCRIPTION"]
 
 
-@pytest.mark.requirement("F07")
 def test_an_event_follows_its_booking(desk: Desk, calendar: Calendar) -> None:
     """Moved, and taken out when the booking is cancelled."""
     booking = desk.book(EVENING)
@@ -89,7 +86,6 @@ def test_an_event_follows_its_booking(desk: Desk, calendar: Calendar) -> None:
     assert told_of(desk, booking).state == EffectState.DONE
 
 
-@pytest.mark.requirement("F07")
 def test_of_several_changes_only_the_last_is_written(desk: Desk, scripted: ScriptedCalendar) -> None:
     """Whatever the order in which they are carried out."""
     scripted.answer(201)
@@ -133,7 +129,6 @@ def test_staff_is_not_asked_of_what_is_written_anew(desk: Desk, scripted: Script
     assert first.state == EffectState.CANCELLED
 
 
-@pytest.mark.requirement("F07")
 def test_one_that_somebody_took_out_by_hand_is_gone_already(desk: Desk, calendar: Calendar) -> None:
     booking = desk.book(EVENING)
     write()
@@ -277,7 +272,6 @@ def test_what_it_missed_while_it_was_away_is_written_when_it_answers_again(
     assert told_of(desk, missed).state == EffectState.DONE
 
 
-@pytest.mark.requirement("F07")
 def test_without_a_calendar_nothing_is_planned(desk: Desk) -> None:
     desk.book(EVENING)
     with desk.tenant.tx():
@@ -285,7 +279,6 @@ def test_without_a_calendar_nothing_is_planned(desk: Desk) -> None:
         assert not Job.objects.filter(lane="calendar").exists()
 
 
-@pytest.mark.requirement("F07")
 def test_a_calendar_that_is_connected_later_gets_the_bookings_to_come(
     desk: Desk, caldav_server: Radicale, local: None
 ) -> None:
@@ -302,7 +295,6 @@ def test_a_calendar_that_is_connected_later_gets_the_bookings_to_come(
     forget(desk.tenant)
 
 
-@pytest.mark.requirement("F07")
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "moved"])
 @pytest.mark.parametrize("is_planned", [True, False], ids=["before", "after"])
 def test_what_changed_while_no_calendar_was_connected_is_written_when_it_is_again(
@@ -339,7 +331,6 @@ def end_calendar(desk: Desk) -> None:
         assert disconnect_source(desk.project, KINDS["caldav"], by=desk.tenant.owner)
 
 
-@pytest.mark.requirement("F06")
 def test_one_who_has_nothing_but_a_calendar_is_met_for_half_an_hour(desk: Desk) -> None:
     """So that a calendar alone is one in which can be booked."""
     desk.stock()

@@ -41,7 +41,6 @@ def weights(turns: Turns, turn: Turn) -> list[int]:
     return [sum(map(weight_of, messages)) + beside for messages in turns.sent(turn)]
 
 
-@pytest.mark.requirement("T08")
 def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
     """The oldest words give way to what the tools told, and what they told is there."""
     turns.configure(enabled_tools=None)
@@ -63,7 +62,6 @@ def test_every_hop_stays_within_the_budget(turns: Turns, bell: Probe) -> None:
     assert last[0] == first[0]
 
 
-@pytest.mark.requirement("T02")
 def test_the_functions_count(turns: Turns) -> None:
     """An agent with many tools reads less of what was said long ago."""
     seen = []
@@ -78,7 +76,6 @@ def test_the_functions_count(turns: Turns) -> None:
     assert seen[0] > seen[1]
 
 
-@pytest.mark.requirement("T02")
 def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
     """What the agent's page counts is what goes to the model."""
     turns.configure(enabled_tools=None, intents=[], procedures=[{"title": "Fees", "text": "Ask for <b>5 €</b>."}])
@@ -114,7 +111,6 @@ def request(*sizes: int) -> ChatRequest:
     return ChatRequest(skill="reply", template_hash="", model=model, messages=messages)
 
 
-@pytest.mark.requirement("T08")
 @pytest.mark.parametrize(
     ("sizes", "transcript", "beside", "kept"),
     [

@@ -63,7 +63,7 @@ def test_a_call_that_was_put_through_and_promised_is_put_through_once(phone: Tur
     assert len(transferred) == 1
 
 
-@pytest.mark.requirement("F18", "N31")
+@pytest.mark.requirement("F18")
 def test_a_call_that_was_ended_and_said_goodbye_to_is_ended_once(phone: Turns) -> None:
     """end_call, and end_conversation_tool on the words that came with it."""
     phone.calls_tool("end_call", text="Goodbye, and have a lovely evening!")

@@ -152,7 +152,6 @@ def test_arguments_that_do_not_fit_cost_a_hop(stock: Stock, arguments: dict[str,
     assert (stock.target.log, stock.turns.effects(turn)) == ([], [])
 
 
-@pytest.mark.requirement("L10")
 def test_what_the_model_adds_is_left_out(stock: Stock) -> None:
     """Nothing goes to the endpoint that its owner has not asked for."""
     stock.ask({**CALLED, "tenant": "another"})
@@ -172,7 +171,6 @@ def test_only_what_names_the_turn_is_offered_in_it(stock: Stock, moments: list[s
     assert STOCK not in (stock.turns.asked()[0].get("tools") or [])
 
 
-@pytest.mark.requirement("W01")
 def test_one_that_is_switched_off_is_not_offered(stock: Stock) -> None:
     with stock.turns.tenant.tx():
         service.disable(stock.turns.tenant.project, STOCK)
@@ -221,7 +219,6 @@ def test_what_only_looks_something_up_may_be_told_as_failed(stock: Stock) -> Non
     assert stock.effect(turn).state == EffectState.FAILED
 
 
-@pytest.mark.requirement("T22")
 def test_who_does_not_answer_in_time_keeps_no_customer_waiting(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five seconds inside a turn, whatever the definition allows."""
     assert attempt.LONGEST_SECONDS == 5

@@ -163,6 +163,7 @@ def test_a_promise_fires_its_tool_once(talk, worker, model):
     assert names(talk).count("send_sms_tool") == 1
 
 
+@pytest.mark.requirement("N34", "N35", "N36", "N37", "N38")
 @pytest.mark.parametrize(
     ("answer", "rule"),
     [

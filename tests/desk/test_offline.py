@@ -6,9 +6,8 @@ import pytest
 
 from tests.calls.turns import Turns
 
-pytestmark = pytest.mark.requirement("W03", "W06", "F19")
 
-
+@pytest.mark.requirement("W03", "W06", "F19")
 @pytest.mark.parametrize(
     ("channel", "words", "tool", "told"),
     [

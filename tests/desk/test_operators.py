@@ -113,7 +113,7 @@ def test_customers_write_and_the_agent_is_silent(turns: Turns, lucia: User, api:
     assert agent_says(turns) == []
 
 
-@pytest.mark.requirement("T10")
+@pytest.mark.requirement("T11")
 def test_what_the_customer_tells_a_colleague_is_learnt(turns: Turns, lucia: User) -> None:
     """The observer alone reads it; nobody thinks, and the agent says nothing."""
     take(turns, lucia)

@@ -27,7 +27,6 @@ def come_and_go(turns: Turns, by: User) -> None:
         operators.hand_back(turns.conversation.pk, by=by)
 
 
-@pytest.mark.requirement("W03")
 def test_a_customer_reads_of_colleagues_in_their_own_language(turns: Turns, lucia: User) -> None:
     """As it is known of them."""
     asked = offer(turns)["escalation"]
@@ -42,7 +41,6 @@ def test_a_customer_reads_of_colleagues_in_their_own_language(turns: Turns, luci
     ]
 
 
-@pytest.mark.requirement("W03")
 @pytest.mark.parametrize(
     ("chosen", "joined"), [("de", "Lucia ist dazugekommen."), ("", "Lucia has joined the conversation.")]
 )
@@ -54,7 +52,6 @@ def test_of_whom_no_language_is_known_in_the_widget_s(turns: Turns, lucia: User,
     assert told(turns)[0] == joined
 
 
-@pytest.mark.requirement("W11")
 def test_programs_read_a_notice_as_a_block(turns: Turns, lucia: User) -> None:
     """Whatever its language."""
     come_and_go(turns, lucia)
@@ -72,7 +69,6 @@ def test_a_colleague_s_name_is_no_template(turns: Turns, lucia: User) -> None:
     assert told(turns)[0] == "{who} {0.__class__} has joined the conversation."
 
 
-@pytest.mark.requirement("W03")
 def test_the_widget_says_it_in_the_same_words() -> None:
     """One table of nine languages; the widget's copy never differs from it."""
     text = (ROOT / "static" / "widget" / "words.js").read_text()

@@ -95,7 +95,6 @@ def test_requests_are_claimed_and_resolved_from_their_list(turns: Turns, lucia: 
         assert Escalation.objects.get().state == EscalationState.RESOLVED
 
 
-@pytest.mark.requirement("W06")
 def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User) -> None:
     """State, priority, assignee; a viewer looks."""
     with turns.tenant.tx():
@@ -114,7 +113,6 @@ def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User
     assert browser(viewer).post(one, {"state": "closed"}).status_code == 403
 
 
-@pytest.mark.requirement("W06")
 def test_a_text_that_was_written_anew_is_one_line_of_the_history(turns: Turns, lucia: User, viewer: User) -> None:
     """What differs is inside of it, and the subject stands whole on the page."""
     subject, body = "Charged twice " * 8, "The card was charged twice. " * 40
@@ -130,7 +128,6 @@ def test_a_text_that_was_written_anew_is_one_line_of_the_history(turns: Turns, l
     assert page.count(subject.strip()) == 2
 
 
-@pytest.mark.requirement("W06")
 def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) -> None:
     """Linked to it and to its customer, with its first line of history."""
     page, form = browser(lucia), url(turns, "new_ticket")
@@ -148,7 +145,6 @@ def test_staff_opens_a_ticket_about_a_conversation(turns: Turns, lucia: User) ->
     assert "#1 Charged twice" in page.get(one).content.decode()
 
 
-@pytest.mark.requirement("W06")
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -174,7 +170,6 @@ def test_what_no_ticket_can_be_is_said_beside_its_field(
         assert not Ticket.objects.exists()
 
 
-@pytest.mark.requirement("W06")
 def test_no_ticket_is_opened_about_another_s_conversation(turns: Turns, lucia: User, stranger: Tenant) -> None:
     theirs = talk(stranger, "Hello")
     for asked in (str(theirs.pk), "7", str(turns.tenant.project.pk)):
@@ -182,7 +177,6 @@ def test_no_ticket_is_opened_about_another_s_conversation(turns: Turns, lucia: U
         assert browser(lucia).post(url(turns, "new_ticket"), typed).status_code == 404
 
 
-@pytest.mark.requirement("W06")
 def test_a_viewer_opens_no_ticket(turns: Turns, viewer: User) -> None:
     page = browser(viewer)
     assert page.get(url(turns, "new_ticket")).status_code == 403

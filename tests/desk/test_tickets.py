@@ -23,7 +23,6 @@ JSON = {"content_type": "application/json"}
 TICKETS = "/api/v1/tickets"
 
 
-@pytest.mark.requirement("W06")
 def test_numbers_have_no_gaps_when_many_open_one_at_once(tenant: Tenant) -> None:
     """Also not where a transaction breaks off."""
 
@@ -80,7 +79,6 @@ def test_a_change_keeps_what_was_and_who_changed_it(tenant: Tenant, api: Client,
         assert TicketChange.objects.count() == 2
 
 
-@pytest.mark.requirement("W06")
 def test_a_ticket_that_is_opened_again_is_closed_no_more(api: Client) -> None:
     url = f"{TICKETS}/{api.post(TICKETS, {'subject': 'x', 'body': 'y'}, **JSON).json()['id']}"
     closed, opened = (api.patch(url, {"state": state}, **JSON).json() for state in ("closed", "open"))
@@ -128,7 +126,6 @@ def test_a_list_is_narrowed_and_holds_nothing_of_another_tenant(api: Client, str
     assert api.patch(f"{TICKETS}/{theirs['id']}", {"state": "closed"}, **JSON).status_code == 404
 
 
-@pytest.mark.requirement("W06")
 def test_who_leaves_while_a_ticket_is_given_to_them_keeps_none(tenant: Tenant, operator: User) -> None:
     with tenant.tx():
         ticket = open_ticket(tenant.project.pk, subject="Charged twice", body="40 €")
@@ -148,7 +145,6 @@ def test_who_leaves_while_a_ticket_is_given_to_them_keeps_none(tenant: Tenant, o
         assert Ticket.objects.get().assignee is None
 
 
-@pytest.mark.requirement("W06")
 def test_a_change_that_waits_for_another_sees_what_that_one_did(tenant: Tenant, operator: User) -> None:
     """Who takes the assignee away takes away the one that was just given."""
     with tenant.tx():

@@ -89,7 +89,7 @@ def test_what_a_customer_is_reached_by_is_kept_in_its_form(
     assert found == ([kept] if kept else [])
 
 
-@pytest.mark.requirement("N47", "F19")
+@pytest.mark.requirement("N47")
 @pytest.mark.parametrize(("given", "kept"), [({}, "+393475550142"), ({"phone": "+393470000001"}, "+393470000001")])
 def test_a_number_that_a_model_read_is_not_on_file(
     given: dict[str, str], kept: str, bench: Bench, target: Target, model: ScriptedModel

@@ -390,7 +390,6 @@ def test_who_waits_for_an_effect_is_told_its_end_once(
     assert (ends(bench, effect), bench.urgent()) == (outcome, [told])
 
 
-@pytest.mark.requirement("N11")
 @pytest.mark.parametrize(("status", "state"), [(200, "kept"), (404, "broken"), (500, "open")])
 def test_a_promise_is_as_good_as_what_was_done(status: int, state: str, bench: Bench, target: Target) -> None:
     """In the commit of the end."""
@@ -424,7 +423,7 @@ def ends(bench: Bench, effect: Effect) -> str:
         return Wait.objects.get(effect_id=effect.pk).outcome
 
 
-@pytest.mark.requirement("T24", "N51")
+@pytest.mark.requirement("T24")
 def test_a_tool_made_to_tell_tells_where_nobody_waits(bench: Bench) -> None:
     bench.switch_on("booking_check_availability_enabled")
     bench.carry_out("check_availability_tool", hears="A table for two on 27 November 2026 at 19:00, please.")

@@ -120,7 +120,6 @@ def test_what_one_project_did_is_no_repeat_in_another(texting: Bench) -> None:
         assert find_same(Effect.objects.get(pk=elsewhere.pk)) is None
 
 
-@pytest.mark.requirement("N28")
 @pytest.mark.parametrize("is_one_breath", [True, False], ids=["in one answer", "in two"])
 def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench: Bench, model: ScriptedModel) -> None:
     """Whichever tool books it first, the other isn't told that the doctor is taken at that time."""

@@ -28,7 +28,7 @@ from tools.integrations import channels
 from tools.integrations.numbers import NumberRefused, countries_of, number_to_text
 from tools.models import Booking, Resource
 
-pytestmark = pytest.mark.requirement("N25", "N26")
+pytestmark = pytest.mark.requirement("N51")
 
 
 COUNTRIES = "project_attributes_setting_sms_allowed_countries"
@@ -51,7 +51,6 @@ def text(tenant: Tenant, phone: str = ANNA.phone, words: str = "See you on Frida
     return run("send_sms_tool", {"text": words}, occasion)
 
 
-@pytest.mark.requirement("N51")
 def test_without_a_connection_a_text_stays_in_the_outbox_word_for_word(tenant: Tenant) -> None:
     """What SmsWorker would have sent."""
     outcome = text(tenant)

@@ -252,7 +252,6 @@ def settings_of(person: Person) -> dict[str, Any]:
     return source.settings
 
 
-@pytest.mark.requirement("L09")
 def test_a_connection_that_was_changed_meanwhile_is_not_saved_over(owner: Person, second: Person) -> None:
     """The difference is shown, with what both changed, and a second save stands."""
     owner.connect()
@@ -271,7 +270,6 @@ def test_a_connection_that_was_changed_meanwhile_is_not_saved_over(owner: Person
     assert settings_of(owner)["from_name"] == "Bruno"
 
 
-@pytest.mark.requirement("L09")
 def test_a_secret_that_two_write_is_told_of_and_shown_to_neither(owner: Person, second: Person) -> None:
     owner.connect()
     seen = second.seen("smtp")
@@ -293,7 +291,6 @@ def test_a_password_goes_to_no_server_that_it_was_not_written_beside(owner: Pers
     assert settings_of(owner)["host"] == "other.example.com"
 
 
-@pytest.mark.requirement("L09")
 def test_who_changed_nothing_takes_back_nothing_of_another(owner: Person, second: Person) -> None:
     owner.connect()
     seen = second.seen("smtp")
@@ -302,7 +299,6 @@ def test_who_changed_nothing_takes_back_nothing_of_another(owner: Person, second
     assert settings_of(owner)["from_name"] == "Anna"
 
 
-@pytest.mark.requirement("L09")
 def test_who_saved_what_stood_there_is_in_nobodys_way(owner: Person, second: Person) -> None:
     """Neither with the same password, nor with none."""
     owner.connect()
@@ -313,7 +309,6 @@ def test_who_saved_what_stood_there_is_in_nobodys_way(owner: Person, second: Per
     assert settings_of(owner)["from_name"] == "Bruno"
 
 
-@pytest.mark.requirement("L09")
 def test_what_was_disconnected_meanwhile_is_not_connected_again_unseen(owner: Person, second: Person) -> None:
     owner.connect()
     seen = second.seen("smtp")
@@ -324,7 +319,6 @@ def test_what_was_disconnected_meanwhile_is_not_connected_again_unseen(owner: Pe
     assert source_of(owner.tenant, "smtp") is None
 
 
-@pytest.mark.requirement("L09")
 def test_a_connection_that_was_changed_meanwhile_is_not_ended_unseen(owner: Person, second: Person) -> None:
     """What another has just written would be forgotten."""
     owner.connect()

@@ -31,13 +31,13 @@ def run(name: str, arguments: dict[str, Any], tenant: Tenant) -> Outcome:
     return asyncio.run(handler.carry_out(arguments, occasion_for(tenant, channel="phone")))
 
 
-@pytest.mark.requirement("N31", "F18")
+@pytest.mark.requirement("F18")
 def test_the_goodbye_signals_the_end_and_says_nothing(tenant: Tenant) -> None:
     outcome = run("end_conversation_tool", {}, tenant)
     assert (outcome.signal, outcome.result, outcome.told) == (Signal.END, {"ended": True}, "")
 
 
-@pytest.mark.requirement("N27", "L07")
+@pytest.mark.requirement("L07")
 def test_a_call_goes_to_the_number_whose_name_was_said(tenant: Tenant) -> None:
     with tenant.tx():
         set_attribute(tenant.project, TRANSFER_NUMBERS, f"front desk: {DESK}, the kitchen: {KITCHEN}")
@@ -46,7 +46,7 @@ def test_a_call_goes_to_the_number_whose_name_was_said(tenant: Tenant) -> None:
     assert outcome.result == {"transferred": True, "to": "the kitchen", "number": KITCHEN}
 
 
-@pytest.mark.requirement("N27")
+@pytest.mark.requirement("L07")
 @pytest.mark.parametrize(
     ("wanted", "name"),
     [
@@ -140,7 +140,7 @@ def test_a_signal_sets_the_status_and_stands_in_the_log(call: Talk, kind: Signal
     assert idns(call)[-1] == idn
 
 
-@pytest.mark.requirement("N27", "N31")
+@pytest.mark.requirement("F18")
 def test_a_goodbye_hangs_up_on_nobody_who_was_put_through(call: Talk) -> None:
     """“I'll put you through. Goodbye!” is both, and the two end in either order."""
     turn = answered(call)
@@ -150,7 +150,7 @@ def test_a_goodbye_hangs_up_on_nobody_who_was_put_through(call: Talk) -> None:
     assert idns(call)[-1] == "conversation_transferred"
 
 
-@pytest.mark.requirement("N27", "N31")
+@pytest.mark.requirement("F18")
 @pytest.mark.parametrize(("state", "status"), [("planned", "open"), ("sending", "open"), ("failed", "ended")])
 def test_a_goodbye_that_is_done_first_waits_for_the_transfer(state: str, status: str, call: Talk) -> None:
     """A call isn't hung up while it is being put through; one that couldn't be is over."""

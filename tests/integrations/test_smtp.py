@@ -40,7 +40,6 @@ async def test_a_letter_arrives_as_it_was_written(mail: MailServer) -> None:
     assert letter.message.get_content().splitlines() == LETTER.body.splitlines()
 
 
-@pytest.mark.requirement("N26")
 @pytest.mark.parametrize(
     "words",
     [

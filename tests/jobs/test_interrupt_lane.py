@@ -23,6 +23,7 @@ def states(tenant: Tenant) -> list[str]:
         return list(Job.objects.order_by("ordinal").values_list("state", flat=True))
 
 
+@pytest.mark.requirement("T13")
 def test_a_newer_job_supersedes_older_ones(tenant, interrupt_lane):
     """What was superseded has a state of its own."""
     subject = uuid4()
@@ -31,6 +32,7 @@ def test_a_newer_job_supersedes_older_ones(tenant, interrupt_lane):
     assert states(tenant) == [State.SUPERSEDED, State.SUPERSEDED, State.QUEUED]
 
 
+@pytest.mark.requirement("T13")
 def test_another_subject_is_left_alone(tenant, interrupt_lane):
     add(tenant, interrupt_lane, ordinal=1)
     add(tenant, interrupt_lane, ordinal=2)
@@ -48,6 +50,7 @@ def test_what_a_superseded_job_still_writes_is_refused(tenant, interrupt_lane):
         pass
 
 
+@pytest.mark.requirement("T13")
 def test_the_newer_job_starts_at_once(tenant, interrupt_lane):
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
@@ -56,6 +59,7 @@ def test_the_newer_job_starts_at_once(tenant, interrupt_lane):
     assert [job.ordinal for job in take(interrupt_lane)] == [2]
 
 
+@pytest.mark.requirement("T13")
 def test_workers_are_told_to_cancel_a_superseded_call(tenant, interrupt_lane):
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
@@ -101,6 +105,7 @@ def test_what_never_ran_was_not_interrupted(tenant, interrupt_lane):
     assert [job.ordinal for job in take(interrupt_lane)] == [6]
 
 
+@pytest.mark.requirement("T13")
 def test_only_older_jobs_of_the_same_lane_are_superseded(tenant, interrupt_lane, queue_lane):
     subject = uuid4()
     for lane in (queue_lane, interrupt_lane):

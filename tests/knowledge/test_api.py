@@ -26,7 +26,6 @@ def dog(empty: Tenant, api: Client) -> dict[str, Any]:
     return dict(response.json())
 
 
-@pytest.mark.requirement("W07")
 def test_an_article_is_written_read_changed_and_deleted(api: Client, dog: dict[str, Any]) -> None:
     assert (dog["slug"], dog["version"], dog["published"]) == ("can-i-bring-my-dog", 1, True)
     assert dog["url"].endswith("/can-i-bring-my-dog")
@@ -39,7 +38,6 @@ def test_an_article_is_written_read_changed_and_deleted(api: Client, dog: dict[s
     assert api.get(f"{BASE}{path}").status_code == 404
 
 
-@pytest.mark.requirement("W07")
 def test_an_article_that_somebody_deletes_meanwhile_is_not_found(
     api: Client, dog: dict[str, Any], empty: Tenant
 ) -> None:
@@ -54,7 +52,6 @@ def test_an_article_that_somebody_deletes_meanwhile_is_not_found(
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
-@pytest.mark.requirement("F10")
 def test_a_list_is_narrowed_and_a_question_finds_its_passage(api: Client, dog: dict[str, Any]) -> None:
     send(api, "post", "", {"title": "A draft about dogs", "body": "Dogs."})
 

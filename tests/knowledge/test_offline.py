@@ -7,7 +7,7 @@ import pytest
 from tests.calls.conftest import turns  # noqa: F401 - a fixture
 from tests.calls.turns import Turns
 
-pytestmark = [pytest.mark.usefixtures("written"), pytest.mark.requirement("F10")]
+pytestmark = pytest.mark.usefixtures("written")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,6 @@ def test_a_help_centre_shows_the_card_as_well(turns: Turns) -> None:  # noqa: F8
     assert "€ 65 a person" in turn.reply.content
 
 
-@pytest.mark.requirement("W07")
 def test_on_the_phone_it_says_what_the_card_would_show(turns: Turns) -> None:  # noqa: F811 - the fixture
     """And not what it was told of cards."""
     turns.configure(vertical="help_center")

@@ -93,7 +93,6 @@ def test_the_switch_takes_an_article_back_and_the_button_deletes_it(owner: Clien
     assert owner.get(f"{here}/a/dogs").status_code == 404
 
 
-@pytest.mark.requirement("F10")
 def test_a_question_shows_what_the_agent_would_find(owner: Client, here: str, write: Write) -> None:
     """And the drafts that it would find, once they are published."""
     write("Dogs", "They are welcome on the terrace.")
@@ -125,7 +124,6 @@ def test_a_viewer_reads_an_article_and_is_offered_no_form(empty: Tenant, viewer:
     assert 'id="form"' not in text
 
 
-@pytest.mark.requirement("W07")
 def test_a_public_page_runs_nothing_and_may_be_kept(write: Write, here: str) -> None:
     """Strict policy, no script, cacheable, nothing of the visitor."""
     write("Dogs", "# More\nDogs are **welcome**.")

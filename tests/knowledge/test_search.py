@@ -125,7 +125,6 @@ def found(body: str, *words: str) -> Found:
     return Found(uuid4(), "dogs", "Dogs", "", body, is_published=True, score=1.0, words=words)
 
 
-@pytest.mark.requirement("F10")
 def test_of_a_long_article_the_parts_that_answer_are_read_in_their_order() -> None:
     parts = ["A dog may come along.", "We serve pizza. " * 8, "Parking is free. " * 8, "Keep the dog on a lead."]
     text = passage_of(found("\n\n".join(parts), "dog"), longest=80)
@@ -133,7 +132,6 @@ def test_of_a_long_article_the_parts_that_answer_are_read_in_their_order() -> No
     assert passage_of(found("Short.\n\nBoth are read.", "dog"), longest=80) == "Short.\n\nBoth are read."
 
 
-@pytest.mark.requirement("F10")
 def test_an_excerpt_is_one_part_of_the_article_with_its_words_marked() -> None:
     text = f"{'Pizza is served. ' * 9}A dog may come along. {'Parking is free. ' * 9}And a dog again. {'Bye. ' * 40}"
     pieces = excerpt_of(found(text, "dog"))

@@ -39,13 +39,11 @@ def test_an_address_stays_when_the_title_changes(empty: Tenant, write: Write) ->
         assert Article.objects.get().slug == "dogs"
 
 
-@pytest.mark.requirement("W07")
 def test_lines_are_kept_as_one_reads_them(write: Write) -> None:
     """A browser ends them in two characters."""
     assert write("Dogs", "- one  \r\n- two\t\r\rEnd\n").body == "- one\n- two\n\nEnd"
 
 
-@pytest.mark.requirement("F10")
 def test_a_text_too_short_to_tell_is_in_the_language_of_the_others(write: Write) -> None:
     """Else its words would be found as they stand only."""
     write(

@@ -128,6 +128,7 @@ def test_every_tool_and_rule_is_in_the_data() -> None:
     assert {rule for s in sentences for rule in s.rules.values()} == named
 
 
+@pytest.mark.requirement("N34", "N35", "N36", "N37", "N38")
 @pytest.mark.parametrize(
     ("row", "tool", "answer"),
     [

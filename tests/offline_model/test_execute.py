@@ -41,7 +41,6 @@ def letter(todo: str, *, tool: str = CALLER) -> dict[str, str]:
     return use.arguments
 
 
-@pytest.mark.requirement("L10")
 @pytest.mark.parametrize(
     ("todo", "said"),
     [
@@ -62,7 +61,6 @@ def test_the_customer_is_told_what_they_asked_for(todo: str, said: str) -> None:
     assert todo not in body
 
 
-@pytest.mark.requirement("L11")
 def test_a_colleague_is_not_greeted_as_the_customer() -> None:
     written = letter("Tell the kitchen that Marta Riva, table 4 on Friday, is allergic to nuts.", tool=ANYBODY)
     assert written["to"] == "team@danello.example"

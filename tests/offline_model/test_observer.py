@@ -54,7 +54,7 @@ def test_email_is_read_without_the_full_stop() -> None:
     assert facts_in("Write to giulia.ferri+table@example.co.uk.")["email"] == "giulia.ferri+table@example.co.uk"
 
 
-@pytest.mark.requirement("T11", "T26")
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(
     ("said", "code"),
     [

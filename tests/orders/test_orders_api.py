@@ -20,7 +20,6 @@ def ask(api: Client, **query: Any) -> tuple[int, Any]:
     return response.status_code, response.json()
 
 
-@pytest.mark.requirement("W05")
 def test_orders_are_found_by_customer_and_by_the_shops_own_id(
     anna: Turns, shop: WooCommerceServer, api: Client
 ) -> None:
@@ -34,14 +33,12 @@ def test_orders_are_found_by_customer_and_by_the_shops_own_id(
     assert (asked["per_page"], asked["status"]) == ("1", "processing")
 
 
-@pytest.mark.requirement("W05")
 def test_who_has_never_signed_in_has_no_orders(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
     other = anna.on("chat", external_id="bert")
     assert ask(api, persona=other.conversation.persona_id) == (200, {"results": [], "next": None})
     assert shop.script.requests == []
 
 
-@pytest.mark.requirement("W04", "W05")
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -62,7 +59,6 @@ def test_a_question_that_cannot_be_asked_names_its_field(
     assert (status, found["error"]["field"]) == (400, field)
 
 
-@pytest.mark.requirement("W05")
 def test_another_tenants_customer_is_not_found(anna: Turns, stranger: Tenant) -> None:
     """Nor any customer of another project."""
     api = Client(headers=stranger.headers)
@@ -70,13 +66,11 @@ def test_another_tenants_customer_is_not_found(anna: Turns, stranger: Tenant) ->
     assert (status, found["error"]["code"]) == (400, "invalid_persona")
 
 
-@pytest.mark.requirement("W05")
 def test_without_a_shop_it_says_where_to_connect_one(tenant: Tenant, api: Client) -> None:
     status, found = ask(api, wp_user_id=ANNA)
     assert (status, found["error"]["code"]) == (409, "shop_not_connected")
 
 
-@pytest.mark.requirement("W04")
 def test_a_shop_that_fails_is_told_as_one(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
     shop.script.answer = refusal(500, "internal", "Out of memory")
     status, found = ask(api, wp_user_id=ANNA)

@@ -61,7 +61,7 @@ def test_meta_of_another_shape_is_skipped(meta: Any) -> None:
     assert read(meta_data=meta).parcels == []
 
 
-@pytest.mark.requirement("W04", "W11")
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize(
     "link",
     [

@@ -156,7 +156,7 @@ def test_taking_the_flag_down_is_kept_in_the_log(owner: Client, tenant: Tenant) 
     assert event.payload == {"reason": "asked for a person", "by": tenant.owner.name}
 
 
-@pytest.mark.requirement("T19", "N35")
+@pytest.mark.requirement("T19")
 def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client, tenant: Tenant) -> None:
     """Whichever flow wrote last; not what was before the flag was taken down."""
     row = talk(tenant, "Hi")

@@ -153,7 +153,6 @@ def test_a_broken_promise_is_not_withdrawn(owner: Client, tenant: Tenant) -> Non
         assert Promise.objects.get(pk=promise.pk).state == PromiseState.BROKEN
 
 
-@pytest.mark.requirement("N31")
 def test_who_answers_second_is_told_what_the_first_said(tenant: Tenant) -> None:
     """And not that it is open."""
     promise = add_promise(tenant, talk(tenant, "Hi"))

@@ -134,7 +134,6 @@ def test_own_tools_are_switched_off_on_and_removed(owner: Client, tenant: Tenant
     assert "This tool was removed" in owner.get(address).content.decode()
 
 
-@pytest.mark.requirement("N50")
 def test_before_a_tool_goes_it_is_said_which_steps_name_it(owner: Client, tenant: Tenant) -> None:
     """With the way to each, where it is switched off or removed, and in the admin."""
     save(tenant)
@@ -158,7 +157,6 @@ def test_before_a_tool_goes_it_is_said_which_steps_name_it(owner: Client, tenant
     assert entries(owner, tenant)[NAME].word == "Off"
 
 
-@pytest.mark.requirement("N50")
 def test_the_history_shows_what_differs_and_brings_a_version_back(owner: Client, tenant: Tenant) -> None:
     save(tenant)
     save(tenant, description="Tells the chef.")

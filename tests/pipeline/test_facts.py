@@ -249,7 +249,7 @@ def latest_exchange(prompt: str) -> str:
     return prompt.split("<LatestExchange>")[1]
 
 
-@pytest.mark.requirement("T10", "T11")
+@pytest.mark.requirement("T11")
 def test_the_latest_exchange_is_all_that_the_reply_answers(talk: Talk) -> None:
     """Of messages in quick succession one turn answers all, and no other is observed."""
     answered(talk, "Hello", "Good evening!")

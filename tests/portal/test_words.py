@@ -39,7 +39,6 @@ def test_a_language_says_everything_with_the_same_gaps(language: str) -> None:
     assert gaps == {key: sorted(GAP.findall(text)) for key, text in ENGLISH.items()}
 
 
-@pytest.mark.requirement("T11")
 def test_the_browser_s_language_is_taken_until_a_better_is_known(chat: Conversation, tenant: Tenant) -> None:
     """What the business chose for its widget comes before it, and the customer's own before both."""
     assert WORDS["it"]["label"] in look(chat, "it-CH,en;q=0.5")

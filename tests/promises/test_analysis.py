@@ -263,7 +263,7 @@ def test_only_the_latest_answer_promises(answer: str, fires: bool) -> None:
     assert (one.fired, one.rule) == (fires, "" if fires else "in_progress")
 
 
-@pytest.mark.requirement("N11")
+@pytest.mark.requirement("N33")
 def test_words_that_stand_nowhere_as_they_are_still_count() -> None:
     """A quote that a model shortened is no earlier message's."""
     assert [one.fired for one in judged(reading(SMS, quote="text … details"), exchange=said("Hello.", PROMISE))] == [

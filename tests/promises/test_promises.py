@@ -186,7 +186,6 @@ def test_a_claim_that_nothing_stands_behind_is_flagged_and_corrected(desk: Desk)
     assert event_of(desk, "claim_unbacked")["tool"] == SMS
 
 
-@pytest.mark.requirement("N35")
 def test_of_two_claims_that_nothing_stands_behind_both_are_corrected(desk: Desk) -> None:
     said = ("I've sent you the SMS", "I've checked the table")
     told = [
@@ -200,7 +199,6 @@ def test_of_two_claims_that_nothing_stands_behind_both_are_corrected(desk: Desk)
     assert all(quote in conversation.flag for quote in said)
 
 
-@pytest.mark.requirement("N34", "N35")
 @pytest.mark.parametrize("rule", ["offer", "in_progress", "negation"])
 def test_only_what_is_told_as_done_is_put_right(desk: Desk, rule: str) -> None:
     """Nobody apologises for an offer."""
@@ -230,7 +228,6 @@ def test_an_effect_that_did_not_happen_backs_no_claim(desk: Desk, state: EffectS
     assert desk.talk.reload().correction == "I've sent it"
 
 
-@pytest.mark.requirement("N35")
 def test_what_was_done_for_another_customer_backs_no_claim(desk: Desk) -> None:
     ended(desk, EffectState.DONE)
     desk.talk = begin(desk.tenant, external_id="another")
@@ -239,7 +236,6 @@ def test_what_was_done_for_another_customer_backs_no_claim(desk: Desk) -> None:
     assert desk.talk.reload().correction == "I've sent it"
 
 
-@pytest.mark.requirement("N35")
 def test_one_tool_of_the_project_s_own_stands_behind_no_other(desk: Desk) -> None:
     """A webhook that was sent is no proof of another webhook."""
     action = {"type": "send_webhook", "options": {"url": "https://example.com/"}}

@@ -31,7 +31,6 @@ def test_a_yes_that_waits_for_an_edit_is_of_the_type_that_the_edit_gave(desk: De
             yes.result()
 
 
-@pytest.mark.requirement("L09")
 def test_a_type_that_is_saved_while_it_is_removed_stays_removed(desk: Desk) -> None:
     """The save is refused, or comes first; it brings nothing back."""
     kind, project = desk.type(), desk.tenant.project

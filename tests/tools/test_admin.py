@@ -38,7 +38,6 @@ def text_of(response: Any) -> str:
     return response.content.decode().replace("&quot;", '"').replace("&#x27;", "'")
 
 
-@pytest.mark.requirement("N50")
 def test_a_tool_is_added_and_its_secret_shown_once(owner: Client, tools: Tools, tenant: Tenant) -> None:
     response = owner.post(ADD, form(webhook(), name=NAME, project=str(tenant.project.pk)), follow=True)
     assert "The signing secret, shown this once: whsec_" in text_of(response)

@@ -26,9 +26,6 @@ from tools.models import CustomTool, Resource
 from tools.platform import stored_definitions
 from tools.state import read_state
 
-pytestmark = pytest.mark.requirement("N22", "N23", "N25", "N26", "N29", "N30")
-
-
 SETTING = "project_attributes_setting_"
 PRODUCTS = f"{SETTING}products_and_services_background_check_"
 # By the row of the activation table.
@@ -67,6 +64,7 @@ def offered(tools: Tools, channel: str = "chat") -> set[str]:
 # Gates
 
 
+@pytest.mark.requirement("N22", "N23", "N24", "N25", "N26", "N29", "N30", "N32")
 @pytest.mark.parametrize(("key", "names"), SWITCHES.values(), ids=list(SWITCHES))
 def test_an_attribute_switches_its_tools(bare: Tools, key: str, names: list[str]) -> None:
     """Off, they are absent and say by which attribute; on, they are offered, together."""

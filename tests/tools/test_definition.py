@@ -128,7 +128,7 @@ def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
 # Moments
 
 
-@pytest.mark.requirement("N20")
+@pytest.mark.requirement("L01")
 def test_a_definition_that_names_no_moments_means_what_it_always_meant() -> None:
     """A commitment, and for a request a todo too."""
     assert checked_definition(webhook()).runs_in == (Moment.COMMITMENT, Moment.TASK)
@@ -399,7 +399,6 @@ def test_a_query_is_flat() -> None:
     assert path_of(webhook(query=schema)) == "action.options.query.properties.x"
 
 
-@pytest.mark.requirement("N45")
 @pytest.mark.parametrize(
     ("options", "path"),
     [

@@ -347,7 +347,6 @@ def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
     assert "isn't known" in live.call("ring_bell")["result"]
 
 
-@pytest.mark.requirement("F18")
 def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, bell: Probe) -> None:
     """The model is told to say nothing more."""
     with live.tenant.tx():
@@ -433,7 +432,7 @@ async def _carried_out(attempt: Any) -> Outcome:
     return await attempt  # type: ignore[no-any-return]
 
 
-@pytest.mark.requirement("F09", "F13")
+@pytest.mark.requirement("F13")
 def test_a_text_goes_to_the_callers_own_number(live: Live) -> None:
     """No argument names a recipient or a tenant."""
     answer = live.call("send_sms", {"text": "Your table is booked.", "to": "+1900", "organization": str(uuid4())})
@@ -477,7 +476,7 @@ def test_what_follows_an_answer_is_done_after_it(live: Live, model: ScriptedMode
         assert PersonaField.objects.get(persona=live.conversation.persona_id, key="left").value == "two"
 
 
-@pytest.mark.requirement("F13")
+@pytest.mark.requirement("L22")
 def test_of_a_long_result_the_model_reads_the_beginning(live: Live, bell: Probe, clock: Probe) -> None:
     """With and without an effect, and the same where it is asked for once more."""
     for name, probe in (("ring_bell", bell), ("look_at_clock", clock)):

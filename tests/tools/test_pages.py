@@ -140,7 +140,6 @@ def test_the_catalogue_tells_the_moments_apart(owner: Client, tenant: Tenant) ->
     assert "send_sms_tool" in {entry.name for entry in groups["Built in"].entries}
 
 
-@pytest.mark.requirement("L01")
 def test_a_channel_that_there_isnt_is_refused_with_those_that_there_are(api: Client) -> None:
     """An empty catalogue would say that nothing is offered."""
     refused = api.get("/api/v1/tools?channel=pigeon")

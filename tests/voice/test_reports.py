@@ -12,7 +12,6 @@ from tests.voice.conftest import Voice
 from tools.models import Effect, Promise
 
 
-@pytest.mark.requirement("T28")
 def test_what_was_said_is_in_the_transcript_in_its_order(voice: Voice) -> None:
     voice.report("agent_said", text="Trattoria Sole, good evening.")
     voice.report("caller_said", text="Good evening.")
@@ -27,7 +26,7 @@ def test_what_was_said_is_in_the_transcript_in_its_order(voice: Voice) -> None:
     ]
 
 
-@pytest.mark.requirement("T28")
+@pytest.mark.requirement("T09")
 def test_a_spoken_answer_is_a_turn_with_what_the_caller_said_before(voice: Voice) -> None:
     voice.report("caller_said", text="Good evening.")
     turn = voice.exchange("Is Friday free?", "For how many?")
@@ -41,7 +40,7 @@ def test_a_spoken_answer_is_a_turn_with_what_the_caller_said_before(voice: Voice
     assert turn.working_hours["reason"]
 
 
-@pytest.mark.requirement("T07", "T28")
+@pytest.mark.requirement("T09")
 def test_the_flows_run_after_a_spoken_answer(voice: Voice) -> None:
     """The observer, thoughts and the tool caller."""
     turn = voice.exchange("I'm Anna Rossi.", "Hello Anna.")
@@ -55,7 +54,7 @@ def test_the_flows_run_after_a_spoken_answer(voice: Voice) -> None:
         assert dict(known.values_list("key", "value"))["name"] == "Anna Rossi"
 
 
-@pytest.mark.requirement("T16", "T28")
+@pytest.mark.requirement("N01")
 def test_what_the_voice_promises_happens(voice: Voice) -> None:
     turn = voice.exchange("Can you text me the hours?", "Sure, I'll text you our opening hours right away.")
     voice.turns.run("tool_caller")
@@ -64,7 +63,7 @@ def test_what_the_voice_promises_happens(voice: Voice) -> None:
         assert Promise.objects.filter(turn_id=turn.pk).count() == 1
 
 
-@pytest.mark.requirement("T26", "T28")
+@pytest.mark.requirement("T28")
 @pytest.mark.parametrize("is_applied", [True, False])
 def test_a_spoken_answer_says_by_which_directives_it_was_given(voice: Voice, is_applied: bool) -> None:
     """Those that the voice's model was given, fresh where they are the newest."""
@@ -77,7 +76,7 @@ def test_a_spoken_answer_says_by_which_directives_it_was_given(voice: Voice, is_
     assert (used, turn.freshness) == ((1, Freshness.FRESH) if is_applied else (None, Freshness.NONE))
 
 
-@pytest.mark.requirement("T26")
+@pytest.mark.requirement("T28")
 def test_newer_directives_that_were_not_given_make_an_answer_stale(voice: Voice) -> None:
     voice.exchange("Is Friday free?", "For how many?")
     voice.think()
@@ -86,7 +85,6 @@ def test_newer_directives_that_were_not_given_make_an_answer_stale(voice: Voice)
     assert voice.exchange("Anna.", "Thank you.").freshness == Freshness.STALE
 
 
-@pytest.mark.requirement("T28")
 def test_what_is_delivered_twice_is_taken_once(voice: Voice) -> None:
     reports = [{"id": "a", "type": "caller_said", "text": "Hello"}, {"id": "b", "type": "agent_said", "text": "Hi."}]
     assert voice.post(*reports).json()["repeated"] == 0
@@ -95,7 +93,7 @@ def test_what_is_delivered_twice_is_taken_once(voice: Voice) -> None:
     assert [message.content for message in voice.turns.messages()] == ["Hello", "Hi.", "Bye"]
 
 
-@pytest.mark.requirement("T10", "T28")
+@pytest.mark.requirement("T11")
 def test_an_ended_call_is_over_and_the_last_words_are_read(voice: Voice) -> None:
     voice.exchange("Is Friday free?", "For how many?")
     voice.report("caller_said", text="Forget it. I'm Anna Rossi, by the way.")
@@ -105,7 +103,7 @@ def test_an_ended_call_is_over_and_the_last_words_are_read(voice: Voice) -> None
         assert Job.objects.filter(lane="observer", key__startswith="observer:message:").count() == 1
 
 
-@pytest.mark.requirement("T16")
+@pytest.mark.requirement("N01")
 def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice) -> None:
     """A transcript comes after the hanging up."""
     voice.report("ended")
@@ -115,7 +113,6 @@ def test_the_last_words_of_a_voice_count_although_the_call_is_over(voice: Voice)
         assert Effect.objects.filter(turn_id=turn.pk).count() == 1
 
 
-@pytest.mark.requirement("T28")
 @pytest.mark.parametrize(
     ("report", "field", "words"),
     [
@@ -136,7 +133,6 @@ def test_a_report_that_makes_no_sense_is_refused_with_a_sentence(
     assert (error["field"], words in error["message"]) == (field, True), error
 
 
-@pytest.mark.requirement("N14")
 def test_a_chat_has_no_voice(voice: Voice) -> None:
     chat = Voice(voice.turns.on("chat", external_id="other"))
     error = chat.post({"id": "a", "type": "ended"}).json()["error"]

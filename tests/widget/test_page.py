@@ -176,7 +176,6 @@ def standing(tenant: Tenant) -> Widget:
         return Widget.objects.get()
 
 
-@pytest.mark.requirement("L09")
 def test_what_two_change_in_different_fields_is_both_kept(tenant: Tenant) -> None:
     save(tenant)
     seen = seen_by(tenant)
@@ -187,7 +186,6 @@ def test_what_two_change_in_different_fields_is_both_kept(tenant: Tenant) -> Non
     assert widget.theme["brand"] == "#2b4acb"
 
 
-@pytest.mark.requirement("L09")
 def test_what_two_change_in_the_same_field_is_shown_and_not_saved(tenant: Tenant) -> None:
     """A second save stands, with the rest of what the other changed."""
     save(tenant)
@@ -204,7 +202,6 @@ def test_what_two_change_in_the_same_field_is_shown_and_not_saved(tenant: Tenant
     assert standing(tenant).theme["greeting"] == "Buongiorno!"
 
 
-@pytest.mark.requirement("L09")
 @pytest.mark.parametrize("nonsense", ["", "x", "[1]", '{"sites": 3}', "[" * 10_000])
 def test_a_form_that_does_not_say_what_it_began_with_saves_over_nobody(tenant: Tenant, nonsense: str) -> None:
     save(tenant)

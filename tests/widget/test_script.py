@@ -18,7 +18,6 @@ FORBIDDEN = re.compile(
 )
 
 
-@pytest.mark.requirement("W12", "W13")
 def test_the_script_is_smaller_than_25_kb_as_it_is_sent() -> None:
     """With all of its renderers and words."""
     answer = Client().get("/widget.js", headers={"Accept-Encoding": "gzip"})

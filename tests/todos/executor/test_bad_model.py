@@ -200,7 +200,6 @@ def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
     assert (todo.status, len(runs.steps(todo))) == ("cancelled", 1)
 
 
-@pytest.mark.requirement("L13")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [(NOTIFY, {"body": {"what": "a"}}), ("send_email", {"to": "eve@example.com", "subject": "Hello", "body": "Hello"})],
