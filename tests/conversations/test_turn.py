@@ -167,11 +167,11 @@ def test_a_promise_fires_its_tool_once(talk, worker, model):
 @pytest.mark.parametrize(
     ("answer", "rule"),
     [
-        pytest.param("I'm still sending the SMS.", "in_progress", id="N34"),
-        pytest.param("I've sent you the SMS.", "completed", id="N35"),
-        pytest.param("I need to ask your name, and then I'll send you an SMS.", "future_step", id="N36"),
-        pytest.param("I can send you an SMS, would you like that?", "offer", id="N37"),
-        pytest.param("You will receive an SMS from the bank.", "subject", id="N38"),
+        pytest.param("I'm still sending the SMS.", "in_progress", id="in_progress"),
+        pytest.param("I've sent you the SMS.", "completed", id="completed"),
+        pytest.param("I need to ask your name, and then I'll send you an SMS.", "future_step", id="future_step"),
+        pytest.param("I can send you an SMS, would you like that?", "offer", id="offer"),
+        pytest.param("You will receive an SMS from the bank.", "subject", id="subject"),
         pytest.param("I won't send you an SMS.", "negation", id="negation"),
     ],
 )

@@ -13,14 +13,8 @@ from tools.evaluation.cases import FIRED, OUTCOMES, BadCase, Case, Part, languag
 
 CASES = load_cases()
 ENGLISH = [case for case in CASES if case.language == "en"]
-# By the row of the checklist.
-RULES_OF_THE_SOURCE = {
-    "N34": "in_progress",
-    "N35": "completed",
-    "N36": "future_step",
-    "N37": "offer",
-    "N38": "subject",
-}
+# The five exclusion rules of the specification.
+EXCLUSION_RULES = ("in_progress", "completed", "future_step", "offer", "subject")
 # A goodbye can't be in progress.
 IMPOSSIBLE = {("end_conversation_tool", "in_progress")}
 
@@ -58,7 +52,7 @@ def test_each_tool_fires_several_times(tool: str) -> None:
     assert sum(case.expect.get(tool) == FIRED for case in ENGLISH) >= 8
 
 
-@pytest.mark.parametrize("rule", RULES_OF_THE_SOURCE.values(), ids=list(RULES_OF_THE_SOURCE))
+@pytest.mark.parametrize("rule", EXCLUSION_RULES)
 def test_each_rule_of_the_source_holds_back_each_tool(rule: str) -> None:
     held_back = {tool for case in ENGLISH for tool, outcome in case.expect.items() if outcome == rule}
     assert COMMITMENT - held_back == {tool for tool, one in IMPOSSIBLE if one == rule}

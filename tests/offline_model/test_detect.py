@@ -17,14 +17,8 @@ from tools.skills.detect import ConditionLine, Detection, ToolLine
 DATA = Path(__file__).parent / "data"
 SMS = "send_sms_tool"
 GOAL = 0.97
-# By the row of the checklist.
-RULES_OF_THE_SOURCE = {
-    "N34": "in_progress",
-    "N35": "completed",
-    "N36": "future_step",
-    "N37": "offer",
-    "N38": "subject",
-}
+# The five exclusion rules of the specification.
+EXCLUSION_RULES = ("in_progress", "completed", "future_step", "offer", "subject")
 NOTIFY = ToolLine(
     "notify_kitchen_tool",
     "The agent tells the guest that it will let the kitchen know about an allergy or a diet.",
@@ -108,7 +102,7 @@ def test_what_only_sounds_like_a_text_to_the_customer_fires_none(answer: str) ->
     assert detect(answer).get(SMS, {"rule": "not mentioned"})["rule"] is not None
 
 
-@pytest.mark.parametrize("rule", [*RULES_OF_THE_SOURCE.values(), None], ids=[*RULES_OF_THE_SOURCE, "fires"])
+@pytest.mark.parametrize("rule", [*EXCLUSION_RULES, None], ids=[*EXCLUSION_RULES, "fires"])
 def test_a_verdict_names_its_rule_in_the_known_sentences(rule: str | None) -> None:
     wrong = [
         (sentence.answer, tool, verdicts[tool]["rule"] if tool in verdicts else "not mentioned")
@@ -130,18 +124,17 @@ def test_every_tool_and_rule_is_in_the_data() -> None:
 
 @pytest.mark.requirement("N34", "N35", "N36", "N37", "N38")
 @pytest.mark.parametrize(
-    ("row", "tool", "answer"),
+    ("rule", "tool", "answer"),
     [
-        ("N34", "check_availability_tool", "I'm still checking..."),
-        ("N35", SMS, "I've sent it"),
-        ("N35", "check_availability_tool", "I already checked"),
-        ("N36", SMS, "I need to ask your number, and then I will text you the details"),
-        ("N37", SMS, "Would you like me to text you the details?"),
-        ("N38", SMS, "You will receive an SMS"),
+        ("in_progress", "check_availability_tool", "I'm still checking..."),
+        ("completed", SMS, "I've sent it"),
+        ("completed", "check_availability_tool", "I already checked"),
+        ("future_step", SMS, "I need to ask your number, and then I will text you the details"),
+        ("offer", SMS, "Would you like me to text you the details?"),
+        ("subject", SMS, "You will receive an SMS"),
     ],
 )
-def test_the_sources_own_examples_name_their_rule(row: str, tool: str, answer: str) -> None:
-    rule = RULES_OF_THE_SOURCE[row]
+def test_the_sources_own_examples_name_their_rule(rule: str, tool: str, answer: str) -> None:
     assert detect(answer)[tool]["rule"] == rule
 
 

@@ -31,7 +31,7 @@ from tools.models import Effect, EffectState
 S = TodoStatus
 NELLO = Actor("Nello")
 # The life of a todo as it was decided, written down a second time on purpose.
-D15 = {
+DECIDED = {
     S.PENDING_REVIEW: {S.APPROVED, S.REJECTED, S.EXPIRED, S.CANCELLED},
     S.APPROVED: {S.IN_PROGRESS, S.PENDING_REVIEW, S.EXPIRED, S.CANCELLED},
     S.IN_PROGRESS: {S.COMPLETED, S.FAILED, S.NEEDS_ATTENTION, S.CANCELLED},
@@ -71,8 +71,8 @@ def heard() -> Iterator[list[str]]:
 
 def test_a_todo_goes_where_the_decision_says() -> None:
     """Also a todo that is reviewed again, and one that is put back because it changed as it ran."""
-    assert all(wanted <= AFTER[status] for status, wanted in D15.items())
-    assert AFTER[S.IN_PROGRESS] - D15[S.IN_PROGRESS] == {S.PENDING_REVIEW}
+    assert all(wanted <= AFTER[status] for status, wanted in DECIDED.items())
+    assert AFTER[S.IN_PROGRESS] - DECIDED[S.IN_PROGRESS] == {S.PENDING_REVIEW}
     assert not any(AFTER[end] for end in (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED))
 
 

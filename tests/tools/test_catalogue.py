@@ -28,17 +28,17 @@ from tools.state import read_state
 
 SETTING = "project_attributes_setting_"
 PRODUCTS = f"{SETTING}products_and_services_background_check_"
-# By the row of the activation table.
-SWITCHES = {
-    "N22": (f"{SETTING}booking_check_availability_enabled", ["check_availability_tool"]),
-    "N23": (f"{SETTING}booking_enabled", ["create_booking_tool", "search_booking_tool"]),
-    "N24": (f"{SETTING}booking_cancellation_enabled", ["cancel_booking_tool"]),
-    "N25": (f"{SETTING}sms_send_information_enabled", ["send_sms_tool"]),
-    "N26": (f"{SETTING}email_send_information_enabled", ["send_email_tool"]),
-    "N29": (f"{PRODUCTS}location_enabled", ["check_zip_code_served_tool"]),
-    "N30": (f"{PRODUCTS}availability_enabled", ["check_product_or_service_availability"]),
-    "D13": (f"{SETTING}booking_manage_url_enabled", ["send_manage_booking_url_tool"]),
-}
+# Attributes, and the tools that each switches.
+SWITCHES = [
+    (f"{SETTING}booking_check_availability_enabled", ["check_availability_tool"]),
+    (f"{SETTING}booking_enabled", ["create_booking_tool", "search_booking_tool"]),
+    (f"{SETTING}booking_cancellation_enabled", ["cancel_booking_tool"]),
+    (f"{SETTING}sms_send_information_enabled", ["send_sms_tool"]),
+    (f"{SETTING}email_send_information_enabled", ["send_email_tool"]),
+    (f"{PRODUCTS}location_enabled", ["check_zip_code_served_tool"]),
+    (f"{PRODUCTS}availability_enabled", ["check_product_or_service_availability"]),
+    (f"{SETTING}booking_manage_url_enabled", ["send_manage_booking_url_tool"]),
+]
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def offered(tools: Tools, channel: str = "chat") -> set[str]:
 
 
 @pytest.mark.requirement("N22", "N23", "N24", "N25", "N26", "N29", "N30", "N32")
-@pytest.mark.parametrize(("key", "names"), SWITCHES.values(), ids=list(SWITCHES))
+@pytest.mark.parametrize(("key", "names"), SWITCHES)
 def test_an_attribute_switches_its_tools(bare: Tools, key: str, names: list[str]) -> None:
     """Off, they are absent and say by which attribute; on, they are offered, together."""
     compiled = bare.compiled()
