@@ -61,7 +61,7 @@ def test_the_directives_are_those_that_thoughts_write() -> None:
     assert {*get_type_hints(WrittenPayload)} == {*KeyDirectives.model_fields}
 
 
-@pytest.mark.requirement("W08")
+@pytest.mark.requirement("W08", "W17")
 def test_a_turn_that_used_a_tool_is_as_documented(turns: Turns, bell: Probe, api: Client) -> None:
     """Each hop with its calls."""
     turns.calls_tool(NAME, {"times": 2}, text="One moment.")

@@ -49,6 +49,7 @@ def test_a_number_that_the_caller_named_is_not_looked_up(turns: Turns, records: 
     assert records.script.targets == []
 
 
+@pytest.mark.requirement("L06")
 def test_a_number_that_came_with_the_call_is_looked_up(turns: Turns, records: LookupServer) -> None:
     """The API gave it along with the conversation."""
     connect_records(turns.tenant, records.url)
@@ -56,6 +57,7 @@ def test_a_number_that_came_with_the_call_is_looked_up(turns: Turns, records: Lo
     assert records.script.targets == ["GET /callers?phone=%2B39%20333%20%26%201%3D2%23"]
 
 
+@pytest.mark.requirement("L06")
 @pytest.mark.parametrize(
     ("query", "asked"),
     [
@@ -72,6 +74,7 @@ def test_a_query_that_stands_in_the_address_is_kept(
     assert records.script.targets == [f"GET /callers{asked}"]
 
 
+@pytest.mark.requirement("L06")
 @pytest.mark.parametrize(
     ("typed", "secret", "expected"),
     [
@@ -126,6 +129,7 @@ def test_an_answer_that_is_no_text_ends_in_a_sentence(
     assert UNREACHED in look_up(call)
 
 
+@pytest.mark.requirement("L06")
 @pytest.mark.parametrize("body", [b"x" * 5_000, "€".encode() * 200_000], ids=["long", "huge"])
 def test_a_long_answer_is_cut(call: Turns, records: LookupServer, body: bytes) -> None:
     """At four thousand characters, wherever that falls."""
@@ -134,12 +138,14 @@ def test_a_long_answer_is_cut(call: Turns, records: LookupServer, body: bytes) -
     assert (len(told), told.endswith("… [cut]")) == (4_000, True)
 
 
+@pytest.mark.requirement("L06")
 @pytest.mark.parametrize(("status", "body"), [(404, b"not found"), (204, b""), (200, b" \n ")])
 def test_nobody_is_an_answer(call: Turns, records: LookupServer, status: int, body: bytes) -> None:
     records.script.status, records.script.body = status, body
     assert look_up(call).startswith("The business's records know nobody with this number")
 
 
+@pytest.mark.requirement("L06")
 def test_a_slow_endpoint_ends_in_a_sentence(
     call: Turns, records: LookupServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

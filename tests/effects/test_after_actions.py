@@ -148,6 +148,7 @@ def test_a_value_that_can_do_harm_is_refused(value: str, bench: Bench, target: T
     assert states(effect) == [("set_persona_attribute", "failed")]
 
 
+@pytest.mark.requirement("N21")
 @pytest.mark.parametrize("answer", [Answers(body=""), Answers(204, body="")])
 def test_they_are_skipped_where_the_response_is_empty(answer: Answers, bench: Bench, target: Target) -> None:
     target.answers(answer)
@@ -163,6 +164,7 @@ def test_they_are_skipped_where_the_action_failed(bench: Bench, target: Target) 
     assert bench.urgent() == ["notify was not done: The endpoint refused it (404)."]
 
 
+@pytest.mark.requirement("N21")
 def test_they_follow_an_urgent_message_too(bench: Bench) -> None:
     fixed = {"type": "set_persona_attribute", "options": {"attribute": "vip", "value": "yes"}}
     definition = webhook("https://example.com/", after_actions=[fixed])

@@ -497,6 +497,7 @@ def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Ten
     assert "It changed after it was approved." in page(owner, tenant, todo)
 
 
+@pytest.mark.requirement("L11")
 def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client, tenant: Tenant, make: Make) -> None:
     """As a new version, which somebody has to approve."""
     with tenant.tx():
@@ -519,6 +520,7 @@ def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client,
     assert "The agent wanted to write to" not in page(owner, tenant, todo)
 
 
+@pytest.mark.requirement("L11")
 def test_of_two_runs_the_last_says_whom_the_agent_wanted_to_write_to(owner: Client, tenant: Tenant, make: Make) -> None:
     """What the first wanted was looked at when it came back then."""
     with tenant.tx():

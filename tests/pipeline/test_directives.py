@@ -73,6 +73,7 @@ def is_written(node: ast.AST) -> bool:
     return is_set and ast.unparse(node).endswith((".directives", ".directives_turn", ".directives_id"))
 
 
+@pytest.mark.requirement("T15")
 @pytest.mark.parametrize("missing", WRITTEN)
 def test_directives_are_a_typed_object_with_every_field(missing: str) -> None:
     assert KeyDirectives.model_validate(WRITTEN).model_dump() == WRITTEN
@@ -143,12 +144,14 @@ def test_directives_repeat_nothing_that_is_known_of_the_customer_by_now(talk: Ta
     assert "Marco" not in prompt
 
 
+@pytest.mark.requirement("T19")
 @pytest.mark.parametrize("score", [0, 11, 3.5, "good"])
 def test_a_quality_score_is_a_whole_number_from_one_to_ten(score: object) -> None:
     with pytest.raises(ValidationError):
         Quality.model_validate({"score": score, "reason": "because"})
 
 
+@pytest.mark.requirement("T20")
 def test_two_conversations_of_one_customer_have_directives_of_their_own(tenant, worker, model) -> None:
     booking, complaint = begin(tenant), begin(tenant)
     assert booking.conversation.persona_id == complaint.conversation.persona_id

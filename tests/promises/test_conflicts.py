@@ -80,6 +80,7 @@ def test_the_ranking_reads_the_conversation_where_one_of_them_needs_it(desk: Des
     assert ("The blue door" in "".join(message["content"] for message in request["messages"])) is reads_history
 
 
+@pytest.mark.requirement("N10")
 def test_an_untagged_tool_is_at_work_before_the_ranking_is_asked(desk: Desk) -> None:
     """What needs no ranking is committed first; the rest when it is ranked."""
     desk.tool(CREW)
@@ -93,6 +94,7 @@ def test_an_untagged_tool_is_at_work_before_the_ranking_is_asked(desk: Desk) -> 
     assert [verdict["tool"] for verdict in desk.talk.turn(turn)["verdicts"]] == [CREW]
 
 
+@pytest.mark.requirement("N10")
 def test_an_attempt_that_comes_later_ranks_what_was_left_and_asks_nothing_again(desk: Desk) -> None:
     """The detection is a stored decision."""
     desk.tool(CREW)

@@ -432,6 +432,7 @@ def test_a_todo_that_did_not_go_wrong_is_not_reviewed_again(desk: Desk) -> None:
             desk.do(services.review_again, standing(desk, status).pk, actor=NELLO)
 
 
+@pytest.mark.requirement("L11")
 def test_a_todo_that_changed_as_it_ran_is_put_back_with_what_it_would_need(desk: Desk, owner: Member) -> None:
     """Another address is seen before it is written to."""
     todo = desk.refund(recipients=["ada@example.com"])

@@ -91,6 +91,7 @@ def test_the_tools_of_tasks_are_those_that_need_no_conversation(desk: Desk) -> N
     assert "transfer_call_tool" not in offered
 
 
+@pytest.mark.requirement("L11")
 def test_whom_a_type_writes_to_is_part_of_what_is_approved(desk: Desk, owner: Member) -> None:
     """Another address there is another content."""
     kind = desk.type(name="Team", tools=["send_email"], recipients=["crew@example.com"])

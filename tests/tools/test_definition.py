@@ -97,10 +97,12 @@ def test_an_unknown_action_is_refused() -> None:
     )
 
 
+@pytest.mark.requirement("N20")
 def test_a_tool_without_an_action_sends_its_event() -> None:
     assert checked_definition(event(action=None)).action.type is ActionType.SEND_EVENT
 
 
+@pytest.mark.requirement("N21")
 def test_after_actions_do_not_follow_an_event() -> None:
     """An empty list is always accepted."""
     follow = [{"type": "send_urgent_message"}]

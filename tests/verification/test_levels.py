@@ -104,6 +104,7 @@ def test_nothing_matches_what_is_not_on_file(
     assert proofs(talk) == []
 
 
+@pytest.mark.requirement("F20")
 def test_what_matches_is_no_code(anna: Anna) -> None:
     """At the level code a number that matches proves nothing."""
     talk = anna("code")
@@ -111,6 +112,7 @@ def test_what_matches_is_no_code(anna: Anna) -> None:
     assert proofs(talk) == []
 
 
+@pytest.mark.requirement("F20")
 def test_what_is_on_file_is_never_told(anna: Anna) -> None:
     talk = anna("basic")
     told = call(talk, "verify_caller", {"phone": ELSEWHERE})
@@ -118,6 +120,7 @@ def test_what_is_on_file_is_never_told(anna: Anna) -> None:
     assert PHONE not in told
 
 
+@pytest.mark.requirement("F20")
 def test_what_a_customer_said_of_themselves_is_not_on_file(turns: Turns) -> None:
     """Else anybody would be verified by what they say first."""
     turns.configure(caller_verification="basic")
@@ -127,6 +130,7 @@ def test_what_a_customer_said_of_themselves_is_not_on_file(turns: Turns) -> None
     assert "no phone number and no e-mail address of you on file" in call(turns, "verify_caller", {"phone": PHONE})
 
 
+@pytest.mark.requirement("F20")
 def test_five_wrong_numbers_are_enough(anna: Anna) -> None:
     """Then the right one isn't taken either."""
     talk = anna("basic")
@@ -138,6 +142,7 @@ def test_five_wrong_numbers_are_enough(anna: Anna) -> None:
     assert proofs(talk) == []
 
 
+@pytest.mark.requirement("F20")
 def test_guesses_at_one_moment_are_five_at_most(anna: Anna) -> None:
     """The right one among six is not found out by trying them side by side."""
     talk = anna("basic")
@@ -149,6 +154,7 @@ def test_guesses_at_one_moment_are_five_at_most(anna: Anna) -> None:
     assert proofs(talk) == []
 
 
+@pytest.mark.requirement("F20")
 def test_who_was_verified_is_not_asked_again_for_an_hour(anna: Anna) -> None:
     """In whichever conversation; an hour later they are."""
     first = anna("basic", "phone", calling=PHONE)
@@ -160,6 +166,7 @@ def test_who_was_verified_is_not_asked_again_for_an_hour(anna: Anna) -> None:
     assert ASKED in call(second, "verify_caller")
 
 
+@pytest.mark.requirement("F20")
 def test_which_proof_satisfies_which_level(anna: Anna) -> None:
     """What the tools of bookings ask before they show or change what is somebody's."""
     satisfied = {"none": {"", "basic", "code"}, "basic": {"basic", "code"}, "code": {"code"}}

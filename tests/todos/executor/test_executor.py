@@ -64,6 +64,7 @@ def test_the_model_writes_to_an_approved_recipient(runs: Runs) -> None:
     assert (todo.status, effect.result["message"]["to"]) == ("completed", "Crew@Example.com")
 
 
+@pytest.mark.requirement("L11")
 def test_another_address_returns_the_todo_to_review(runs: Runs) -> None:
     """And nothing of the step happens, however much it looks like one that was approved."""
     other = {"name": "send_email", "arguments": {**LETTER, "to": "my-crew@example.com"}}
@@ -86,6 +87,7 @@ def test_a_letter_to_nobody_is_an_error(runs: Runs) -> None:
     assert [effect.recipient for effect in runs.effects(todo)] == ["crew@example.com"]
 
 
+@pytest.mark.requirement("L22")
 def test_the_results_go_back_to_the_model(runs: Runs, target: Target) -> None:
     """Every call has its result in the next request."""
     target.answers(Answers(body='{"crew": "on its way"}'))
