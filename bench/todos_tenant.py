@@ -12,10 +12,10 @@ from projects.models import User
 from projects.services import create_organization, create_project
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
+from todos.content.types import save_type
 from todos.models import TodoEvent, TodoSource
 from todos.services import make_todo
-from todos.types import save_type
 
 OWNER = "owner@bench.example"
 

@@ -17,7 +17,7 @@ from tools.orders import api as orders
 urlpatterns = [
     path("", include("conversations.api.urls")),
     path("", include("tools.book.api_urls")),
-    path("", include("todos.api_urls")),
+    path("", include("todos.api.urls")),
     path("attributes", attributes.Attributes.as_view()),
     path("attributes/<str:key>", attributes.AttributeDetail.as_view()),
     path("knowledge", knowledge.Articles.as_view()),

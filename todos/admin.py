@@ -13,7 +13,7 @@ from jobs.errors import WrongState
 from projects.models import User
 from projects.tenant_admin import TenantAdmin
 from tenancy.scope import tenant_tx
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import Approval, ApproverNotice, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.services import cancel_todo
 

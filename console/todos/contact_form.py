@@ -16,7 +16,7 @@ from conversations.turns.services import give_fields
 from projects.agent import AgentConfig
 from projects.api.problem import ApiError
 from projects.models import AgentVersion, Project
-from todos.reaching import needs_contact
+from todos.content.deliverability import needs_contact
 from tools.catalogue import CompiledTool
 
 CONTACT = "contact."

@@ -33,10 +33,10 @@ from projects.models import Project
 from projects.models.key import Scope
 from projects.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.arranged import why_fixed
-from todos.content import compiled_tools
+from todos.content.planned_effect import why_fixed
+from todos.content.plans import LONGEST_DESCRIPTION, tool_problem
+from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.plans import LONGEST_DESCRIPTION, tool_problem
 from todos.services import Changed, edit_todo, get_todo, make_todo
 from tools.catalogue import CompiledTool
 

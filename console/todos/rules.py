@@ -25,9 +25,9 @@ from projects.api.problem import ApiError
 from projects.models.key import Scope
 from projects.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.content import compiled_tools
+from todos.approvals.standing_rules import draft_rule, keep_rule, would_have
+from todos.content.snapshot import compiled_tools
 from todos.models import Todo
-from todos.rules import draft_rule, keep_rule, would_have
 from todos.services import get_todo
 
 EQUALS, ONE_OF, AT_MOST, ANYTHING = "equals", "one_of", "at_most", "anything"

@@ -28,8 +28,8 @@ from projects.models import Project
 from projects.models.key import Scope
 from projects.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.approving import MOST_UNCONFIRMED
-from todos.content import compiled_tools
+from todos.approvals.approve import MOST_UNCONFIRMED
+from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoStatus
 from todos.services import Choice, get_todo
 

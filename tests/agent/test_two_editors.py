@@ -16,7 +16,7 @@ from tests.agent.conftest import Settings
 from tests.agent.controls import controls_of
 from tests.between import meanwhile
 from tests.conftest import Tenant
-from todos import types
+from todos.content import types
 from todos.models import TodoType
 
 

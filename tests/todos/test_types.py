@@ -14,8 +14,8 @@ from projects.starters import Locale, start_business, starters
 from tenancy.scope import tenant_tx
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
-from todos import types
-from todos.approvals import Void
+from todos.approvals.validity import Void
+from todos.content import types
 from todos.models import TodoType
 
 BAD: list[tuple[dict[str, Any], str]] = [

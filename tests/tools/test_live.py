@@ -33,7 +33,7 @@ from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.effects.target import Answers, target_server
 from tests.processes import ScriptedModel
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import StandingRule, Todo, TodoStatus
 from todos.services import edit_todo, review_again
 from tools.builtin import builtin_tools

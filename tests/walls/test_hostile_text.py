@@ -17,7 +17,7 @@ from tests.walls.conftest import browser
 from tests.walls.doors import PAGES, Page
 from tests.walls.rows import fill_every_table
 from tests.walls.test_permissions import filled, random_ids
-from todos.content import content_of
+from todos.content.snapshot import content_of
 from todos.models import Approval, StandingRule, Todo
 
 # It leaves an attribute, of either kind, and begins an element.

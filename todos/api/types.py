@@ -13,10 +13,10 @@ from projects.api.answers import Answer, Created, Page
 from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
 from projects.models.key import Scope
-from todos import types
 from todos.api.forms import TypeInput, TypePatch
+from todos.api.presenters import type_payload
+from todos.content import types
 from todos.payloads import TodoTypePayload
-from todos.presenters import type_payload
 
 
 class TodoTypes(ProjectView):

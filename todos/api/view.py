@@ -6,9 +6,9 @@ from uuid import UUID
 
 from projects.api.doors import ProjectView
 from todos import services
-from todos.lifecycle import Actor
+from todos.api.presenters import todo_detail
+from todos.content.lifecycle import Actor
 from todos.payloads import TodoDetailPayload
-from todos.presenters import todo_detail
 
 
 class TodoView(ProjectView):

@@ -17,10 +17,10 @@ from projects.api.problem import Conflict
 from tenancy.threads import in_db
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
-from todos.content import compiled_tools
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import compiled_tools
 from todos.executor import run
 from todos.executor.calls import carry_out_calls
-from todos.lifecycle import Actor
 from todos.models import Todo, TodoSource
 from todos.services import cancel_todo, put_back, review_again
 from tools.builtin.send_email_tool import TOOL

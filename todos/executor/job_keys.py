@@ -1,4 +1,4 @@
-"""The jobs by which a todo's run goes on later; its first is queued by its approval (todos.approving)."""
+"""The jobs by which a todo's run goes on later; its first is queued by its approval (todos.approvals.approve)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from jobs.enqueue import JobRequest, enqueue
 from jobs.models import Job, State
-from todos.approving import LANE
+from todos.approvals.approve import LANE
 from todos.models import Approval, Todo
 from tools.models import Effect
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from todos.approvals import Void
-from todos.executor import endings
+from todos.approvals.validity import Void
+from todos.content.lifecycle import AGENT
+from todos.content.versions import time_of
+from todos.executor import settle
 from todos.executor.results import put_result
-from todos.lifecycle import AGENT
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, put_back
-from todos.versions import time_of
 from tools import ledger
 from tools.execution.ending import DIED
 from tools.models import EffectState
@@ -37,11 +37,11 @@ def stop(todo: Todo, *, approval_id: UUID) -> None:
 
 def catch_up(todo: Todo, call: TodoCall) -> bool:
     """End a call whose effect has ended, or was waited for in vain. False for one that is still open."""
-    effect = endings.effect_of(call)
+    effect = settle.effect_of(call)
     if effect.state not in ledger.OPEN:
-        endings.close(todo, call)
+        settle.close(todo, call)
     elif is_accepted(call) and is_overdue(todo, call):
-        endings.give_up(todo, call, NO_CALLBACK)
+        settle.give_up(todo, call, NO_CALLBACK)
     else:
         return False
     return True
@@ -49,7 +49,7 @@ def catch_up(todo: Todo, call: TodoCall) -> bool:
 
 def is_accepted(call: TodoCall) -> bool:
     """Whether the tool took the newest attempt on, to answer later."""
-    effect = endings.effect_of(call)
+    effect = settle.effect_of(call)
     is_of_newest = effect.accepted_at is not None and (
         effect.started_at is None or effect.accepted_at >= effect.started_at
     )
@@ -58,18 +58,18 @@ def is_accepted(call: TodoCall) -> bool:
 
 def is_overdue(todo: Todo, call: TodoCall) -> bool:
     """Whether a tool that answers later should have answered by now."""
-    accepted_at = endings.effect_of(call).accepted_at
+    accepted_at = settle.effect_of(call).accepted_at
     return accepted_at is not None and accepted_at + ledger.CALLED_BACK_WITHIN <= time_of(todo)
 
 
 def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
-    effect = endings.effect_of(call)
+    effect = settle.effect_of(call)
     if catch_up(todo, call) or is_accepted(call):
         return
     if effect.state == EffectState.SENDING:
-        endings.give_up(todo, call, DIED)
+        settle.give_up(todo, call, DIED)
     elif effect.pk == todo.effect_id:
         # It waits for the next approval, or for whoever planned it to give it up.
         put_result(call, reason, is_error=True)
     else:
-        endings.cancel(todo, call, reason)
+        settle.cancel(todo, call, reason)

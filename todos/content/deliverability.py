@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from todos.content import recipients_of
+from todos.content.plans import names_addressee
+from todos.content.snapshot import recipients_of
 from todos.models import Todo
-from todos.plans import names_addressee
 from tools.catalogue import CompiledTool
 from tools.contacts import contact_of
 from tools.execution.caps import LETTERS, recipient_of

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from projects.presenters import stamp
-from todos.approvals import unsent_of, why_not_runnable
-from todos.content import compiled_tools, content_of, hash_of, tools_of
+from todos.approvals.validity import unsent_of, why_not_runnable
+from todos.content.deliverability import Unsent
+from todos.content.requested_recipients import wanted_recipients
+from todos.content.snapshot import compiled_tools, content_of, hash_of, tools_of
+from todos.content.versions import standing_approval
 from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.payloads import (
     ApprovalPayload,
@@ -20,9 +23,6 @@ from todos.payloads import (
     TodoTypePayload,
     UnsentPayload,
 )
-from todos.reaching import Unsent
-from todos.versions import standing_approval
-from todos.wanted import wanted_recipients
 from tools.models import Effect
 from tools.presenters import effect_payload
 

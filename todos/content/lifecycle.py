@@ -5,7 +5,7 @@ approved       → in_progress, pending_review (edited), expired, cancelled
 in_progress    → completed, failed, needs_attention, cancelled, pending_review (it changed under the executor, D23)
 failed, needs_attention → pending_review (reviewed again, T11)
 needs_attention → in_progress (staff lets an effect be done after all), completed (what was unknown happened)
-approved, needs_attention → in_progress, too, when a person takes it on, and from there as any other (todos.by_hand)
+approved, needs_attention → in_progress, too, when a person takes it on, and from there as any other (todos.approvals.manual_completion)
 """
 
 from __future__ import annotations

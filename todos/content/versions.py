@@ -16,8 +16,8 @@ from projects.differences import Change, differences
 from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import current_organization_id
-from todos.content import content_of, hash_of
-from todos.lifecycle import Actor, move, note
+from todos.content.lifecycle import Actor, move, note
+from todos.content.snapshot import content_of, hash_of
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 
 LONGEST_VALUE = 120

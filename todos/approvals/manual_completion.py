@@ -16,14 +16,14 @@ from django.db.models import Q
 from jobs.errors import WrongState
 from projects.api.problem import Conflict
 from projects.models import ApiKey, Member
-from todos.approvals import NOT_KNOWN
-from todos.approving import agree, demand_in_time
-from todos.authority import Approver, demand
-from todos.content import content_of
-from todos.lifecycle import Actor, move
+from todos.approvals.approve import agree, demand_in_time
+from todos.approvals.permissions import Approver, demand
+from todos.approvals.validity import NOT_KNOWN
+from todos.content.lifecycle import Actor, move
+from todos.content.snapshot import content_of
+from todos.content.versions import demand_seen, end_approvals, locked
 from todos.models import Todo, TodoStatus
 from todos.signals import effect_changed
-from todos.versions import demand_seen, end_approvals, locked
 from tools import ledger
 from tools.models import Effect, EffectState, Promise, PromiseState
 from tools.promises import close_promise, settle_promises

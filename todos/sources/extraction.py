@@ -16,10 +16,10 @@ from django.db.models import QuerySet
 
 from jobs.errors import WrongState
 from projects.models import Project
-from todos.lifecycle import AGENT
+from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import Changed, edit_todo, make_todo
-from todos.skills.extract import Finding, NotedLine
+from todos.sources.extraction_prompt import Finding, NotedLine
 from tools.models import Effect
 
 # Of one conversation; more would be a model that went astray.

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from todos.authority import lost_by, may_approve, needs_second
-from todos.content import Ground, compiled_tools, content_of, hash_of, tools_of
+from todos.approvals.permissions import lost_by, may_approve, needs_second
+from todos.content.deliverability import Refusal, Unsent, is_only_letters, unsent_letters
+from todos.content.plans import tool_problem
+from todos.content.snapshot import Ground, compiled_tools, content_of, hash_of, tools_of
+from todos.content.versions import time_of
 from todos.models import Approval, Todo, TodoStatus
-from todos.plans import tool_problem
-from todos.reaching import Refusal, Unsent, is_only_letters, unsent_letters
-from todos.versions import time_of
 from tools.catalogue import CompiledTool
 from tools.execution.handler import Contact
 from tools.integrations.sms import TextRules

@@ -20,10 +20,10 @@ from django.http import Http404
 from projects.api.parsers import check_value
 from projects.api.problem import ApiError
 from projects.models import Project
-from todos.authority import needs_second, rule_holds
-from todos.content import compiled_tools
+from todos.approvals.permissions import needs_second, rule_holds
+from todos.content.plans import demand_tool
+from todos.content.snapshot import compiled_tools
 from todos.models import Approval, StandingRule, Todo, TodoType
-from todos.plans import demand_tool
 
 A_DAY = timedelta(days=1)
 LOOKED_BACK = timedelta(days=30)

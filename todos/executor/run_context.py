@@ -20,12 +20,12 @@ from projects.model_choice import model_for
 from projects.models import AgentVersion
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import current_organization_id, tenant_tx
-from todos.content import CHANNEL, Ground, read_ground, tools_of
+from todos.content.snapshot import CHANNEL, Ground, read_ground, tools_of
+from todos.content.versions import LOCK, read_whole, standing_approval, time_of
 from todos.executor.conversation import hold, lock
+from todos.executor.prompt import SKILL
 from todos.models import Approval, Todo, TodoCall, TodoStep
 from todos.models.step import MOST_STEPS
-from todos.skills.execute import SKILL
-from todos.versions import LOCK, read_whole, standing_approval, time_of
 from tools.catalogue import CompiledTool
 from tools.definition import Moment
 from tools.execution.handler import Contact, Occasion

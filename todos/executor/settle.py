@@ -5,11 +5,11 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from jobs.enqueue import enqueue
-from todos.executor.keys import queue_look, queue_retry
+from todos.content.versions import time_of
+from todos.executor.job_keys import queue_look, queue_retry
 from todos.executor.results import end_call
 from todos.models import Approval, Todo, TodoCall
 from todos.signals import effect_changed
-from todos.versions import time_of
 from tools import ledger
 from tools.definition import AfterActionType
 from tools.execution.after_actions import end_after_action, plan_after_actions

@@ -14,7 +14,7 @@ from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
 from projects.permissions import VERBS
 from tenancy.prepared_queries import Compiled
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import Approval, SecondApprover, StandingRule, Todo
 
 RANKS = (Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.OWNER)

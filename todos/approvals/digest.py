@@ -27,7 +27,7 @@ from projects.mail import Delivery, deliver, has_server
 from projects.models import Member, Project
 from tenancy.postgresql.prepared import Prepared
 from tenancy.threads import in_db
-from todos.authority import may_approve
+from todos.approvals.permissions import may_approve
 from todos.models import ApproverNotice, Todo, TodoStatus
 
 LANE = "todo_notice"

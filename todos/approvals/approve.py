@@ -18,13 +18,13 @@ from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
 from projects.api.problem import ApiError, Conflict
 from projects.models import ApiKey, Member
-from todos.approvals import unsent_of, why_not_runnable
-from todos.authority import Approver, demand, needs_second, person_may
-from todos.content import Ground, content_of, hash_of, read_ground
-from todos.lifecycle import Actor, move, note
+from todos.approvals.permissions import Approver, demand, needs_second, person_may
+from todos.approvals.validity import unsent_of, why_not_runnable
+from todos.content.deliverability import Unsent
+from todos.content.lifecycle import Actor, move, note
+from todos.content.snapshot import Ground, content_of, hash_of, read_ground
+from todos.content.versions import Changed, begin_version, changes_since, demand_seen, locked, standing_approval
 from todos.models import Approval, Todo, TodoStatus
-from todos.reaching import Unsent
-from todos.versions import Changed, begin_version, changes_since, demand_seen, locked, standing_approval
 
 # So many at once need a second confirmation (T12), and so many are too many.
 MOST_UNCONFIRMED = 20

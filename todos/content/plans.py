@@ -15,7 +15,7 @@ from projects.api.parsers import check_value
 from projects.api.problem import ApiError
 from projects.models import Project
 from projects.tool_names import no_such_tool
-from todos.content import compiled_tools
+from todos.content.snapshot import compiled_tools
 from todos.models import TodoType
 from tools.catalogue import SWITCHED_OFF, CompiledTool
 from tools.definition import Moment

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from todos.content import recipients_of
+from todos.content.snapshot import recipients_of
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
 from tools.catalogue import CompiledTool
 from tools.execution.schemas import handler_of

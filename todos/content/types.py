@@ -14,9 +14,9 @@ from django.http import Http404
 from projects.api.fields import is_empty
 from projects.api.problem import ApiError, Conflict
 from projects.models import Project, Role
-from todos.content import compiled_tools
+from todos.content.plans import checked_recipients
+from todos.content.snapshot import compiled_tools
 from todos.models import SecondApprover, TodoType
-from todos.plans import checked_recipients
 from tools.definition import Moment
 
 MOST_TYPES = 50
