@@ -8,7 +8,7 @@ from console.sidebar_badges import COUNTS
 from jobs.lanes import Lane, Mode, Queue
 from jobs.lanes import register as register_lane
 from jobs.sweep import on_sweep
-from projects.seeds import PLANTS
+from projects.models.seeds import PLANTS
 from todos.approvals import digest
 from todos.approvals.approve import LANE
 from todos.attention import count_waiting

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.http import Http404
 
 from jobs.errors import WrongState
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Project
 from todos.approvals.approve import Answer, Choice, agree, approve_many, approve_todo, hours_of
 from todos.approvals.permissions import Approver

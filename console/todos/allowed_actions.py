@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from todos.approvals.manual_completion import NOT_SETTLED, TAKEABLE
 from todos.approvals.validity import may_approve, needs_second
 from todos.content.deliverability import Lack, Unsent

@@ -17,7 +17,7 @@ from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
 from console.todos.labels import SOURCES, STANDINGS, capitalised, unreached
 from projects.models import Project
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from todos.approvals.validity import may_approve, unsent_of, why_not_runnable
 from todos.content.deliverability import Refusal
 from todos.content.snapshot import compiled_tools, content_of, hash_of

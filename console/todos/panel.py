@@ -23,7 +23,7 @@ from console.todos.plan import Content, Plan, plan_of
 from console.todos.run_log import runs_of
 from console.todos.warnings import notes_of
 from conversations.models import Conversation, Turn
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from todos.approvals.permissions import needs_second, wanted_role
 from todos.approvals.validity import unsent_of, why_not_runnable
 from todos.content.deliverability import Unsent

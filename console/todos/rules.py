@@ -21,9 +21,9 @@ from console.layout import shell_context
 from console.todos.cards import cards_of
 from console.todos.labels import title_of_tool
 from console.todos.plan import plain
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 from todos.approvals.standing_rules import draft_rule, keep_rule, would_have
 from todos.content.snapshot import compiled_tools

@@ -23,10 +23,10 @@ from console.todos.editing import addresses_in
 from console.todos.labels import icon_of, title_of_tool
 from console.todos.listing import uuid_of
 from console.todos.plan import plain
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Member, Project, Role
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 from todos.approvals.standing_rules import end_rule
 from todos.content.plans import tool_problem

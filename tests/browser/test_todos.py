@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from conversations.models import Channel
 from conversations.turns.services import start_conversation
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
 from tests.browser.conftest import App, open_page, settle
 from tests.browser.talk import converse
 from tests.integrations.mail_server import MailServer

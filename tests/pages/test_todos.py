@@ -15,8 +15,8 @@ from django.utils import timezone
 from console.todos.invisible_characters import revealed
 from conversations.models import Channel, Persona, PersonaField
 from conversations.turns.services import start_conversation
-from projects.attributes import set_attribute
 from projects.models import Member, Role, User
+from projects.records.attributes import set_attribute
 from tests.conftest import PASSWORD, Tenant, member_of
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from todos import services

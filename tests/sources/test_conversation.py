@@ -6,7 +6,7 @@ from typing import Any
 
 from conversations.tool_runs.effects.approval import AWAITED
 from conversations.turns.services import give_fields
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.effects.conftest import target
 from tests.effects.target import Target
 from tests.sources.conftest import CHEF, LUCIA, PROMISE, SMS, Desk, events, todos, told

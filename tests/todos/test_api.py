@@ -10,8 +10,8 @@ from django.conf import settings
 from django.test import Client
 
 from conversations.models import Conversation
+from projects.agents.services import create_project
 from projects.models import Member, User
-from projects.services import create_project
 from tests.api.conftest import error_of
 from tests.conftest import PASSWORD, Tenant
 from tests.todos.conftest import REFUND, Desk

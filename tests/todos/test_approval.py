@@ -17,11 +17,11 @@ from django.test import Client
 from conversations.models import Channel, Conversation, PersonaField
 from conversations.turns.services import give_fields, start_conversation
 from jobs.errors import WrongState
-from projects.api.problem import ApiError, Conflict
-from projects.attributes import set_attribute
+from projects.agents.services import create_key
+from projects.common.api_error import ApiError, Conflict
 from projects.models import ApiKey, Member, Role, User
 from projects.models.key import Scope
-from projects.services import create_key
+from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from todos import services

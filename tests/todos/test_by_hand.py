@@ -18,9 +18,9 @@ from jobs.attempt import attempt
 from jobs.errors import WrongState
 from jobs.lanes import lane_of
 from jobs.models import Job
-from projects.api.problem import Conflict
+from projects.agents.services import create_project
+from projects.common.api_error import Conflict
 from projects.models import Member, Role
-from projects.services import create_project
 from tenancy.threads import in_db
 from tests.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from conversations.models import Conversation
 from jobs.errors import WrongState
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Member
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk

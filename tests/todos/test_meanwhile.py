@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Member, Role
 from tests.between import meanwhile
 from tests.conversations.threads import in_thread, until_waiting

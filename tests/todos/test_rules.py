@@ -10,10 +10,10 @@ import pytest
 from django.db.models.functions import Now
 from django.http import Http404
 
-from projects.api.problem import ApiError
+from projects.agents.services import create_key, create_project
+from projects.common.api_error import ApiError
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
-from projects.services import create_key, create_project
 from tests.todos.conftest import REFUND, Desk
 from tests.todos.races import together
 from todos.approvals import standing_rules

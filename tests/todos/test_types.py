@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from projects.api.problem import ApiError
+from projects.agents.services import create_project
+from projects.agents.templates_catalogue import Locale, start_business, starters
+from projects.common.api_error import ApiError
 from projects.models import Member, Project
-from projects.services import create_project
-from projects.starters import Locale, start_business, starters
 from tenancy.scope import tenant_tx
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk

@@ -23,9 +23,9 @@ from conversations.voice import tool_calls
 from conversations.voice.deduplication import Answer
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from jobs.models import Job
-from projects.attributes import set_attribute
+from projects.agents.services import save_agent
 from projects.models import Member, Project
-from projects.services import save_agent
+from projects.records.attributes import set_attribute
 from tests.api.documented import DocumentedClient
 from tests.calls.probe import Probe, offered
 from tests.calls.test_own import CALLED, STOCK, definition

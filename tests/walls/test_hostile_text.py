@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from projects.agent import AgentConfig
+from projects.agents.services import save_agent
 from projects.models import Article, Project
-from projects.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tests.conftest import empty_database, make_tenant
 from tests.walls.conftest import browser
 from tests.walls.doors import PAGES, Page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from projects.presenters import stamp
+from projects.common.presenters import stamp
 from todos.approvals.validity import unsent_of, why_not_runnable
 from todos.content.deliverability import Unsent
 from todos.content.requested_recipients import wanted_recipients

@@ -8,8 +8,8 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from projects.api.answers import Answer, Created, Page
 from projects.api.pagination import PAGED
+from projects.api.typed_responses import Answer, Created, Page
 from projects.models.key import Scope
 from todos.api.forms import RuleInput
 from todos.api.presenters import rule_payload, todo_payload

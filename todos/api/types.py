@@ -9,9 +9,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.answers import Answer, Created, Page
-from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
+from projects.api.project_views import ProjectView
+from projects.api.typed_responses import Answer, Created, Page
 from projects.models.key import Scope
 from todos.api.forms import TypeInput, TypePatch
 from todos.api.presenters import type_payload

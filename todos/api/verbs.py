@@ -10,10 +10,10 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 
-from projects.accounts import demand_recent_sign_in
-from projects.api.answers import Answer, Page
-from projects.api.problem import ApiError
+from projects.accounts.accounts import demand_recent_sign_in
 from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Answer, Page
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from todos import services
 from todos.api.forms import ChoicesInput, Failure, Note, Reason, Seen, Ticks

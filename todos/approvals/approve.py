@@ -16,7 +16,7 @@ from django.http import Http404
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
-from projects.api.problem import ApiError, Conflict
+from projects.common.api_error import ApiError, Conflict
 from projects.models import ApiKey, Member
 from todos.approvals.permissions import Approver, demand, needs_second, person_may
 from todos.approvals.validity import unsent_of, why_not_runnable

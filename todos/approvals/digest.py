@@ -23,7 +23,7 @@ from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue
 from jobs.fence import job_tx
 from jobs.models import Job, State
-from projects.mail import Delivery, deliver, has_server
+from projects.common.mail import Delivery, deliver, has_server
 from projects.models import Member, Project
 from tenancy.postgresql.prepared import Prepared
 from tenancy.threads import in_db

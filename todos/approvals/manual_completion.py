@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from jobs.errors import WrongState
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from projects.models import ApiKey, Member
 from todos.approvals.approve import agree, demand_in_time
 from todos.approvals.permissions import Approver, demand

@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
-from projects.permissions import VERBS
+from projects.models.permissions import VERBS
 from tenancy.prepared_queries import Compiled
 from todos.content.lifecycle import Actor
 from todos.models import Approval, SecondApprover, StandingRule, Todo

@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from django.http import Http404
 
 from projects.api.parsers import check_value
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Project
 from todos.approvals.permissions import needs_second, rule_holds
 from todos.content.plans import demand_tool

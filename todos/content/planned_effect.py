@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from jobs.errors import WrongState
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from tools import ledger
 from tools.models import Effect, EffectState
 

@@ -11,10 +11,10 @@ from django.core.validators import validate_email
 from pydantic import BaseModel
 
 from llm.structured import Misfit, parse, parse_object
+from projects.agents.tool_names import no_such_tool
 from projects.api.parsers import check_value
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Project
-from projects.tool_names import no_such_tool
 from todos.content.snapshot import compiled_tools
 from todos.models import TodoType
 from tools.catalogue import SWITCHED_OFF, CompiledTool

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from projects.api.fields import is_empty
-from projects.api.problem import ApiError, Conflict
+from projects.common.api_error import ApiError, Conflict
 from projects.models import Project, Role
 from todos.content.plans import checked_recipients
 from todos.content.snapshot import compiled_tools

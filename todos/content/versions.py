@@ -11,8 +11,8 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.http import Http404
 
-from projects.api.problem import Conflict
-from projects.differences import Change, differences
+from projects.common.api_error import Conflict
+from projects.common.differences import Change, differences
 from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import current_organization_id

@@ -15,9 +15,9 @@ from django.db.models import Model
 from jobs.claimed import ClaimedJob
 from jobs.fence import prove
 from llm.types import ModelSpec
-from projects.agent import AgentConfig
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
 from projects.models import AgentVersion
+from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import current_organization_id, tenant_tx
 from todos.content.snapshot import CHANNEL, Ground, read_ground, tools_of

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from llm.requests import structured_request
 from llm.types import ChatRequest, ModelSpec
-from projects.agent import Skill
+from projects.models.agent_config import Skill
 from todos.models import TodoType
 from tools.skills.arguments import KnownFact
 from tools.skills.exchange import TranscriptLine

@@ -10,7 +10,7 @@ from conversations.models import PersonaField
 from conversations.turns.services import give_fields
 from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from tenancy.threads import in_db
 from tests.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs

@@ -13,7 +13,7 @@ from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from tenancy.threads import in_db
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
