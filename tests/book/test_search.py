@@ -8,8 +8,8 @@ import pytest
 
 from tests.book.conftest import NOW, Desk, rome
 from tests.conftest import Tenant
-from tools.book.refusals import Closed, NothingToBook, Past, TooFar, TooLarge
 from tools.models import Resource
+from tools.services.bookings.refusals import Closed, NothingToBook, Past, TooFar, TooLarge
 
 pytestmark = pytest.mark.requirement("N51")
 
