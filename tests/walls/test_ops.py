@@ -12,7 +12,7 @@ from projects.models import IdempotentRequest
 from tests.conftest import Tenant
 from tests.test_architecture import ROOT, sources
 
-# Where the role is used, by function. Three reasons are good (design section 4); the fourth is the plumbing itself.
+# Where the role is used, by function. Three reasons are accepted; the fourth is the plumbing itself.
 ALLOWED = {
     # The claim of jobs, and the sweep.
     "tenancy/threads.py": {"in_ops"},
