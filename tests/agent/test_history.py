@@ -76,7 +76,7 @@ def test_settings_that_have_become_invalid_can_be_put_right(owner: Settings) -> 
 
 
 def test_an_address_that_the_operator_has_closed_since_is_not_restored(owner: Settings, settings: Any) -> None:
-    """Nor does it keep anyone from changing the rest while it stands."""
+    """It doesn't keep anyone from changing other settings either."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     owner.change("models", model_base_url="http://127.0.0.1:8999/v1")
     settings.OUTBOUND_ALLOW = []

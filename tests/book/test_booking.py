@@ -78,7 +78,7 @@ def moved(desk: Desk, booking: Booking, clock: str, party_size: int = 2) -> Book
     [("Lena", "Lena"), ("dr weber", "Dr. Weber"), ("weber", "Dr. Weber"), ("Table 1", "Table 1"), ("Ele", "Elena")],
 )
 def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given: str) -> None:
-    """And nobody of a longer name once they are taken."""
+    """Once they are taken, nobody with a longer name takes their place."""
     people = ("Elena", "Lena", "Dr. Weber", "Dr. Weberling")
     desk.stock(*((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90))
     assert desk.book(EVENING, wish=Wish(2, name=asked)).resource.name == given

@@ -114,7 +114,7 @@ def test_what_is_booked_while_it_is_connected_is_written_to_it(desk: Desk, staff
 
 @pytest.mark.requirement("F17")
 def test_a_calendar_that_answers_is_told_as_one(desk: Desk, staff: Staff, calendar: Calendar) -> None:
-    """And is asked again from then on."""
+    """It is asked again from then on."""
     booking = to_come(desk)
     write()
     calendar.ask("DELETE")
@@ -174,7 +174,7 @@ def test_a_calendar_that_may_be_written_or_does_not_say_is_one(
 def test_the_trial_writes_what_the_calendar_refused_before(
     desk: Desk, staff: Staff, scripted: ScriptedCalendar
 ) -> None:
-    """So that staff who set it right needs no other button."""
+    """Staff who fix the connection need no other button."""
     scripted.answer(507)
     to_come(desk)
     write()

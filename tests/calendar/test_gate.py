@@ -18,7 +18,7 @@ def gate(desk: Desk) -> str:
 
 @pytest.mark.requirement("F07")
 def test_the_book_is_a_calendar(desk: Desk) -> None:
-    """As it was before one could be connected."""
+    """No external calendar has to be connected."""
     assert gate(desk) == ""
     desk.stock()
     assert gate(desk) == NO_CALENDAR
@@ -26,7 +26,7 @@ def test_the_book_is_a_calendar(desk: Desk) -> None:
 
 @pytest.mark.requirement("F06", "F07", "F12")
 def test_a_connected_calendar_is_one_while_it_takes_our_sign_in(desk: Desk) -> None:
-    """And its refusal takes nothing from what the book can do."""
+    """Its refusal limits nothing that the book can do by itself."""
     desk.stock()
     source = connect(desk.tenant, "https://cal.example.com/dav/anna/work/")
     assert gate(desk) == ""

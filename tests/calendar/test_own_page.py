@@ -50,7 +50,7 @@ def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) 
 
 
 def test_it_goes_by_the_book_while_the_calendar_is_down(desk: Desk, scripted: ScriptedCalendar) -> None:
-    """And a booking that is over asks nobody."""
+    """For a booking in the past no calendar is asked."""
     scripted.answer(503)
     booking = to_come(desk)
     assert ">13:00<" in page_of(booking)

@@ -126,5 +126,5 @@ def test_one_event_that_makes_no_sense_hides_no_other(desk: Desk, scripted: Scri
 
 
 def test_without_a_calendar_nobody_is_asked(desk: Desk) -> None:
-    """And nothing is said of one."""
+    """The answer doesn't mention a calendar."""
     assert "calendar" not in check(desk).result

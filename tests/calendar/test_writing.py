@@ -332,7 +332,7 @@ def end_calendar(desk: Desk) -> None:
 
 
 def test_one_who_has_nothing_but_a_calendar_is_met_for_half_an_hour(desk: Desk) -> None:
-    """So that a calendar alone is one in which can be booked."""
+    """A connected calendar is enough to take bookings."""
     desk.stock()
     with desk.tenant.tx():
         calendar_connected(desk.project)

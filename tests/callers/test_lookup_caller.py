@@ -39,7 +39,7 @@ def test_there_are_no_arguments(call: Turns) -> None:
 
 @pytest.mark.requirement("L06")
 def test_a_number_that_the_caller_named_is_not_looked_up(turns: Turns, records: LookupServer) -> None:
-    """Else anybody would be told what is known of whomever they name."""
+    """Otherwise anyone could learn what is known about someone else."""
     connect_records(turns.tenant, records.url)
     talk = turns.on("phone", external_id="caller")
     with talk.tenant.tx():

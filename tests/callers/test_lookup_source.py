@@ -56,7 +56,7 @@ def test_it_needs_no_secret(tenant: Tenant) -> None:
 def test_a_trial_looks_one_number_up(
     tenant: Tenant, records: LookupServer, settings: Any, status: int, body: bytes, to: str, is_ok: bool, sentence: str
 ) -> None:
-    """And says what came back."""
+    """The page shows the answer."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     connect_records(tenant, records.url)
     records.script.status, records.script.body = status, body

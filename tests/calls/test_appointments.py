@@ -49,7 +49,7 @@ def test_without_anything_to_book_in_none_is_offered(booking: Turns) -> None:
 
 @pytest.mark.requirement("F07")
 def test_a_table_is_booked_before_the_reply_ends(booking: Turns) -> None:
-    """And the reply may say so."""
+    """The reply may say that it is booked."""
     booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
     booking.says("Your table is booked.")
     turn = booking.say("A table for two on Friday at seven, Ada")

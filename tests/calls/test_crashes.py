@@ -102,7 +102,7 @@ def test_a_worker_killed_in_a_hop_does_nothing_twice(
 def test_a_worker_killed_in_a_call_of_a_project_s_own_tool_sends_nothing_twice(
     label: str, left: tuple[str, int], own: Texting, processes: ForkServer
 ) -> None:
-    """The same for a webhook that runs inside the turn."""
+    """A webhook inside the turn is sent at most once as well."""
     test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, own, processes)
 
 
@@ -124,5 +124,5 @@ def test_a_model_is_not_asked_again_for_what_it_decided(
 def test_twenty_kills_at_each_point_of_a_hop(
     _n: int, agent: str, label: str, left: tuple[str, int], request: pytest.FixtureRequest, processes: ForkServer
 ) -> None:
-    """The same, twenty times, by a built-in tool and by one of the project's own."""
+    """For a built-in tool and for a custom one."""
     test_a_worker_killed_in_a_hop_does_nothing_twice(label, left, request.getfixturevalue(agent), processes)

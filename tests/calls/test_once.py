@@ -42,7 +42,7 @@ def test_a_text_that_was_sent_and_promised_goes_out_once(phone: Turns) -> None:
 
 @pytest.mark.requirement("F18")
 def test_a_call_that_was_put_through_and_promised_is_put_through_once(phone: Turns) -> None:
-    """And nothing is said after it."""
+    """Nothing is said after it."""
     phone.calls_tool("transfer_call", {"phone_number": KITCHEN}, text="I'll transfer you to the kitchen now.")
     turn = phone.say("Yes, please put me through.")
     assert turn.reply is not None

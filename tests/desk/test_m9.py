@@ -85,7 +85,7 @@ def test_the_log_itself_refuses_the_agent(talk: Talk, operator: User) -> None:
 def test_many_take_overs_at_every_moment_of_a_reply(
     tenant: Tenant, worker: object, model: ScriptedModel, operator: User
 ) -> None:
-    """As it is queued, while its model is called, while it grows, and when it is there."""
+    """While the reply is queued, generated, streamed, and stored."""
     model.script("reply", times=0, text="one two three four", ttft_ms=30, gap_ms=20)
     talks = [begin(tenant, external_id=str(place)) for place in range(16)]
     moments: list[Callable[[Turn], bool]] = [

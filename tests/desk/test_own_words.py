@@ -28,7 +28,7 @@ def come_and_go(turns: Turns, by: User) -> None:
 
 
 def test_a_customer_reads_of_colleagues_in_their_own_language(turns: Turns, lucia: User) -> None:
-    """As it is known of them."""
+    """The language stored for the customer."""
     asked = offer(turns)["escalation"]
     with turns.tenant.tx():
         give_fields(turns.conversation.persona, {"language": "it-CH"})
@@ -45,7 +45,7 @@ def test_a_customer_reads_of_colleagues_in_their_own_language(turns: Turns, luci
     ("chosen", "joined"), [("de", "Lucia ist dazugekommen."), ("", "Lucia has joined the conversation.")]
 )
 def test_of_whom_no_language_is_known_in_the_widget_s(turns: Turns, lucia: User, chosen: str, joined: str) -> None:
-    """Else in English."""
+    """English if the widget has none either."""
     with turns.tenant.tx():
         Widget.objects.update_or_create(project=turns.tenant.project, defaults={"theme": {"language": chosen}})
     come_and_go(turns, lucia)

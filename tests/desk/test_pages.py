@@ -27,7 +27,7 @@ def url(turns: Turns, page: str, *args: Any) -> str:
 
 @pytest.mark.requirement("W03")
 def test_who_asked_for_a_person_comes_first_and_every_reason_is_said(turns: Turns) -> None:
-    """Then what nobody knows the outcome of, and nobody else."""
+    """Unknown outcomes come next; nothing else is listed."""
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     unsure = talk(turns.tenant, "Did it come?", guest="unsure")
     add_effect(turns.tenant, unsure, state=EffectState.UNKNOWN)

@@ -76,7 +76,7 @@ def test_pressing_twice_asks_once_and_completes_the_lead(turns: Turns) -> None:
 
 @pytest.mark.requirement("W03")
 def test_what_a_customer_leaves_is_known_of_them_and_replaces_nothing(turns: Turns) -> None:
-    """Nor does it prove who they are."""
+    """It doesn't verify the customer either."""
     known = turns.on("chat", external_id="known", email="known@guests.example")
     left = {"name": "Jonas", "email": "other@guests.example", "phone": "+393471234567"}
     ask(known, offer(known)["escalation"], **left)
@@ -141,7 +141,7 @@ def test_operators_are_written_to_once_in_a_quarter_of_an_hour(
 def test_a_letter_that_the_mail_server_refused_is_owed(
     turns: Turns, operator: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And whose account is closed gets none."""
+    """Members with a closed account get none."""
     settings.EMAIL_HOST = "mail.example"
     operator.is_active = False
     operator.save(update_fields=["is_active"])

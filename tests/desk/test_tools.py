@@ -58,7 +58,7 @@ def test_a_second_call_shows_what_stands(turns: Turns) -> None:
 @pytest.mark.requirement("W03")
 @pytest.mark.parametrize("channel", ["phone", "sms"])
 def test_where_no_button_can_be_shown_the_request_is_made_at_once(turns: Turns, channel: str, settings: Any) -> None:
-    """And staff is told."""
+    """Staff are notified."""
     settings.EMAIL_HOST = "mail.example"
     talk = turns.on(channel, phone="+393471234567")
     talk.calls_tool("escalate_to_human", {"reason": "The wedding"})

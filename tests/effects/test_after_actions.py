@@ -236,7 +236,7 @@ def test_who_was_told_that_it_failed_hears_that_it_was_done(bench: Bench, target
 def test_a_model_that_cannot_be_had_fails_the_after_action(
     fault: str, bench: Bench, target: Target, model: ScriptedModel
 ) -> None:
-    """And nothing else, at once or after the last attempt."""
+    """Nothing else fails, neither at once nor after the last attempt."""
     model.script("arguments", times=0, fault=fault)
     asked = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     made = {"type": "set_persona_attribute", "options": {"attribute": "x", "instruction": "The number."}}

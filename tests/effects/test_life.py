@@ -80,7 +80,7 @@ def test_attempts_are_numbered_and_end(bench: Bench, target: Target) -> None:
 
 
 def test_a_refusal_is_failed_for_certain_and_told(bench: Bench, target: Target) -> None:
-    """And what it said is kept for staff."""
+    """The endpoint's answer is kept for staff."""
     target.answers(Answers(404, body='{"why": "closed"}'))
     bench.tool("notify", webhook(target.url))
     effect = bench.carry_out("notify")
@@ -262,7 +262,7 @@ def test_an_urgent_message_is_the_action(options: dict[str, str], told: str, ben
 
 @pytest.mark.requirement("T24")
 def test_the_agent_speaks_by_itself_three_times_at_most(bench: Bench, target: Target) -> None:
-    """Then nothing more fires by itself."""
+    """After that nothing fires without a message of the customer."""
     target.answers(Answers(404))
     bench.tool("notify", webhook(target.url))
     for number in range(5):

@@ -77,7 +77,7 @@ def test_a_connected_service_sends_it(tenant: Tenant, local: None, twilio_api: T
 
 
 def test_an_email_carries_the_effects_own_key(tenant: Tenant, local: None, mail: MailServer) -> None:
-    """The same at every attempt, so that a copy is known as one."""
+    """Every attempt has the same key, so that a duplicate can be recognized."""
     edit = SourceEdit(
         {"host": "127.0.0.1", "port": mail.port, "security": "none", "from_address": "hello@nello.example"}, ""
     )

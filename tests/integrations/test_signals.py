@@ -64,7 +64,7 @@ def test_a_call_goes_by_the_words_that_tell_the_numbers_apart(wanted: str, name:
 
 @pytest.mark.requirement("L07")
 def test_a_number_without_its_country_is_one_of_the_business(tenant: Tenant) -> None:
-    """And one that can be none is left out."""
+    """An impossible number is left out."""
     with tenant.tx():
         set_attribute(tenant.project, TRANSFER_NUMBERS, "12, 06 8765 4321")
     assert run("transfer_call_tool", {"to": ""}, tenant).result["number"] == DESK

@@ -168,7 +168,7 @@ def test_who_disconnects_waits_for_who_is_connecting(tenant: Tenant) -> None:
 
 
 def test_a_connection_that_the_operator_has_switched_off_is_none(tenant: Tenant) -> None:
-    """And its secret is written again by whoever connects anew."""
+    """Whoever connects it again enters the secret again."""
     connect(tenant, "twilio", TEXTS, TOKEN)
     with tenant.tx():
         Source.objects.update(is_enabled=False)

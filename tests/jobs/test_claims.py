@@ -225,7 +225,7 @@ def test_an_expired_lease_queues_the_job_again(tenant, queue_lane):
 
 @pytest.mark.parametrize("finish", [None, State.DONE])
 def test_a_zombie_writes_nothing(finish, tenant, queue_lane):
-    """Point 4: zero rows means that the job is another worker's."""
+    """Zero updated rows mean that another worker owns the job."""
     add(tenant, queue_lane)
     [zombie] = take(queue_lane)
     expire(zombie)
@@ -257,7 +257,7 @@ def test_a_rolled_back_result_leaves_the_job_running(tenant, queue_lane):
 
 
 def test_a_job_that_kills_its_workers_fails_after_its_attempts(tenant, queue_lane):
-    """Point 6: shown to staff with the reason."""
+    """Staff see it with the reason."""
     add(tenant, queue_lane)
     for _ in range(queue_lane.max_attempts):
         [job] = take(queue_lane)

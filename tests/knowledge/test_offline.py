@@ -55,7 +55,7 @@ def test_a_help_centre_shows_the_card_as_well(turns: Turns) -> None:  # noqa: F8
 
 
 def test_on_the_phone_it_says_what_the_card_would_show(turns: Turns) -> None:  # noqa: F811 - the fixture
-    """And not what it was told of cards."""
+    """It doesn't repeat the instructions about cards."""
     turns.configure(vertical="help_center")
     turn = turns.on("phone", phone="+393471234567").say("Do you give cooking classes?")
     assert turn.reply is not None

@@ -94,7 +94,7 @@ def test_the_switch_takes_an_article_back_and_the_button_deletes_it(owner: Clien
 
 
 def test_a_question_shows_what_the_agent_would_find(owner: Client, here: str, write: Write) -> None:
-    """And the drafts that it would find, once they are published."""
+    """Drafts are shown too, as found once they are published."""
     write("Dogs", "They are welcome on the terrace.")
     write("More about dogs", is_published=False)
     text = text_of(owner.get(here, {"q": "dogs on the terrace"}))

@@ -30,7 +30,7 @@ def test_the_section_is_absent_when_it_is_off(turns: Turns, write: Write) -> Non
 
 @pytest.mark.requirement("T08")
 def test_the_best_passages_stand_in_the_section_when_it_is_on(turns: Turns, write: Write) -> None:  # noqa: F811 - the fixture
-    """And nothing stands there when nothing fits."""
+    """The section is empty when nothing fits."""
     turns.configure(knowledge_in_prompt=True)
     write("Can I bring my dog?", "Dogs are welcome on the terrace.")
     [section] = re.findall(r"<Knowledge>(.*?)</Knowledge>", prompt(turns), re.DOTALL)

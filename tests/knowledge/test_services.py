@@ -45,7 +45,7 @@ def test_lines_are_kept_as_one_reads_them(write: Write) -> None:
 
 
 def test_a_text_too_short_to_tell_is_in_the_language_of_the_others(write: Write) -> None:
-    """Else its words would be found as they stand only."""
+    """Otherwise its words would be found only in their exact form."""
     write(
         "Öffnungszeiten",
         "Wir haben jeden Tag von neun bis acht Uhr für Sie geöffnet, und auch am Sonntag nach der Messe.",

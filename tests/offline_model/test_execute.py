@@ -54,7 +54,7 @@ def letter(todo: str, *, tool: str = CALLER) -> dict[str, str]:
     ],
 )
 def test_the_customer_is_told_what_they_asked_for(todo: str, said: str) -> None:
-    """And isn't told what a colleague is to do."""
+    """The customer isn't told what a colleague is to do."""
     body = letter(todo)["body"]
     assert body.startswith("Hello Marta Riva,\n")
     assert said in body

@@ -60,7 +60,7 @@ def test_a_question_that_cannot_be_asked_names_its_field(
 
 
 def test_another_tenants_customer_is_not_found(anna: Turns, stranger: Tenant) -> None:
-    """Nor any customer of another project."""
+    """Customers of another project aren't found either."""
     api = Client(headers=stranger.headers)
     status, found = ask(api, persona=anna.conversation.persona_id)
     assert (status, found["error"]["code"]) == (400, "invalid_persona")

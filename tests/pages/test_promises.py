@@ -154,7 +154,7 @@ def test_a_broken_promise_is_not_withdrawn(owner: Client, tenant: Tenant) -> Non
 
 
 def test_who_answers_second_is_told_what_the_first_said(tenant: Tenant) -> None:
-    """And not that it is open."""
+    """They aren't told that the question is open."""
     promise = add_promise(tenant, talk(tenant, "Hi"))
 
     def answer(say: Any) -> None:

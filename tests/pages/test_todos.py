@@ -416,7 +416,7 @@ def test_a_second_person_is_asked_for_and_the_first_is_not_offered_it_again(
 def test_the_first_is_offered_it_again_once_nobody_has_to_be_the_second(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """Else a business of one person would wait for ever."""
+    """Otherwise a business of one person would wait forever."""
     fields = {"name": "Refund", "description": "Money", "tools": [MAIL], "second_approver": SecondApprover.ALWAYS}
     with tenant.tx():
         kind = types.save_type(tenant.project, fields)
@@ -500,7 +500,7 @@ def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Ten
 
 @pytest.mark.requirement("L11")
 def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client, tenant: Tenant, make: Make) -> None:
-    """As a new version, which somebody has to approve."""
+    """This makes a new version, which has to be approved."""
     with tenant.tx():
         fields = {"name": "Letter", "description": "x", "tools": ["send_email"], "recipients": ["crew@nello.example"]}
         kind = types.save_type(tenant.project, fields)
@@ -540,7 +540,7 @@ def test_of_two_runs_the_last_says_whom_the_agent_wanted_to_write_to(owner: Clie
 
 @pytest.mark.requirement("L11")
 def test_a_todo_without_addresses_leads_to_where_they_are_named(owner: Client, tenant: Tenant, make: Make) -> None:
-    """And not to a button that does nothing."""
+    """The way out is not a button that does nothing."""
     with tenant.tx():
         kind = types.save_type(tenant.project, {"name": "Letter", "description": "A letter", "tools": ["send_email"]})
     todo = make(type=kind, tool="", arguments=None)
@@ -805,7 +805,7 @@ def test_whom_a_letter_reaches_is_asked_of_its_own_customer(owner: Client, tenan
 def test_what_reaches_nobody_of_several_is_said_before_they_are_approved_and_after(
     owner: Client, tenant: Tenant, make: Make
 ) -> None:
-    """As it is of one."""
+    """As for a single todo."""
     with tenant.tx():
         set_attribute(tenant.project, "project_attributes_setting_booking_enabled", True)
         fields = {"name": "Tell", "description": "x", "tools": [MAIL, "create_booking_tool"]}

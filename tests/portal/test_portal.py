@@ -103,7 +103,7 @@ def test_a_link_of_one_customer_shows_nothing_of_another(call: Conversation, ten
 
 
 def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And with the key that signed it, for as long as that is kept."""
+    """A retired signing key works for as long as it is kept."""
     place = PortalPlace(call.organization_id, call.persona_id)
     token = token_in(portal_url(place))
     today = time.time()
@@ -140,7 +140,7 @@ def test_a_block_of_another_kind_leaves_the_rest_to_be_seen(call: Conversation, 
 
 
 def test_events_that_the_page_knows_of_another_chat_are_not_gone_on_with(call: Conversation, client: Client) -> None:
-    """Nor is a place that was never reached; then all is told."""
+    """A position that was never reached is ignored too; then everything is sent."""
     token = token_of(call)
     client.post(f"/c/{token}", {"content": "One"})
     first = pages._place(token, "1", "")
@@ -228,7 +228,7 @@ def twilio(turns: Any) -> Iterator[TwilioServer]:
 
 @pytest.mark.requirement("F11")
 def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any, twilio: TwilioServer) -> None:
-    """And the model reads that it was sent, never the link."""
+    """The model reads that it was sent, but never the link."""
     phone = caller(turns)
     turn = phone.say("Send me the link, please")
     [sent] = [found for call in twilio.script.calls if (found := LINK.search(call.form["Body"]))]

@@ -60,7 +60,7 @@ def test_a_language_without_words_is_answered_in_english(chat: Conversation, ten
 
 
 def test_what_a_form_says_for_the_customer_is_in_their_language(chat: Conversation, tenant: Tenant) -> None:
-    """So that the agent answers in it."""
+    """The agent then answers in that language."""
     Client(headers={"Accept-Language": "de"}).post(f"/c/{token_of(chat)}", {"code": "sms"})
     assert WORDS["de"]["code_said"] in look(chat)
 

@@ -280,7 +280,7 @@ def test_a_tool_that_is_read_twice_fires_once(rules: tuple[Rule | None, Rule | N
 
 @pytest.mark.requirement("N11")
 def test_verdicts_stand_in_the_order_of_the_words() -> None:
-    """So what was promised first is planned first."""
+    """What was promised first is planned first."""
     text, goodbye = "I'll text you now", "Goodbye!"
     readings = [reading("end_conversation_tool", quote=goodbye), reading(SMS, quote=text)]
     found = judged(*readings, exchange=said(f"{text}. {goodbye}"))

@@ -71,7 +71,7 @@ def test_the_ranking_is_asked_in_the_structure_of_the_detection(desk: Desk) -> N
 @pytest.mark.requirement("N43")
 @pytest.mark.parametrize("reads_history", [True, False])
 def test_the_ranking_reads_the_conversation_where_one_of_them_needs_it(desk: Desk, reads_history: bool) -> None:
-    """The same prompt as that of the detection."""
+    """The prompt is that of the detection."""
     desk.tool(CREW, conflictPolicy={"tag": "sms"}, useConversationHistory=reads_history)
     desk.reads(SMS, CREW)
     desk.ranks(**{SMS: 80, CREW: 40})

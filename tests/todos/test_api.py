@@ -193,7 +193,7 @@ def test_a_standing_rule_is_looked_at_made_and_ended(desk: Desk, api: Client) ->
     assert made(api)["status"] == "pending_review"
 
 
-# Row 23
+# Methods and repeats
 
 
 def test_approving_by_get_is_405(desk: Desk, api: Client) -> None:
@@ -336,7 +336,7 @@ def test_what_cannot_be_a_yes_is_400(desk: Desk, api: Client) -> None:
     assert desk.jobs() == []
 
 
-# Threat 13
+# Stolen sessions and forged requests
 
 
 def test_a_post_without_the_csrf_token_approves_nothing(desk: Desk, api: Client) -> None:

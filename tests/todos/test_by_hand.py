@@ -157,7 +157,7 @@ def test_only_what_waits_for_somebody_is_taken_on(desk: Desk, owner: Member) -> 
 def test_what_is_not_settled_is_answered_before_a_person_takes_over(
     state: EffectState, status: TodoStatus, why: str, desk: Desk, owner: Member, conversation: Conversation
 ) -> None:
-    """Else it might happen twice."""
+    """Otherwise it might happen twice."""
     todo, effect = arranged(desk, conversation, state=state)
     put(desk, todo, status)
     with pytest.raises(WrongState, match=why):
@@ -195,7 +195,7 @@ def test_what_the_agent_could_not_do_keeps_its_promise_by_hand(desk: Desk, owner
 
 
 def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) -> None:
-    """Which is made good then, as any other."""
+    """It is then made good like any other broken promise."""
     conversation = talk(desk.tenant, "I want my money back.")
     todo, effect = arranged(desk, conversation)
     promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect)
@@ -207,7 +207,7 @@ def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) ->
 
 
 def test_a_todo_that_is_handed_back_waits_for_a_yes_again(desk: Desk, owner: Member) -> None:
-    """As a new version, and nobody has it."""
+    """It becomes a new version without an assignee."""
     todo = take(desk, desk.refund(), owner)
     back = desk.do(services.review_again, todo.pk, actor=Actor("Nello"))
     assert (back.status, back.version, back.taker, back.taken_by) == ("pending_review", 2, "", None)
@@ -230,7 +230,7 @@ def test_only_what_was_taken_on_is_ended_by_hand(desk: Desk, owner: Member) -> N
 
 
 def test_who_may_not_approve_takes_nothing_on_that_waits_for_a_yes(desk: Desk, owner: Member, clerk: Member) -> None:
-    """And where two have to, both come first."""
+    """Where two approvals are needed, both come first."""
     todo = desk.refund(type=desk.type(approver_role=Role.OWNER))
     with pytest.raises(PermissionDenied):
         take(desk, todo, clerk)

@@ -187,7 +187,7 @@ def test_the_second_of_two_editors_is_told_what_differs(desk: Desk) -> None:
 
 @pytest.mark.requirement("L09")
 def test_an_edited_plan_is_checked_as_a_new_one(desk: Desk) -> None:
-    """And another type has to have the tool."""
+    """A new type must have the tool."""
     with pytest.raises(ApiError, match=r"arguments\.body\.amount"):
         desk.edit(desk.refund(), arguments={"body": {"amount": "a lot"}})
     with pytest.raises(ApiError, match="isn't one of the tools of Letter"):
@@ -407,7 +407,7 @@ def test_each_review_has_its_own_ticks(desk: Desk, conversation: Conversation) -
     "way", [S.PENDING_REVIEW, S.IN_PROGRESS, S.FAILED], ids=["edited", "put back", "reviewed again"]
 )
 def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) -> None:
-    """Else it would expire at once."""
+    """Otherwise it would expire at once."""
     todo = standing(desk, way)
     overdue(desk, todo)
     if way == S.PENDING_REVIEW:

@@ -125,7 +125,7 @@ def test_a_day_has_its_places_anew(desk: Desk, owner: Member) -> None:
 
 
 def test_a_rule_speaks_for_its_own_tool_and_project(desk: Desk, owner: Member) -> None:
-    """And is ended by its own project alone."""
+    """Only its own project can end it."""
     allowed = {"body": {"anything": True}, "body.amount": {"anything": True}}
     with desk.tenant.tx():
         project = desk.tenant.project

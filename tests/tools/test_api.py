@@ -90,7 +90,7 @@ def test_the_path_of_a_put_begins_at_the_definition(api: Client) -> None:
 @pytest.mark.requirement("N50")
 @pytest.mark.parametrize("tools", [{"another_tool": event()}, {}, {NAME: event(), "another_tool": event()}])
 def test_a_put_takes_the_one_tool_of_its_place(tools: dict[str, Any], api: Client) -> None:
-    """And saves no other one under its name."""
+    """It saves no other tool under that name."""
     error = error_of(send(api, "put", ONE, {"tools": tools}), status=400)
     assert (error["field"], error["message"]) == ("tools", f"This is the place of {NAME}; write that one tool.")
 

@@ -114,7 +114,7 @@ def test_these_tools_share_a_tag(tag: str, names: set[str]) -> None:
 
 @pytest.mark.requirement("L01", "L21")
 def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
-    """And what only a conversation can obey, or a model calls while it answers, is for none."""
+    """Tools that only a conversation can obey, and those that a model calls while it answers, are for no todo."""
     fired = {name: tool for name, tool in bare.compiled("phone").items() if not is_called(tool)}
     alone = {name for name, tool in fired.items() if list(tool.moments) == [Moment.TASK]}
     assert alone == {"send_email", "send_email_to_caller"}
@@ -265,7 +265,7 @@ def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -
 
 @pytest.mark.requirement("F06", "F07", "L05")
 def test_what_another_project_of_the_organization_has_opens_nothing_here(tools: Tools) -> None:
-    """Nor does a draft, or a connection that is switched off."""
+    """A draft opens nothing either, nor does a connection that is switched off."""
     tenant = tools.tenant
     lookup, text = (
         SourceEdit({"url": "https://crm.example.com/callers"}),

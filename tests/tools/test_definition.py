@@ -204,7 +204,7 @@ def test_what_waits_for_a_yes_runs_as_a_task() -> None:
     assert definition_problems({**asks, "moments": ["turn", "task"]}) == []
 
 
-# Row 13
+# Conditions
 
 
 @pytest.mark.parametrize("conditions", [{}, None])
@@ -212,7 +212,7 @@ def test_a_tool_without_conditions_would_fire_every_turn(conditions: Any) -> Non
     assert refusal(event(conditions=conditions)) == "A tool needs at least one condition."
 
 
-# Row 14
+# Types of fields
 
 
 def condition(**fields: Any) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def test_a_misspelt_field_is_recognised() -> None:
     assert both(event(desciption="x")) == ("desciption", "Unknown field 'desciption'. Did you mean 'description'?")
 
 
-# Row 16
+# Addresses
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_webhook_has_an_address(url: Any) -> None:
     assert path_of(webhook(url=url)) == "action.options.url"
 
 
-# Row 17
+# Headers
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_a_harmless_query_is_no_warning() -> None:
     assert warnings_of(checked_definition(webhook(url="https://api.example.com/?monkey=1&page=2"))) == []
 
 
-# Row 18
+# Schemas
 
 
 @pytest.mark.parametrize("target", ["http://example.com/schema", "file:///etc/passwd", "#", "#/properties/x"])
@@ -417,7 +417,7 @@ def test_a_webhooks_manner_has_limits(options: dict[str, Any], path: str) -> Non
     assert path_of(webhook(**options)) == f"action.options.{path}"
 
 
-# Row 19
+# After-actions
 
 
 def after(*actions: Any) -> dict[str, Any]:

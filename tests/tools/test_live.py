@@ -199,7 +199,7 @@ def test_what_can_not_be_carried_out_is_answered_with_an_error(
 
 @pytest.mark.requirement("L19")
 def test_a_tool_that_raises_ends_no_call(live: Live, bell: Probe) -> None:
-    """And an outcome that nobody knows is told as none."""
+    """An unknown outcome is reported as unknown."""
     bell.raises = RuntimeError("boom")
     answer = live.call("ring_bell")
     assert "isn't known" in answer["result"]
@@ -367,7 +367,7 @@ def test_more_than_a_day_has_is_not_done(live: Live, bell: Probe, monkeypatch: p
 
 
 def test_what_is_hidden_stands_in_no_log(live: Live, bell: Probe) -> None:
-    """As a one-time code that the caller reads out."""
+    """For example, a one-time code that the caller reads out."""
     tool = builtin_tools()["ring_bell"]
     assert tool.handler is not None
     builtin_tools()["ring_bell"] = replace(tool, handler=replace(tool.handler, hidden=frozenset({"tone"})))

@@ -73,7 +73,7 @@ def run(tenant: Tenant, name: str, document: Any, *, turns: int = 20) -> list[Re
 
 
 def test_a_tool_that_the_agent_calls_itself_from_now_on_fires_no_more(tenant: Tenant) -> None:
-    """And no model is asked for it."""
+    """No model is asked about it."""
     replied(tenant, SMS, fired="my_tool")
     [one] = run(tenant, "my_tool", {**webhook(), "moments": ["turn"]})
     assert [(difference.tool, difference.kind) for difference in one.differences] == [("my_tool", Kind.FIRES_NO_MORE)]

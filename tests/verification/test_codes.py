@@ -91,7 +91,7 @@ def test_what_a_service_says_of_a_refused_code_is_blotted_out(
 
 
 def test_an_event_does_not_show_what_was_typed(talk: Turns, texts: TwilioServer) -> None:
-    """Nor does an effect keep it."""
+    """An effect doesn't keep it either."""
     call(talk, SEND)
     [code] = sent_codes(texts)
     call(talk, CHECK, {"code": code})
@@ -207,7 +207,7 @@ def test_a_code_goes_by_text_where_they_want_that_and_both_ways_are_open(anna: A
 
 
 def test_a_code_goes_to_no_address_that_they_only_said(anna: Anna, texts: TwilioServer) -> None:
-    """Else whoever names an address of their own would be verified by it."""
+    """Otherwise anyone could be verified by an address of their own."""
     talk = anna("code", phone=PHONE)
     mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
     with talk.tenant.tx():

@@ -122,7 +122,7 @@ def test_what_is_on_file_is_never_told(anna: Anna) -> None:
 
 @pytest.mark.requirement("F20")
 def test_what_a_customer_said_of_themselves_is_not_on_file(turns: Turns) -> None:
-    """Else anybody would be verified by what they say first."""
+    """Otherwise anyone would be verified by what they said before."""
     turns.configure(caller_verification="basic")
     with turns.tenant.tx():
         persona = turns.conversation.persona
@@ -132,7 +132,7 @@ def test_what_a_customer_said_of_themselves_is_not_on_file(turns: Turns) -> None
 
 @pytest.mark.requirement("F20")
 def test_five_wrong_numbers_are_enough(anna: Anna) -> None:
-    """Then the right one isn't taken either."""
+    """After that the right number isn't accepted either."""
     talk = anna("basic")
     guesses = [{"name": "verify_caller", "arguments": {"phone": f"+39333000000{last}"}} for last in range(5)]
     talk.model.script("reply", tool_calls=guesses)

@@ -109,7 +109,7 @@ def test_an_urgent_message_is_told_by_the_voice_and_by_no_reply_of_ours(voice: V
 
 @pytest.mark.requirement("T28")
 def test_an_urgent_message_that_the_voice_has_told_is_not_sent_again(voice: Voice) -> None:
-    """Nor to a stream that knows nothing."""
+    """A new stream doesn't get it either."""
     voice.exchange("Is Friday free?", "Let me look.")
     _speak_up(voice, "Friday at seven is free.")
     voice.report("agent_said", text="Friday at seven is free.")

@@ -120,7 +120,7 @@ def test_a_reload_gets_all_that_was_said_with_its_blocks(told: Visitor) -> None:
 def test_who_comes_in_the_middle_of_a_turn_is_told_of_the_reply_to_come(
     turns: Turns, visitor: Visitor, placed: Placed
 ) -> None:
-    """Which turn, the tool that it waits for, and what it has shown so far; nothing once it is there."""
+    """The turn, the tool it waits for, and what was shown so far; nothing once the reply is there."""
     turn_id = visitor.say("I want a person.").json()["turn"]["turn"]
     [before] = read(visitor, until="reset")
     assert before["data"]["writing"] == {"turn": turn_id, "tool": "", "blocks": []}

@@ -66,7 +66,7 @@ def test_the_model_writes_to_an_approved_recipient(runs: Runs) -> None:
 
 @pytest.mark.requirement("L11")
 def test_another_address_returns_the_todo_to_review(runs: Runs) -> None:
-    """And nothing of the step happens, however much it looks like one that was approved."""
+    """Nothing of the step happens, however similar the address looks."""
     other = {"name": "send_email", "arguments": {**LETTER, "to": "my-crew@example.com"}}
     known = {"name": "send_email", "arguments": {**LETTER, "to": "crew@example.com"}}
     runs.model.script("execute", tool_calls=[known, other])

@@ -10,7 +10,7 @@ from jobs.lanes import lane_of, lane_of_task
 
 @pytest.mark.requirement("L13")
 def test_the_hint_to_a_todo_is_called_as_in_the_source() -> None:
-    """And a worker that hears it looks into the lane."""
+    """A worker that receives it looks into the lane."""
     assert lane_of("todo").task_name == "execute_todo"
     assert lane_of_task("execute_todo") is lane_of("todo")
 

@@ -159,7 +159,7 @@ def test_a_second_answer_changes_nothing(runs: Runs, target: Target) -> None:
 
 
 def test_an_answer_that_never_comes_is_unknown(runs: Runs, target: Target) -> None:
-    """And one that comes all the same completes the todo."""
+    """A late answer still completes the todo."""
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
@@ -197,7 +197,7 @@ def test_what_was_under_way_when_its_todo_was_cancelled_is_asked_about(runs: Run
 
 
 def test_what_may_have_happened_is_answered_before_a_person_takes_over(unclear: Todo, runs: Runs) -> None:
-    """Else it might happen twice."""
+    """Otherwise it might happen twice."""
     with pytest.raises(WrongState, match=f"It isn't known whether {NOTIFY} happened"):
         runs.do(take_todo, unclear.pk, **runs.seen(unclear), actor=Actor("Nello"), member=runs.boss)
 
@@ -404,7 +404,7 @@ def test_a_model_works_on_what_came_back_outside_of_a_conversation(runs: Runs, t
 
 @pytest.mark.requirement("N47")
 def test_without_a_customer_there_is_nobody_to_know_better(runs: Runs, target: Target) -> None:
-    """And no job is queued for it."""
+    """No job is queued."""
     runs.own_tool(target.url, after_actions=[SEEN])
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None, persona_id=None))
     assert after(runs, todo) == [("skipped", "The todo is about no customer.")]
