@@ -40,7 +40,7 @@ def target() -> Iterator[Target]:
 
 
 def webhook(url: str, *, after_actions: list[Any] | None = None, **options: Any) -> dict[str, Any]:
-    """The definition of a custom tool in the source's form, which notifies a crew."""
+    """The definition of a custom tool that notifies a crew."""
     return {
         "description": "Notifies the delivery crew about the customer's problem.",
         "conditions": {

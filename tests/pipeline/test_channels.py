@@ -19,7 +19,7 @@ PLAIN = AgentConfig(agent_name="A", business_name="B")
 
 @pytest.mark.requirement("T01")
 def test_every_channel_has_traits() -> None:
-    """The five channels of the source among them."""
+    """Phone, web call, chat, Telegram and WhatsApp are among them."""
     assert {"phone", "chat", "telegram", "whatsapp", "webcall"} <= set(Channel.values)
     assert {channel: traits_of(channel) for channel in Channel.values}.keys() == {*TRAITS, "webcall"}
 

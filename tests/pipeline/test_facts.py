@@ -68,7 +68,7 @@ def one_field(talk: Talk, key: str) -> PersonaField:
     ],
 )
 def test_each_field_is_kept_in_one_form(field: str, said: str, kept: str, talk: Talk) -> None:
-    """The five of the source, a number in the project's region, and a field of the project's own."""
+    """The five standard fields, a number in the project's region, and a field of the project's own."""
     configure(talk.tenant, observer_fields=[WISH])
     keep(talk, talk.say("Hello"), fact(field, said))
     assert known(talk) == {field: kept}

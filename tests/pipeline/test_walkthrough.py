@@ -1,4 +1,4 @@
-"""The example of the source, turn by turn, with the offline model and no script; and what a running reply holds on to."""
+"""The specified example, turn by turn, with the unscripted offline model; and the context that a running reply keeps."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_the_attribute_reads_the_same_rows(api: Client) -> None:
 @pytest.mark.requirement("N50", "N15")
 @pytest.mark.parametrize("value", [registration(), REGISTRATION_TEXT], ids=["json", "text"])
 def test_the_attribute_writes_the_same_rows(api: Client, tenant: Tenant, value: Any) -> None:
-    """As JSON, or as the text that the source stores it in."""
+    """As JSON, or as text that holds JSON."""
     assert send(api, "put", ATTRIBUTE, {"value": value}).status_code == 200
     assert api.get(ONE).json()["definition"] == webhook()
 

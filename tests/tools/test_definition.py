@@ -32,7 +32,7 @@ def both(document: Any) -> tuple[str, str]:
     return path_of(document), refusal(document)
 
 
-# The schema of the source
+# The specified schema
 
 
 @pytest.mark.requirement("N50")

@@ -1,4 +1,4 @@
-"""The names of the source, by which workers are hinted at and beat ticks."""
+"""The task names that wake workers and that beat schedules."""
 
 from __future__ import annotations
 
