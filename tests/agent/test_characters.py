@@ -1,4 +1,4 @@
-"""Which characters the texts of an agent may hold."""
+"""The characters that an agent's texts may contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a change that somebody else saved meanwhile, where no versions are kept."""
+"""Concurrent changes of settings that have no versions: the page shows what somebody else saved meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an outside program says of a customer."""
+"""Customers, written by an outside program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a JSON body may hold."""
+"""The contents that a JSON body may have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say of a promise, in the API: the service of the page, with the same rules."""
+"""Staff's answers about a promise, over the API: the page's service, with the same rules."""
 
 from __future__ import annotations
 

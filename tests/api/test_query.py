@@ -1,4 +1,4 @@
-"""What stands behind the `?`: a slip is refused, never passed over."""
+"""Query parameters: a mistake is refused, never ignored."""
 
 from __future__ import annotations
 

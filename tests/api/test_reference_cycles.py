@@ -1,4 +1,4 @@
-"""What a request made goes with its answer, and doesn't wait for a collection, which stops every thread of the process."""
+"""A request leaves no reference cycles, so that no garbage collection has to stop the threads of the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a business sets up and looks after: its first day, its agent's settings, colleagues, keys, bookings, the administration."""
+"""A business at work: its first day, its agent's settings, colleagues, keys, bookings, the administration."""
 
 from __future__ import annotations
 

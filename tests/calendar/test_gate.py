@@ -1,4 +1,4 @@
-"""What counts as a calendar: something to book in the book, or a connected calendar that works."""
+"""The calendar gate opens with something to book in the book, or with a connected calendar that works."""
 
 from __future__ import annotations
 

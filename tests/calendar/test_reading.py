@@ -1,4 +1,4 @@
-"""What is taken in a real calendar: events that repeat, whole days, zones and both days on which clocks change."""
+"""Busy times read from a real calendar: recurring events, whole days, time zones and both clock changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What staff reads beside a booking of its event in the calendar."""
+"""The state of a booking's calendar event, as staff read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Those who come to hear a conversation, and leave."""
+"""Streams that join a conversation's hub and leave it."""
 
 from __future__ import annotations
 

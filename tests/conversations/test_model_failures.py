@@ -1,4 +1,4 @@
-"""What the customer and staff see when the model fails (reliability 2.8)."""
+"""Failures of the model, as the customer and staff see them."""
 
 from __future__ import annotations
 

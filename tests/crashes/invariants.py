@@ -1,4 +1,4 @@
-"""What must hold whenever everything has settled (reliability 2.1)."""
+"""The invariants that hold whenever everything has settled."""
 
 from __future__ import annotations
 

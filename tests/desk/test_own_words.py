@@ -1,4 +1,4 @@
-"""What the product itself says to customers, in their language."""
+"""The product's own sentences to customers, in their language."""
 
 from __future__ import annotations
 

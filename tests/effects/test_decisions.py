@@ -1,4 +1,4 @@
-"""What staff decides: did this happen? shall it go out after all?"""
+"""Staff's decisions about effects: did it happen, and should it go out after all?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of reliability 2.2: what an attempt's end means, over real sockets."""
+"""The table of outcomes: what each end of an attempt means, over real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a customer, a model or an endpoint says."""
+"""Hostile words of a customer, a model or an endpoint change nothing but text."""
 
 from __future__ import annotations
 

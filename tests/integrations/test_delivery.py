@@ -1,4 +1,4 @@
-"""What the sending tools do: to whom, by what, and what the agent is told."""
+"""The sending tools: their recipient, their channel, and the result that the agent is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""E-mails by a real mail server: each end of the dialogue, and what it means for the letter (reliability 2.2)."""
+"""E-mails by a real mail server: each end of the dialogue, and what it means for the letter."""
 
 from __future__ import annotations
 

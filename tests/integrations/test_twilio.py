@@ -1,4 +1,4 @@
-"""Text messages by Twilio's API, against a server that answers as it documents (reliability 2.2)."""
+"""Text messages by Twilio's API, against a server that answers as it documents."""
 
 from __future__ import annotations
 

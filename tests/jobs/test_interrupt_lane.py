@@ -1,4 +1,4 @@
-"""What a newer job does to older ones of its subject."""
+"""Interrupt lanes: a newer job supersedes older ones of its subject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker survives, and what staff reads of it."""
+"""Failures that a worker survives, and how staff read about them."""
 
 from __future__ import annotations
 

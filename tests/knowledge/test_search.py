@@ -1,4 +1,4 @@
-"""What a question finds: by stems, in the articles' languages, with slips, and never a draft."""
+"""Search in articles: by stems, in the articles' languages, with typos, and never in a draft."""
 
 from __future__ import annotations
 

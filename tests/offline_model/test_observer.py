@@ -1,4 +1,4 @@
-"""What the observer reads in a customer's words."""
+"""The offline model's observer: facts, opt-ins and quality, read from the customer's words."""
 
 from __future__ import annotations
 

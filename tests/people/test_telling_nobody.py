@@ -1,4 +1,4 @@
-"""What the pages around signing in tell of who has an account, and whose session it is afterwards."""
+"""The sign-in pages reveal to nobody who has an account, and keep sessions apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of the observer's readings is kept of a customer: checked, as strong as it was said, with the words it rests on."""
+"""Facts about a customer: the observer's readings are checked, ranked by strength, and stored with their words."""
 
 from __future__ import annotations
 

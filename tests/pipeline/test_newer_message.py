@@ -1,4 +1,4 @@
-"""What a newer message does to a reply that is being written: interrupt, queue or reject."""
+"""A newer message during a reply: interrupt, queue or reject."""
 
 from __future__ import annotations
 

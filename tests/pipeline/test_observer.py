@@ -1,4 +1,4 @@
-"""What the observer keeps with the turn, and the recovery from a conversation that goes badly."""
+"""The observer's results of a turn, and the recovery from a conversation that goes badly."""
 
 from __future__ import annotations
 

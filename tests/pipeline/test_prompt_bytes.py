@@ -1,4 +1,4 @@
-"""What the model calls of a turn weigh on the wire, as our own client sends them to a real server."""
+"""The size of a turn's model calls on the wire, as our own client sends them to a real server."""
 
 from __future__ import annotations
 

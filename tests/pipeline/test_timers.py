@@ -1,4 +1,4 @@
-"""Follow-up timers: once, never over a customer's message, never in the night, never in a burst (reliability 2.5)."""
+"""Follow-up timers: once, never over a customer's message, never in the night, never in a burst."""
 
 from __future__ import annotations
 

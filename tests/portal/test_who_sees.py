@@ -1,4 +1,4 @@
-"""What somebody who has the customer's link sees, by the level that the project asks its callers to prove."""
+"""Access to the customer's page by link, depending on the verification level of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reply's prompt says of actions, waits, sections and corrections."""
+"""Actions, waits, sections and corrections in the reply prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversation learns of its todos: its log, its promises, and what the agent is told."""
+"""Todos as seen from their conversation: its log, its promises, and the agent's knowledge of them."""
 
 from __future__ import annotations
 

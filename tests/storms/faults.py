@@ -1,4 +1,4 @@
-"""What goes wrong in a storm, by chance."""
+"""Random faults during a storm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web process dies as somebody approves: a yes and its job are there together, or not at all (reliability 2.4)."""
+"""The web process dies as somebody approves: a yes and its job are there together, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be saved as a tool, and what is refused with the sentence that says what would be right (reliability 4)."""
+"""Tool definitions: accepted ones, and refused ones with a sentence that says how to correct them."""
 
 from __future__ import annotations
 

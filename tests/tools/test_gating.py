@@ -1,4 +1,4 @@
-"""Which tools a model is offered: one pure function over the business's state."""
+"""The tools that a model is offered: one pure function of the business's state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is told of its tools: definitions in its provider's shape, and the addendum."""
+"""The tools of a model request: definitions in the provider's form, and the addendum."""
 
 from __future__ import annotations
 

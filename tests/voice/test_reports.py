@@ -1,4 +1,4 @@
-"""What whoever carries a voice reports, and the turns that come of it."""
+"""Reports of the voice bridge, and the turns that they create."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting mode: each wait ends once, tells the agent once, and is never longer than it may be (reliability 2.3)."""
+"""Waiting mode: each wait ends once, tells the agent once, and is never longer than it may be."""
 
 from __future__ import annotations
 

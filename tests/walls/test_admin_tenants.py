@@ -1,4 +1,4 @@
-"""What an edited POST, an action and the history do with another tenant in the admin: nothing."""
+"""Edited requests, actions and the history in the admin do nothing to another tenant."""
 
 from __future__ import annotations
 

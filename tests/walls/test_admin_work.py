@@ -1,4 +1,4 @@
-"""What owners, admins and the platform's people do in the admin."""
+"""Owners, admins and platform staff at work in the admin."""
 
 from __future__ import annotations
 

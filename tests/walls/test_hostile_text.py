@@ -1,4 +1,4 @@
-"""Whatever stands in a field stands on a page as its text: no markup is made of it."""
+"""Any text of a field appears on a page as text: none of it becomes markup."""
 
 from __future__ import annotations
 

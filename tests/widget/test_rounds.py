@@ -1,4 +1,4 @@
-"""What Redis has not told a stream, the database does: one look for all streams of a tenant."""
+"""Streams that miss a message of Redis read it from the database: one query for all streams of a tenant."""
 
 from __future__ import annotations
 

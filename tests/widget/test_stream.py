@@ -1,4 +1,4 @@
-"""What a customer gets to see of the live stream, and what they don't."""
+"""The live stream, filtered to what a customer may see."""
 
 from __future__ import annotations
 

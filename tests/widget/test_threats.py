@@ -1,4 +1,4 @@
-"""Whatever a visitor writes, a model that obeys, and a shop that lies: through the widget's own doors."""
+"""Hostile visitors, an obedient model and a lying shop, through the widget's own endpoints."""
 
 from __future__ import annotations
 

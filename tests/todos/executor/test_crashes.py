@@ -1,4 +1,4 @@
-"""Workers die at each labelled point of a run, by a real SIGKILL, and another goes on (reliability 2.4)."""
+"""Workers die at each labelled point of a run, by a real SIGKILL, and another goes on."""
 
 from __future__ import annotations
 

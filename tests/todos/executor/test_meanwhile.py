@@ -1,4 +1,4 @@
-"""What a todo begins while a turn begins the same, or another conversation writes to the same customer."""
+"""A todo and a turn, or two conversations, that do the same for one customer at the same time."""
 
 from __future__ import annotations
 

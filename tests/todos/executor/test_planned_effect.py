@@ -1,4 +1,4 @@
-"""What the agent arranged and a colleague has to approve: the todo runs that effect, and no other."""
+"""An effect that the agent planned and a colleague has to approve: the todo runs that effect, and no other."""
 
 from __future__ import annotations
 
