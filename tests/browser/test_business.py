@@ -14,8 +14,8 @@ from projects.models import AgentVersion, Attribute, Project
 from tests.browser.conftest import App, Complaints, open_page, settle
 from tests.browser.talk import turn_title
 from tests.conftest import PASSWORD, Tenant
-from tests.integrations.conftest import source_of
 from tests.processes import free_port
+from tests.tools.messaging.conftest import source_of
 from tools.models import Booking, BookingState
 from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.links import make_token

@@ -12,10 +12,10 @@ from playwright.sync_api import Locator, Page, Route, expect
 from conversations.models import Conversation, PersonaField, Turn, TurnStatus
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import SAID, composer, converse, send, turn_title
-from tests.callers.conftest import connect_records
-from tests.callers.lookup_server import LookupServer
 from tests.conftest import make_tenant
 from tests.processes import ScriptedModel
+from tests.tools.caller_lookup.conftest import connect_records
+from tests.tools.caller_lookup.lookup_server import LookupServer
 
 pytestmark = pytest.mark.browser
 

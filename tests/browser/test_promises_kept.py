@@ -16,7 +16,7 @@ from projects.models import Member
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import converse, say, send, turn_title
 from tests.conftest import Tenant
-from tests.pages.conftest import add_effect, add_promise, talk
+from tests.console.pages.conftest import add_effect, add_promise, talk
 from tools.engine.custom import service
 from tools.models import CustomTool, Effect, EffectState, KeptCase
 

@@ -20,9 +20,9 @@ from projects.widget.theme import LANGUAGES, WidgetTheme
 from tests.browser.conftest import App, Complaints, open_page
 from tests.browser.payloads import PAYLOADS, block_of
 from tests.browser.shop import Shop, open_shop
-from tests.orders.conftest import connect_shop
-from tests.orders.woocommerce_server import ANNA, WooCommerceServer, order
-from tests.widget.conftest import Placed, place_widget
+from tests.conversations.widget.conftest import Placed, place_widget
+from tests.tools.orders.conftest import connect_shop
+from tests.tools.orders.woocommerce_server import ANNA, WooCommerceServer, order
 from tools.services.orders.lookup import Status
 
 pytestmark = pytest.mark.browser

@@ -16,9 +16,9 @@ from jobs.fence import Zombie
 from jobs.models import Job, State
 from jobs.services import fail_job
 from tests.conversations.conftest import Talk
+from tests.conversations.effects.conftest import Bench, bench, target, webhook
+from tests.conversations.effects.target import Target
 from tests.conversations.threads import claimed, in_thread, is_locked, run, until_waiting
-from tests.effects.conftest import Bench, bench, target, webhook
-from tests.effects.target import Target
 
 __all__ = ["bench", "target"]
 

@@ -13,9 +13,9 @@ from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
 from projects.records.attributes import fill, set_attribute
+from tests.console.pages.conftest import browser
+from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import settle
-from tests.pages.conftest import browser
-from tests.pipeline.conftest import configure
 
 APOLOGY = "Sorry, I can't answer right now."
 

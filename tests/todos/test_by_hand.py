@@ -22,7 +22,7 @@ from projects.agents.services import create_project
 from projects.common.api_error import Conflict
 from projects.models import Member, Role
 from tenancy.threads import in_db
-from tests.pages.conftest import add_promise, talk
+from tests.console.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
 from todos import services
 from todos.approvals import manual_completion

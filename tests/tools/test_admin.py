@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.conftest import Tenant
+from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
-from tests.walls.conftest import browser, make_platform_user
 from tools.engine.custom import service
 from tools.models import CustomTool, CustomToolVersion
 

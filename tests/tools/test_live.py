@@ -27,11 +27,11 @@ from projects.agents.services import save_agent
 from projects.models import Member, Project
 from projects.records.attributes import set_attribute
 from tests.api.documented import DocumentedClient
-from tests.calls.probe import Probe, offered
-from tests.calls.test_own import CALLED, STOCK, definition
-from tests.calls.turns import Turns
 from tests.conftest import Tenant
-from tests.effects.target import Answers, target_server
+from tests.conversations.effects.target import Answers, target_server
+from tests.conversations.tool_runs.probe import Probe, offered
+from tests.conversations.tool_runs.test_own import CALLED, STOCK, definition
+from tests.conversations.tool_runs.turns import Turns
 from tests.processes import ScriptedModel
 from todos.content.lifecycle import Actor
 from todos.models import StandingRule, Todo, TodoStatus

@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tenancy.scope import platform_scope
+from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools
-from tests.walls.conftest import browser, make_platform_user
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import NOT_STORED, words_of
 from tools.engine.definition import Moment

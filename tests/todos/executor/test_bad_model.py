@@ -12,7 +12,7 @@ from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
 from projects.common.api_error import Conflict
 from tenancy.threads import in_db
-from tests.effects.target import Target
+from tests.conversations.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.executor import run, steps

@@ -10,7 +10,7 @@ from conversations.context.transcript import MOST_BYTES
 from conversations.live.event_log import open_log
 from conversations.models import Event, MessageRole, Summary
 from jobs.models import Job
-from tests.effects.target import Answers, Target
+from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of

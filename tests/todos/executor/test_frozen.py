@@ -10,7 +10,7 @@ from cryptography.fernet import Fernet
 from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models.attribute import AttributeType
 from projects.records.attributes import set_attribute
-from tests.pipeline.conftest import configure
+from tests.conversations.pipeline.conftest import configure
 from tests.todos.executor.conftest import LETTER, Runs
 
 

@@ -15,7 +15,7 @@ from jobs.models import Job, State
 from jobs.services import fail_job, run_again
 from projects.common.api_error import Conflict
 from tenancy.threads import in_db
-from tests.effects.target import Answers, Target
+from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import compiled_tools

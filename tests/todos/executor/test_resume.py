@@ -15,7 +15,7 @@ from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from projects.records.attributes import set_attribute
-from tests.effects.target import Answers, Target
+from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.approvals.manual_completion import take_todo
 from todos.content.lifecycle import Actor
