@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools

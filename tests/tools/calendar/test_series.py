@@ -158,7 +158,7 @@ def test_so_many_times_that_counting_them_takes_long_are_not_counted(desk: Desk)
 
 
 def test_a_weekday_that_is_named_again_costs_nothing() -> None:
-    """F07: a hundred hostile series, each of which names it a hundred times."""
+    """A hundred hostile series may each name it a hundred times."""
     parts = {"FREQ": ["MONTHLY"], "BYDAY": ["5MO"] * 100}
     assert len(read_rule(parts, first=AUTUMN.starts_at, zone=ZoneInfo("UTC")).weekdays) == 1
 
