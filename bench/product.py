@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,8 +87,13 @@ class Product:
 
 
 @contextmanager
-def running_product(*, ttft_ms: float) -> Iterator[Product]:
-    """Start everything, load the demo, warm up the model's script; stop everything at the end."""
+def running_product(
+    *, ttft_ms: float, through: Callable[[Program], Program] | None = None, **settings: str
+) -> Iterator[Product]:
+    """Start everything, load the demo, script the model; stop everything at the end.
+
+    With `through`, web and workers are the programs that it makes of ours, started one by one. `settings` go into their environment.
+    """
     with ExitStack() as stack:
         services = stack.enter_context(EmbeddedServices(durable=True))
         web_port, model_port = free_port(), free_port()
@@ -101,6 +106,7 @@ def running_product(*, ttft_ms: float) -> Iterator[Product]:
             "OPENAI_API_KEY": "bench",
             "MAKEGOOD_OFFLINE": "1",
             "MAKEGOOD_LOG_LEVEL": "WARNING",
+            **settings,
         }
         model = start(stack, programs.offline_model(port=model_port, env=env))
         login = _demo(env)
@@ -109,7 +115,10 @@ def running_product(*, ttft_ms: float) -> Iterator[Product]:
             programs.reply_worker(env=env),
             programs.work_worker(env=env),
         )
-        pids = _fork(stack, apps, env=env) if CAN_FORK else {app.name: start(stack, app).pid for app in apps}
+        if CAN_FORK and not through:
+            pids = _fork(stack, apps, env=env)
+        else:
+            pids = {app.name: start(stack, through(app) if through else app).pid for app in apps}
         pids |= {"postgresql": services.postgres.pid, "redis": services.redis.pid, "model": model.pid}
         product = Product(f"http://127.0.0.1:{web_port}", login["api_key"], model_url, pids, env)
         await_address(f"{product.base_url}/healthz")
