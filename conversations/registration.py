@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conversations.contacts import find_customer, flag_customer, read_contact, read_shopper
-from conversations.effects.told import read_told
-from conversations.log import lock_conversation
-from conversations.operators import hear_of_member
-from conversations.skills.room import weigh_reply
-from conversations.todo_news import hear_of_effect, hear_of_promise, hear_of_todo, hold
+from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
+from conversations.context.todo_transcript import read_told
+from conversations.flows.todo_events import hear_of_effect, hear_of_promise, hear_of_todo, hold
+from conversations.handover.operators import hear_of_member
+from conversations.live.event_log import lock_conversation
+from conversations.prompts.prompt_budget_check import weigh_reply
 from projects.prompt_weight import weigh_prompts_by
 from projects.signals import member_changed
 from todos.customers import find_customers_by

@@ -10,8 +10,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations.evaluation.dry_run import Trial, TrialCall, TrialVerdict, read_trial, run_trial
 from conversations.models import Channel
-from conversations.trials import Trial, TrialCall, TrialVerdict, read_trial, run_trial
 from llm.errors import LlmError
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.doors import ProjectView
@@ -19,7 +19,7 @@ from projects.api.problem import ApiError
 from projects.api.request_id import request_id_of
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models.key import Scope
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.definition import ActionType
 from tools.payloads import VerdictPayload
 from tools.preview import Preview

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Message, MessageRole, Turn, TurnStatus
 from jobs import claims
 from jobs.attempt import attempt
@@ -16,7 +16,7 @@ from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.attributes import set_attribute
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.effects.target import Target, target_server

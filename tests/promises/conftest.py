@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Analysis, MessageRole, Turn, TurnStatus
 from jobs import claims
 from jobs.attempt import attempt
@@ -17,7 +17,7 @@ from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.attributes import set_attribute
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.processes import ScriptedModel
