@@ -10,7 +10,6 @@ ROOT = Path(__file__).resolve().parent.parent
 # Packages beside the product, and the folder in which Django keeps what it writes itself.
 BESIDE = ("bench", "tests")
 WRITTEN = "migrations"
-BY_NAME = ("import_module", "import_string", "__import__")
 
 
 def packages() -> list[str]:
@@ -48,7 +47,10 @@ def _imports_of(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
 
 
 def _names_in(node: ast.AST, *, package: tuple[str, ...], known: Mapping[str, Path]) -> list[str]:
-    """The names of the modules that a node imports. `from package import name` is the module of that name, where there is one."""
+    """The names that a node may import. `from package import name` is the module of that name, where there is one.
+
+    A text that is a module's dotted name is an import by name: of URLs, of a handler, of a module that can't be imported yet.
+    """
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):
@@ -56,6 +58,6 @@ def _names_in(node: ast.AST, *, package: tuple[str, ...], known: Mapping[str, Pa
         base = ".".join([*above, *([node.module] if node.module else [])])
         inner = [f"{base}.{alias.name}" for alias in node.names]
         return [name if name in known else base for name in inner]
-    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in BY_NAME:
-        return [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
+        return [node.value]
     return []

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 # From the ground up: each may import those before it.
-FLOORS = ("outbound", "llm", "projects", "jobs", "tools", "todos", "conversations", "config")
+FLOORS = ("outbound", "llm", "tenancy", "projects", "jobs", "tools", "todos", "conversations", "console", "config")
 APPS = FLOORS[2:-1]
 PLAIN = FLOORS[:2]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
