@@ -6,7 +6,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from jobs import api as jobs
-from projects.api import attributes
+from projects.agents import attributes_api
 from projects.knowledge import api as knowledge
 from tools import api as tools
 from tools.checking import api as checking
@@ -17,9 +17,9 @@ from tools.orders import api as orders
 urlpatterns = [
     path("", include("conversations.api.urls")),
     path("", include("tools.book.api_urls")),
-    path("", include("todos.api_urls")),
-    path("attributes", attributes.Attributes.as_view()),
-    path("attributes/<str:key>", attributes.AttributeDetail.as_view()),
+    path("", include("todos.api.urls")),
+    path("attributes", attributes_api.Attributes.as_view()),
+    path("attributes/<str:key>", attributes_api.AttributeDetail.as_view()),
     path("knowledge", knowledge.Articles.as_view()),
     path("knowledge/<slug:slug>", knowledge.ArticleDetail.as_view()),
     path("tools", tools.Tools.as_view()),

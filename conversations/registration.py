@@ -8,11 +8,11 @@ from conversations.flows.todo_events import hear_of_effect, hear_of_promise, hea
 from conversations.handover.operators import hear_of_member
 from conversations.live.event_log import lock_conversation
 from conversations.prompts.prompt_budget_check import weigh_reply
-from projects.prompt_weight import weigh_prompts_by
-from projects.signals import member_changed
-from todos.customers import find_customers_by
+from projects.agents.prompt_size import weigh_prompts_by
+from projects.common.signals import member_changed
 from todos.executor.conversation import reach_conversations_by
 from todos.signals import effect_changed, todo_changed
+from todos.sources.customers import find_customers_by
 from tools.contacts import read_contacts_by
 from tools.desk.callers import flag_callers_by
 from tools.orders.shopper import read_shoppers_by

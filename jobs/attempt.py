@@ -17,7 +17,7 @@ from jobs.lanes import Lane
 from jobs.services import fail_job
 from llm.errors import LlmError
 from outbound.errors import OutboundError
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from tenancy.threads import in_db
 
 log = logging.getLogger(__name__)

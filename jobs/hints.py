@@ -13,7 +13,7 @@ import redis
 from celery import current_app
 
 from jobs.lanes import Queue, lane_of
-from projects.telling import tell
+from projects.common.redis_publish import tell
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from jobs.claimed import ClaimedJob
 from jobs.fence import Zombie
 from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
-from projects.old_sessions import delete_old_sessions
+from projects.common.session_cleanup import delete_old_sessions
 
 log = logging.getLogger(__name__)
 

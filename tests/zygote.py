@@ -32,7 +32,7 @@ from conversations.prompts.observer import Observation  # noqa: E402
 from conversations.prompts.thoughts import KeyDirectives  # noqa: E402
 from conversations.turns.services import post_message  # noqa: E402
 from llm.structured import schema_of  # noqa: E402
-from projects.agent import time_zones  # noqa: E402
+from projects.models.agent_config import time_zones  # noqa: E402
 from tenancy.prepared_queries import CompiledValues  # noqa: E402
 from tenancy.scope import tenant_tx  # noqa: E402
 from tests.authorities import share_authorities  # noqa: E402

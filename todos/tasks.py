@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from jobs.hints import hint
-from todos.approving import LANE
+from todos.approvals.approve import LANE
 
 
 @shared_task(name="execute_todos_job")

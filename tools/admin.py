@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from projects.tenant_admin import TenantAdmin
+from projects.admin.tenant_admin import TenantAdmin
 from tools.book import admin as book_admin  # noqa: F401 - registers its pages
 from tools.custom import admin as custom_admin  # noqa: F401 - registers its pages
 from tools.desk import admin as desk_admin  # noqa: F401 - registers its pages

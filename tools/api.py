@@ -11,12 +11,12 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from projects.agent import ChannelName
-from projects.api.answers import Answer, Page
-from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Answer, Page
+from projects.common.api_error import ApiError
+from projects.models.agent_config import ChannelName
 from projects.models.key import Scope
 from tools.catalogue import compile_tools
 from tools.models import Effect, EffectState, Promise, PromiseState

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from projects.attributes import GATES, is_on
+from projects.common.verticals import VERTICALS
 from projects.models import Project
-from projects.verticals import VERTICALS
+from projects.records.attributes import GATES, is_on
 from tools.builtin import builtin_tools
 from tools.builtin.base import BuiltinTool, Gate
 from tools.builtin.gates import needs_calendar

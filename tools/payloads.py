@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypedDict
 
-from projects.presenters import Id, Stamp
+from projects.common.presenters import Id, Stamp
 from tools.definition import AfterActionType, Delivery, Moment, ToolDefinition
 from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState
 

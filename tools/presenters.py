@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projects.presenters import stamp
+from projects.common.presenters import stamp
 from tools.catalogue import CompiledTool
 from tools.models import AfterAction, Effect, Promise, Verdict
 from tools.payloads import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from console.agent.abilities import ABILITIES
 from console.sidebar_badges import COUNTS, Count
-from projects.attributes import COMPUTED, SHAPES
-from projects.seeds import PLANTS
-from projects.sources import to_connect_again
-from projects.tool_names import list_tools_by
+from projects.agents.tool_names import list_tools_by
+from projects.connections.integrations import to_connect_again
+from projects.models.seeds import PLANTS
+from projects.records.attributes import COMPUTED, SHAPES
 from tools.abilities import agent_abilities, every_tool
 from tools.attention import broken_of_late, unanswered_effects
 from tools.book.resources import plant_resources

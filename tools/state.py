@@ -11,10 +11,10 @@ from uuid import UUID
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery, Value
 
-from projects.agent import AgentConfig, CallerVerification, EscalationRule
-from projects.attributes import Resolved, attributes_column, read_column
+from projects.common.verticals import VERTICALS, Capability
 from projects.models import AgentVersion, Article, Project, Source
-from projects.verticals import VERTICALS, Capability
+from projects.models.agent_config import AgentConfig, CallerVerification, EscalationRule
+from projects.records.attributes import Resolved, attributes_column, read_column
 from tenancy.prepared_queries import Compiled
 from tools.integrations.transfers import TRANSFER_NUMBERS, TransferNumber, read_numbers
 from tools.models import CustomTool, PlatformDefinition, Resource

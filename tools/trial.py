@@ -9,7 +9,7 @@ from typing import Any
 from llm.client import Client
 from llm.requests import Recorder
 from llm.types import ModelSpec
-from projects.attributes import type_name
+from projects.records.attributes import type_name
 from tools.analysis.whole import analyse
 from tools.catalogue import CompiledTool
 from tools.checking.approval import approval_problems

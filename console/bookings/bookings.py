@@ -21,10 +21,10 @@ from console.bookings.board import board_of
 from console.bookings.days import days_around
 from console.bookings.forms import BookingForm, WhenForm
 from console.layout import shell_context
+from projects.common.phones import normal_phone
 from projects.models import Project, User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
-from projects.phones import normal_phone
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tools.book.clock import read_day
 from tools.book.codes import normal_code

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django import forms
 
-from projects.phones import NoPhone, read_phone
+from projects.common.phones import NoPhone, read_phone
 from tools.book.opening import Opening
 from tools.book.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
 from tools.book.services import Guest

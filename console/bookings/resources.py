@@ -16,10 +16,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from console.bookings.forms import NewResourcesForm, ResourceForm
 from console.layout import shell_context
 from console.people.refusals import refusals, take_refusals
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tools.book.opening import Opening
 from tools.book.resources import change_resource, create_resource, remove_resource

@@ -18,7 +18,7 @@ from conversations.turns.flags import clear_caller_flag
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tools.desk.escalations import open_request
 from tools.models import EscalationState
 

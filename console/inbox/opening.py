@@ -21,7 +21,7 @@ from conversations.api.tickets import TicketInput
 from conversations.models import Conversation
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 from tools.desk.tickets import open_ticket
 from tools.models import Ticket, TicketPriority

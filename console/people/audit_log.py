@@ -16,7 +16,7 @@ from console.layout import shell_context
 from console.people.moments import Moment, moment
 from projects.models import AuditEntry, User
 from projects.models.key import Scope
-from projects.permissions import enter_project
+from projects.models.permissions import enter_project
 from tenancy.scope import tenant_tx
 
 SHOWN = 50

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from console.todos.warnings import Note
 from conversations.models import PersonaField
+from todos.content.deliverability import needs_contact
 from todos.models import Todo
-from todos.reaching import needs_contact
 from tools.catalogue import CompiledTool
 
 # By the kind of letter: the field in which the observer keeps the wish, and what is not wanted.

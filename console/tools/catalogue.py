@@ -11,10 +11,10 @@ from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.text import capfirst
 
-from projects.attributes import ENUMS, Resolved, is_on, resolve_attributes
-from projects.known_settings import KNOWN_SETTINGS, KnownSetting
 from projects.models import Project
 from projects.models.attribute import AttributeType
+from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting
+from projects.records.attributes import ENUMS, Resolved, is_on, resolve_attributes
 from tools.builtin import builtin_tools
 from tools.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
 from tools.definition import Moment

@@ -28,11 +28,11 @@ from console.tools.catalogue import (
     reason_of,
     usage_of,
 )
-from projects.api.problem import ApiError
-from projects.attributes import WrongValue, resolve_attributes, set_attribute
+from projects.common.api_error import ApiError
 from projects.models import Member, Project
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
+from projects.records.attributes import WrongValue, resolve_attributes, set_attribute
 from tenancy.scope import tenant_tx
 from tools.catalogue import BUILT_IN, CompiledTool, compile_tools
 from tools.checking.definition import FIELDS

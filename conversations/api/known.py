@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from conversations.api.serializers import OWN
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
+from projects.common.phones import NoPhone, read_phone
 from projects.models import Project
-from projects.phones import NoPhone, read_phone
 from tools.book.search import config_of
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from projects.agent import AgentConfig
+from projects.models.agent_config import AgentConfig
 from tools.book.opening import Opening
 
 

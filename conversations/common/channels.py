@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from conversations.models import Channel
-from projects.agent import AgentConfig, ChannelKind, NewerMessage
+from projects.models.agent_config import AgentConfig, ChannelKind, NewerMessage
 from tools.state import normalise_channel
 
 

@@ -10,7 +10,7 @@ from conversations.models.event import EventType
 from conversations.models.turn import Freshness, Origin
 from conversations.models.wait import WaitOutcome
 from jobs.presenters import JobPayload, ModelCallPayload
-from projects.presenters import Id, Stamp
+from projects.common.presenters import Id, Stamp
 from tools.analysis.steps import SkillGroup
 from tools.execution.outcome import Signal
 from tools.payloads import EffectPayload, PromisePayload, VerdictPayload

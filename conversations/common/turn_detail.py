@@ -16,7 +16,7 @@ from conversations.models import Analysis, PersonaField, Turn, TurnStep, Wait
 from conversations.models.directives import Directives
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
-from projects.presenters import stamp
+from projects.common.presenters import stamp
 from tools.calling.showing import shown_arguments
 from tools.models import Effect, Promise, Verdict
 from tools.presenters import effect_payload, promise_payload, verdict_payload

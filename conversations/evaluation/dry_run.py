@@ -20,11 +20,11 @@ from jobs.calls import call_rows
 from jobs.models import ModelCall
 from llm.client import Client
 from llm.types import CallRecord, ModelSpec
-from projects.agent import AgentConfig
-from projects.api.problem import ApiError
-from projects.model_choice import model_for
-from projects.model_once import with_model_client
+from projects.agents.model_choice import model_for
+from projects.agents.request_client import with_model_client
+from projects.common.api_error import ApiError
 from projects.models import AgentVersion, Project
+from projects.models.agent_config import AgentConfig
 from tenancy.ids import uuid7
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db

@@ -21,8 +21,8 @@ from conversations.models import Turn
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from projects.model_choice import model_for
-from projects.model_once import with_model_client
+from projects.agents.model_choice import model_for
+from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
 from tenancy.threads import in_db
 from tools.analysis.whole import analyse

@@ -16,8 +16,8 @@ from jobs.claimed import ClaimedJob
 from jobs.fence import job_tx
 from jobs.models import State
 from llm.types import ModelSpec
-from projects.agent import AgentConfig
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
+from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
 from todos.models import Todo
 from tools.execution.after_actions import end_after_action, next_after_action

@@ -16,9 +16,9 @@ from jobs.fence import reading
 from jobs.models import State
 from llm.types import ChatRequest
 from tenancy.threads import in_db
-from todos.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
 from todos.models import TodoType
-from todos.skills.extract import SKILL, ExtractContext, Findings, ToolAct, build_request, type_lines
+from todos.sources.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
+from todos.sources.extraction_prompt import SKILL, ExtractContext, Findings, ToolAct, build_request, type_lines
 from tools.skills.arguments import KnownFact
 from tools.skills.exchange import TranscriptLine
 

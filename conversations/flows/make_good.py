@@ -20,7 +20,7 @@ from jobs.fence import job_tx, reading
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import ChatRequest
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
 from tenancy.threads import in_db
 from tools.models import Promise
 

@@ -22,7 +22,7 @@ from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
 from jobs.models import State
 from tenancy.threads import in_db
-from todos.lifecycle import CLOCK
+from todos.content.lifecycle import CLOCK
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo
 from tools import ledger

@@ -23,7 +23,7 @@ from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
 from conversations.models.event import URGENT, EventType
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue, supersede
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import tenant_tx
 from tools.checking.options import LONGEST_MESSAGE

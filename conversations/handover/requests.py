@@ -15,10 +15,10 @@ from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, PersonaField
 from conversations.models.persona import Strength
 from jobs.errors import WrongState
-from projects.agent import AgentConfig
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
+from projects.common.phones import NoPhone, read_phone
 from projects.models import AgentVersion, Project
-from projects.phones import NoPhone, read_phone
+from projects.models.agent_config import AgentConfig
 from tools.desk.escalations import make_request
 from tools.desk.notices import tell_operators
 from tools.models import Escalation, EscalationState

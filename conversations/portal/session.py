@@ -22,7 +22,7 @@ from conversations.models import Channel, Conversation, Message, Persona
 from conversations.portal.cards import Card, cards_of
 from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.services import Posted, post_message, start_conversation
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.book.finding import Clue, standing_bookings

@@ -18,8 +18,8 @@ from conversations.tool_runs.effects.argument_extraction import AskedAgain
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from projects.model_choice import model_for
-from projects.model_once import with_model_client
+from projects.agents.model_choice import model_for
+from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from projects.agent import AgentConfig
-from projects.prompt_budget import prompt_budget, what_is_too_large
-from projects.prompt_weight import Weight, weigh
-from projects.services import save_agent
+from projects.agents.prompt_budget import prompt_budget, what_is_too_large
+from projects.agents.prompt_size import Weight, weigh
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tests.agent.conftest import Settings
 from tests.agent.controls import controls_of
 from tools.calling.offer import read_offer

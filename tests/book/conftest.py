@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from projects.agents.services import save_agent
 from projects.models import AgentVersion, Attribute, Project
-from projects.services import save_agent
 from tests.conftest import Tenant, empty_database, make_tenant
 from tools.book.search import Found, Search, config_of, new_search, sentences
 from tools.book.services import Guest, book

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.db import IntegrityError
 
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from tenancy.ids import uuid7
 from tests.book.conftest import ADA, NOW, Desk, rome
 from tools.book.codes import ALPHABET, normal_code

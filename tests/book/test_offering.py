@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from projects.attributes import WrongValue, set_attribute
+from projects.records.attributes import WrongValue, set_attribute
 from tests.book.conftest import Desk
 from tools.execution.outcome import Ending
 from tools.offering import products, zip_codes

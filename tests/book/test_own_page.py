@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from django.utils.translation import override
 
 from console.bookings import customer
-from projects.widget_theme import LANGUAGES
+from projects.widget.theme import LANGUAGES
 from tests.book.conftest import Desk
 from tools.book.agenda import STEP
 from tools.book.links import TOKEN_LENGTH, make_token, manage_url, read_token

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from console.tools.views import TEMPLATE
-from projects.agent import AgentConfig
-from projects.services import save_agent
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tests.browser.conftest import App, open_page
 from tests.conftest import Tenant
 from tools.custom import service

@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.agent_sentences import SettingsRefused
-from projects.sources import checked_settings, mark_needs_reauth
+from projects.connections.integrations import checked_settings, mark_needs_reauth
+from projects.models.agent_errors import SettingsRefused
 from tests.between import meanwhile
 from tests.book.conftest import Desk
 from tests.calendar.conftest import CALDAV, connect, forget, source_of, write

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from projects.sources import open_source
+from projects.connections.integrations import open_source
 from tests.book.conftest import Desk, rome
 from tests.calendar.conftest import CALDAV
 from tests.calendar.radicale import Calendar

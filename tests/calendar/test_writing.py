@@ -13,8 +13,8 @@ from conversations.tool_runs.effects.decisions import resolve
 from jobs.attempt import FAULT
 from jobs.models import Job, State
 from jobs.services import run_again
-from projects.source_kinds import KINDS
-from projects.sources import disconnect_source
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import disconnect_source
 from tests.book.conftest import NOW, Desk, rome
 from tests.calendar.conftest import connect, forget, open_day, told_of, write
 from tests.calendar.radicale import Calendar, Radicale

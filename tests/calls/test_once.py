@@ -6,7 +6,7 @@ import pytest
 
 from conversations.models import ConversationStatus
 from conversations.models.event import EventType
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.calls.probe import Probe
 from tests.calls.turns import Turns
 from tools.execution import caps

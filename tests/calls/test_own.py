@@ -16,7 +16,7 @@ from conversations.tool_runs.calls.orphans import end_left_behind
 from tests.calls.turns import Turns
 from tests.effects.target import Answers, Target, target_server
 from tests.sources.test_requires_approval import approve
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import Todo
 from todos.services import reject_todo
 from tools.calling import attempt

@@ -28,9 +28,9 @@ from conversations.turns.services import post_message
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import run_again
-from projects.audit import Actor
-from projects.members import remove_member, set_role
+from projects.accounts.members import remove_member, set_role
 from projects.models import Member, Role, User
+from projects.records.audit import Actor
 from tests.calls.turns import Turns
 from tests.conversations.threads import in_thread
 from tests.desk.conftest import offer

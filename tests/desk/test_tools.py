@@ -8,7 +8,7 @@ import pytest
 
 from conversations.models import ConversationStatus, Persona
 from jobs.models import Job
-from projects.verticals import VERTICALS
+from projects.common.verticals import VERTICALS
 from tests.calls.turns import Turns
 from tests.desk.conftest import offer
 from tools.builtin import builtin_tools

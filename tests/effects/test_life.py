@@ -16,7 +16,7 @@ from jobs import claims
 from jobs.lanes import lane_of
 from jobs.models import LIVE, Job, State
 from jobs.services import fail_job
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.effects.conftest import PHONE, Bench, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from conversations.turns.services import give_fields
 from jobs.models import Job
-from projects.attributes import set_attribute
-from projects.services import create_project
+from projects.agents.services import create_project
+from projects.records.attributes import set_attribute
 from tenancy.ids import uuid7
 from tests.effects.conftest import PHONE, Bench, begin, webhook
 from tests.effects.target import Answers, Target

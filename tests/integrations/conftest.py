@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from outbound.guard import Guard
+from projects.connections.integration_types import KINDS, SmtpSettings, TwilioSettings
+from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Source
-from projects.source_kinds import KINDS, SmtpSettings, TwilioSettings
-from projects.sources import SourceEdit, connect_source
 from tests.conftest import Tenant
 from tests.integrations.mail_server import PASSWORD, USER, MailServer
 from tests.integrations.twilio_server import FROM, SID, TOKEN, TwilioServer

@@ -12,9 +12,9 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
-from projects.attributes import set_attribute
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
+from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
 from tests.integrations.conftest import ANNA, KEY, connect_twilio, occasion_for, source_of

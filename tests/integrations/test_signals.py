@@ -13,7 +13,7 @@ from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Turn
 from conversations.turns.channel_signals import ConversationOver, obey_signal
 from jobs.models import Job
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
 from tests.integrations.conftest import occasion_for

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from outbound.guard import Guard
-from projects.source_kinds import SmtpSettings
+from projects.connections.integration_types import SmtpSettings
 from tests.integrations.conftest import KEY, secure, smtp_over
 from tests.integrations.mail_server import PASSWORD, USER, MailServer
 from tests.processes import free_port

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agent import AgentConfig
+from projects.agents.services import create_project
+from projects.common.verticals import VERTICALS
 from projects.knowledge.answers import FOUND, NOTHING
 from projects.knowledge.services import Writer, write_article
 from projects.knowledge.text import ArticleText
 from projects.models import Article
-from projects.services import create_project
-from projects.verticals import VERTICALS
+from projects.models.agent_config import AgentConfig
 from tests.calls.conftest import turns  # noqa: F401 - a fixture
 from tests.calls.turns import Turns
 from tests.conftest import Tenant, make_tenant

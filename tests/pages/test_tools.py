@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from console.text_diff import line_differences
 from console.tools.views import TEMPLATE
-from projects.agent import AgentConfig
-from projects.attributes import resolve_attributes, set_attribute
-from projects.services import save_agent
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
+from projects.records.attributes import resolve_attributes, set_attribute
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, browser, talk
 from tools.catalogue import approval_setting, compile_tools

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agent import AgentConfig
-from projects.attributes import resolve_attributes
+from projects.agents.templates_catalogue import BUSINESS, NAMES, Locale, left_of_example, start_business, starters
 from projects.models import User
-from projects.starters import BUSINESS, NAMES, Locale, left_of_example, start_business, starters
+from projects.models.agent_config import AgentConfig
+from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tools.builtin import builtin_tools
 from tools.catalogue import why_not

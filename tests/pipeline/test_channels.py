@@ -9,7 +9,7 @@ import pytest
 
 from conversations.common.channels import TRAITS, follow_up_delay, traits_of
 from conversations.models import Channel, Event
-from projects.agent import AgentConfig, ChannelName
+from projects.models.agent_config import AgentConfig, ChannelName
 from tests.pipeline.conftest import begin, configure, prompts_of
 from tools.catalogue import compile_tools
 

@@ -13,7 +13,7 @@ from conversations.models import Conversation, Directives, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts import observer, reply, thoughts
 from llm.client import Client
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
 from tests.conversations.conftest import Talk
 from tests.offline_model.prompts import Line, think
 from tests.pipeline.conftest import job_of, scene_of

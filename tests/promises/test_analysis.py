@@ -10,7 +10,7 @@ from conversations.followups.follow_ups import next_follow_up
 from conversations.live.event_log import open_log
 from conversations.models import Summary, Turn
 from jobs.models import Job
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.promises.conftest import ASKS_UNSERVED, LINK, PROMISE, SMS, Desk, begin, fired
 from tools.analysis.conflicts import identify_conflicts
 from tools.analysis.stored import candidates, compiled_object, contested_of

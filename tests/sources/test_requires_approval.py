@@ -8,11 +8,11 @@ import pytest
 
 from conversations.models import Wait
 from conversations.turns.services import give_fields
-from projects.attributes import set_attribute
 from projects.models import Member
+from projects.records.attributes import set_attribute
 from tests.sources.conftest import LUCIA, PROMISE, SMS, Desk, events, todos, told
-from todos.content import content_of, hash_of
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import content_of, hash_of
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus
 from todos.services import approve_todo, cancel_todo, expire_todo, reject_todo
 from tools.catalogue import approval_setting, compile_tools

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from projects.agent import EscalationRule
-from projects.attributes import Origin, Resolved
+from projects.common.verticals import VERTICALS, Capability
+from projects.models.agent_config import EscalationRule
 from projects.models.attribute import AttributeType
-from projects.verticals import VERTICALS, Capability
+from projects.records.attributes import Origin, Resolved
 from tools.builtin import builtin_tools
 from tools.builtin.base import BuiltinTool, Delivery, define
 from tools.builtin.gates import all_of, needs_articles, needs_calendar, needs_source

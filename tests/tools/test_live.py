@@ -23,9 +23,9 @@ from conversations.voice import tool_calls
 from conversations.voice.deduplication import Answer
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from jobs.models import Job
-from projects.attributes import set_attribute
+from projects.agents.services import save_agent
 from projects.models import Member, Project
-from projects.services import save_agent
+from projects.records.attributes import set_attribute
 from tests.api.documented import DocumentedClient
 from tests.calls.probe import Probe, offered
 from tests.calls.test_own import CALLED, STOCK, definition
@@ -33,7 +33,7 @@ from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.effects.target import Answers, target_server
 from tests.processes import ScriptedModel
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import StandingRule, Todo, TodoStatus
 from todos.services import edit_todo, review_again
 from tools.builtin import builtin_tools

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from llm.structured import parse_object
-from projects.verticals import Capability
+from projects.common.verticals import Capability
 from tests.tools.conftest import Tools
 from tools.builtin import builtin_tools
 from tools.calling.gemini import gemini_parameters

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from projects import crypto
+from projects.common import crypto
 from tests.between import meanwhile
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from tests.tools.examples import event, webhook
 from tools.catalogue import compile_custom
 from tools.checking.after_actions import after_action_problems

@@ -17,10 +17,10 @@ from django.utils import timezone
 from conversations.models import PersonaField, Turn
 from conversations.models.event import EventType
 from conversations.models.persona import Strength
-from projects.attributes import set_attribute
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Source
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
+from projects.records.attributes import set_attribute
 from tenancy.tenant_models import TenantModel
 from tests.calls.turns import Turns
 from tests.integrations.mail_server import MailServer

@@ -19,10 +19,10 @@ from django.utils import timezone
 from conversations.models import Channel, Conversation, PersonaField
 from conversations.turns.services import post_message, start_conversation
 from jobs.models import Job, ModelCall, State
-from projects.attributes import set_attribute
+from projects.agents.services import create_key, create_project
 from projects.models import ApiKey, Article, Attribute, Project, Role, User
 from projects.models.key import Scope
-from projects.services import create_key, create_project
+from projects.records.attributes import set_attribute
 from tests.api.documented import differences
 from tests.conftest import Tenant, empty_database, make_tenant, member_of
 from tests.walls.addresses import routes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from todos.executor.work import Taken
+from todos.executor.run_context import Taken
 from tools.calling.messages import said_and_called
 
 

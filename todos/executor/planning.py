@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
 from tenancy.write_batch import Writes
-from todos.content import recipients_of
-from todos.executor.work import Work
+from todos.content.snapshot import recipients_of
+from todos.executor.run_context import Work
 from todos.models import TodoCall, TodoStep
 from tools.calling.reading import Refused, call_id_of, find_offered, read_object, storable
 from tools.calling.results import error_text

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from projects.tenant_admin import TenantAdmin
+from projects.admin.tenant_admin import TenantAdmin
 from tenancy.scope import tenant_tx
 from tools.book.refusals import Over
 from tools.book.services import cancel

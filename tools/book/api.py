@@ -14,16 +14,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.answers import Answer, Created, Page
-from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.typed_responses import Answer, Created, Page
+from projects.common.api_error import ApiError
+from projects.common.phones import NoPhone, read_phone
+from projects.common.presenters import Day, Id, Url
 from projects.models import Project
 from projects.models.key import Scope
-from projects.phones import NoPhone, read_phone
-from projects.presenters import Day, Id, Url
 from tools.book.clock import read_clock, read_day, read_moment
 from tools.book.codes import normal_code
 from tools.book.finding import bookings_of, on_day, with_phone

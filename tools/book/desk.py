@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db

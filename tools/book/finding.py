@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from projects.common.phones import normal_phone
 from projects.models import Project
-from projects.phones import normal_phone
 from tools.book.codes import normal_code
 from tools.book.opening import Opening
 from tools.book.search import config_of

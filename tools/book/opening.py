@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import get_args
 from zoneinfo import ZoneInfo
 
-from projects.agent import AgentConfig, Day
+from projects.models.agent_config import AgentConfig, Day
 
 DAYS: tuple[Day, ...] = get_args(Day)
 ALWAYS = [("00:00", "24:00")]

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
+from projects.common.phones import NoPhone, example_phone, read_phone
 from projects.models import Project
-from projects.phones import NoPhone, example_phone, read_phone
 from tools.book.clock import read_clock, read_day
 from tools.book.desk import Arguments
 from tools.book.opening import Opening, Span

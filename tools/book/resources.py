@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from projects.models import Project
 from tools.models import Booking, Resource
 

@@ -8,8 +8,8 @@ from datetime import date, datetime, time, timedelta
 from typing import NoReturn
 from uuid import UUID
 
-from projects.agent import AgentConfig
 from projects.models import Project
+from projects.models.agent_config import AgentConfig
 from tools.book.agenda import Agenda, read_agenda, span_of
 from tools.book.opening import Opening, Span
 from tools.book.refusals import Closed, Past, Taken, TooFar, Unbookable

@@ -18,8 +18,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from projects.common.phones import normal_phone
 from projects.models import Project
-from projects.phones import normal_phone
 from tools.book.agenda import meets_any, span_of, standing
 from tools.book.codes import new_code
 from tools.book.opening import Span

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, TypedDict
 
+from projects.common.presenters import Id, Stamp, stamp
 from projects.models import Project
-from projects.presenters import Id, Stamp, stamp
 from tools.book.opening import Opening
 from tools.book.search import config_of
 from tools.book.wishes import Wish, phrase

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from projects.attributes import is_on
-from projects.verticals import Capability
+from projects.common.verticals import Capability
+from projects.records.attributes import is_on
 from tools.definition import Condition, ConflictPolicy, Delivery, Moment, ToolDefinition
 from tools.execution.handler import Handler
 from tools.state import BusinessState

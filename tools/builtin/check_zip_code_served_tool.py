@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from projects.attributes import resolve_attributes
 from projects.models import Project
+from projects.records.attributes import resolve_attributes
 from tools.book.desk import Arguments, at_desk, refused
 from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
 from tools.execution.handler import Handler, Occasion

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from projects.agent import EscalationAction
-from projects.source_kinds import KINDS
+from projects.connections.integration_types import KINDS
+from projects.models.agent_config import EscalationAction
 from tools.builtin.base import Adds, BusinessState, Gate
 
 NO_CALENDAR = "no calendar is connected, and nothing can be booked in the booking book"

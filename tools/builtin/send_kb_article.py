@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from projects.common.verticals import Capability
 from projects.knowledge.links import article_url
 from projects.models import Article
-from projects.verticals import Capability
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.builtin.base import SHOWING_BLOCKS, BuiltinTool, Delivery, Moment, define

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Q
 
+from projects.common.phones import normal_phone
 from projects.models import Project
-from projects.phones import normal_phone
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.book.finding import bookings_of

@@ -23,9 +23,9 @@ from jobs.lanes import Lane, Mode, Queue, register
 from jobs.models import State
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Response
-from projects.crypto import WrongSecret
+from projects.common.crypto import WrongSecret
+from projects.connections.integrations import Connection, mark_needs_reauth, open_source
 from projects.models import Project
-from projects.sources import Connection, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools import ledger

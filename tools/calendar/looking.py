@@ -17,9 +17,9 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from outbound.guard import Guard
-from projects.crypto import WrongSecret
+from projects.common.crypto import WrongSecret
+from projects.connections.integrations import Connection, mark_needs_reauth, open_source
 from projects.models import Project
-from projects.sources import Connection, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.book.clock import read_day

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 from outbound.errors import OutboundError, Unreadable
 from outbound.guard import Guard, Response
-from projects.source_kinds import CalDavSettings
-from projects.sources import Connection
+from projects.connections.integration_types import CalDavSettings
+from projects.connections.integrations import Connection
 from tools.book.opening import Span
 from tools.calendar.busy import NotUnderstood, busy_spans
 from tools.calendar.multistatus import CALDAV, DAV, NoMultistatus, Resource, named, read_multistatus

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from projects.connections.integrations import Connection
 from projects.models import Project
-from projects.sources import Connection
 from tenancy.scope import tenant_tx
 from tools.book.opening import Opening, Span
 from tools.book.search import LOOK_AHEAD_DAYS, config_of

@@ -7,8 +7,8 @@ from urllib.parse import quote, unquote_plus, urlsplit
 
 from outbound.errors import BlockedAddress, InvalidRequest, OutboundError
 from outbound.guard import Guard, Response
-from projects.source_kinds import ClientLookupSettings
-from projects.sources import Connection
+from projects.connections.integration_types import ClientLookupSettings
+from projects.connections.integrations import Connection
 from tools.execution.webhook import reply_of
 
 DEADLINE_S = 5.0

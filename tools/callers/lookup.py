@@ -10,8 +10,8 @@ from uuid import UUID
 from django.conf import settings
 
 from outbound.guard import Guard
-from projects.crypto import WrongSecret
-from projects.sources import Connection, open_source
+from projects.common.crypto import WrongSecret
+from projects.connections.integrations import Connection, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.callers.directory import Directory, DirectoryFailed

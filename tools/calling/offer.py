@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from projects.agent import AgentConfig
 from projects.models import Project
+from projects.models.agent_config import AgentConfig
 from tools.builtin import builtin_tools
 from tools.calling.gemini import gemini_parameters
 from tools.catalogue import CompiledTool, compile_builtin, compile_custom

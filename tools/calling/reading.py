@@ -10,7 +10,7 @@ from typing import Any
 from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
 from projects.api.parsers import check_value
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from tools.catalogue import CompiledTool
 from tools.execution.schemas import handler_of
 

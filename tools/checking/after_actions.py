@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from projects.attributes import type_name
+from projects.records.attributes import type_name
 from tools.checking.options import LONGEST_VALUE, message_problems
 from tools.checking.problem import Problem, join
 from tools.checking.values import choice_problems, object_problems, shown, text_problems

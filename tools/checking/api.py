@@ -9,10 +9,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from projects.api.answers import Answer
-from projects.api.doors import ProjectView
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Answer
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.checking.approval import approval_problems
 from tools.checking.definition import LONGEST_DEFINITION, definition_problems

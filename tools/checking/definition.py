@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from projects.api.parsers import check_value
-from projects.api.problem import ApiError
-from projects.attributes import type_name
+from projects.common.api_error import ApiError
+from projects.records.attributes import type_name
 from tools.checking.after_actions import after_action_problems
 from tools.checking.moments import is_promised, moment_problems
 from tools.checking.options import option_problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from projects.attributes import type_name
+from projects.records.attributes import type_name
 from tools.checking.problem import Problem, join
 from tools.checking.values import choice_problems
 from tools.definition import CALLED, ActionType, Moment

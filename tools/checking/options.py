@@ -10,7 +10,7 @@ from django.conf import settings
 from outbound.errors import BlockedAddress, InvalidRequest
 from outbound.guard import Guard
 from outbound.headers import check_headers
-from projects.attributes import type_name
+from projects.records.attributes import type_name
 from tools.checking.problem import Problem, join
 from tools.checking.schema import SCALARS, schema_problems, types_of
 from tools.checking.values import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 
 @dataclass(frozen=True)

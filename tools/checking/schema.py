@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from projects.attributes import type_name
+from projects.records.attributes import type_name
 from tools.checking.problem import Problem, join
 from tools.checking.values import boolean_problems, is_number, number_problems, shown, text_problems
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from projects.api.fields import is_empty
-from projects.attributes import type_name
+from projects.records.attributes import type_name
 from tools.checking.problem import Problem, join
 
 LAYOUT = "\n\t"

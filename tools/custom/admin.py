@@ -16,9 +16,9 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from projects.api.problem import ApiError
+from projects.admin.tenant_admin import TenantAdmin
+from projects.common.api_error import ApiError
 from projects.models import Member, Project
-from projects.tenant_admin import TenantAdmin
 from tenancy.scope import tenant_tx
 from tools.checking.problem import DefinitionRefused
 from tools.custom import service

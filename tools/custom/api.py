@@ -9,10 +9,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.answers import Answer, Created, Page
-from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Answer, Created, Page
 from projects.models.key import Scope
 from tools.custom import service
 from tools.custom.presenters import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from projects.agents.tool_names import NamingStep, steps_naming
 from projects.models import Project
-from projects.tool_names import NamingStep, steps_naming
 from tools.builtin import builtin_tools
 
 

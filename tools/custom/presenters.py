@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
-from projects.presenters import Id, Stamp, stamp
+from projects.common.presenters import Id, Stamp, stamp
 from tools.builtin import builtin_tools
 from tools.checking.problem import Problem
 from tools.custom.secrets import has_signing_secret, secret_names

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from projects.api.parsers import parse_value
-from projects.api.problem import ApiError
-from projects.attributes import type_name
+from projects.common.api_error import ApiError
+from projects.records.attributes import type_name
 from tools.checking.definition import FIELDS
 from tools.checking.problem import DefinitionRefused, Problem
 from tools.checking.values import object_problems

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
-from projects import crypto
+from projects.common import crypto
 from projects.models import Project
 from tools.checking.options import OWN_HEADERS
 from tools.checking.problem import DefinitionRefused, Problem

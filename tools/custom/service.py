@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 
-from projects.api.problem import Conflict
-from projects.differences import Change, differences
+from projects.common.api_error import Conflict
+from projects.common.differences import Change, differences
 from projects.models import Member, Project
 from tools.checking.approval import approval_problems
 from tools.checking.definition import checked_definition, definition_problems

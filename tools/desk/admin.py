@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from projects.tenant_admin import TenantAdmin
+from projects.admin.tenant_admin import TenantAdmin
 from tools.models import Escalation, OperatorNotice, Ticket, TicketChange
 
 

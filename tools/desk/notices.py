@@ -19,10 +19,10 @@ from jobs.enqueue import JobRequest, enqueue
 from jobs.fence import job_tx
 from jobs.lanes import Lane, Mode, Queue, register
 from jobs.models import State
-from projects.mail import Delivery, deliver, has_server
+from projects.common.mail import Delivery, deliver, has_server
 from projects.models import Member, Project
 from projects.models.key import Scope
-from projects.permissions import VERBS
+from projects.models.permissions import VERBS
 from tenancy.threads import in_db
 from tools.desk.escalations import waiting_requests
 from tools.models import Escalation, OperatorNotice

@@ -10,10 +10,10 @@ from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Member, Project, User
 from projects.models.key import Scope
-from projects.permissions import VERBS
+from projects.models.permissions import VERBS
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
 
 LONGEST_SUBJECT = 120

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from projects.attributes import ENUMS, Origin, Resolved
 from projects.models.attribute import AttributeType
+from projects.records.attributes import ENUMS, Origin, Resolved
 from tools.catalogue import CompiledTool, at_moment, merge_tools
 from tools.definition import Moment
 from tools.evaluation.cases import Case

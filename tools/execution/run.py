@@ -6,7 +6,7 @@ import math
 
 from pydantic import ValidationError
 
-from projects.crypto import WrongSecret
+from projects.common.crypto import WrongSecret
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.custom.secrets import WebhookSecrets, secrets_of

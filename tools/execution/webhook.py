@@ -18,7 +18,7 @@ from jobs.crash import crash_point
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
 from projects.api.parsers import parse_value
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from tools.checking.warnings import SECRET_HEADERS, is_secret_name
 from tools.custom.secrets import WebhookSecrets
 from tools.definition import BODILESS, WebhookOptions

@@ -8,9 +8,9 @@ from typing import Any
 from django.conf import settings
 
 from outbound.guard import Guard
-from projects.crypto import WrongSecret
-from projects.source_kinds import SmtpSettings, TwilioSettings
-from projects.sources import Connection, find_source, mark_needs_reauth, open_source
+from projects.common.crypto import WrongSecret
+from projects.connections.integration_types import SmtpSettings, TwilioSettings
+from projects.connections.integrations import Connection, find_source, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.execution.handler import Occasion

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from projects.attributes import resolve_attributes
 from projects.models import Project
+from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.execution.handler import Occasion

@@ -10,7 +10,7 @@ from typing import Any
 
 from outbound.errors import NotSent
 from outbound.guard import Guard
-from projects.source_kinds import MAIL_PORTS, SmtpSettings
+from projects.connections.integration_types import MAIL_PORTS, SmtpSettings
 from tools.execution.outcome import Outcome
 from tools.integrations.base import Email
 from tools.integrations.letter import Letter, LetterRefused, write_letter

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from django.core.mail.utils import DNS_NAME
 
-from projects.source_kinds import SmtpSettings
+from projects.connections.integration_types import SmtpSettings
 from tools.execution.outcome import Outcome
 from tools.integrations.base import LONGEST_EXCERPT, refused_sign_in
 from tools.integrations.letter import Letter

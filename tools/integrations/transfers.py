@@ -9,8 +9,8 @@ from typing import Any
 
 import phonenumbers
 
-from projects.attributes import resolve_attributes
 from projects.models import Project
+from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tools.execution.handler import Occasion
 from tools.integrations.numbers import in_e164

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-from projects.crypto import WrongSecret
+from projects.common.crypto import WrongSecret
+from projects.connections.integration_types import SourceKind
+from projects.connections.integrations import Connection, clear_needs_reauth, mark_needs_reauth, open_source
 from projects.models import Project
-from projects.source_kinds import SourceKind
-from projects.sources import Connection, clear_needs_reauth, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.calendar.looking import KIND as CALENDAR

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard, Response
 from projects.api.parsers import parse_value
-from projects.api.problem import ApiError
-from projects.source_kinds import TwilioSettings
+from projects.common.api_error import ApiError
+from projects.connections.integration_types import TwilioSettings
 from tools.execution.outcome import Outcome
 from tools.integrations.base import LONGEST_EXCERPT, Sms, refused_sign_in
 

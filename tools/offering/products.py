@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from projects.attributes import WrongValue
+from projects.records.attributes import WrongValue
 
 KEY = "project_attributes_products"
 MOST, SHOWN = 2_000, 5

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from projects.attributes import WrongValue, type_name
+from projects.records.attributes import WrongValue, type_name
 
 KEY = "project_attributes_served_zip_codes"
 MOST, SHOWN = 5_000, 12

@@ -13,13 +13,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.answers import Page
-from projects.api.async_doors import door_of, plain, rendered
-from projects.api.doors import ProjectView
-from projects.api.problem import ApiError
-from projects.api.query import PROJECT
-from projects.api.request_id import request_id_of
+from projects.api.async_views import door_of, plain, rendered
+from projects.api.project_views import ProjectView
+from projects.api.query_params import PROJECT
 from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Page
+from projects.common.api_error import ApiError
+from projects.common.request_id import request_id_of
 from projects.models import Project
 from projects.models.key import Scope
 from tenancy.threads import in_db

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from projects.crypto import WrongSecret
-from projects.sources import Connection, guard_for, mark_needs_reauth, open_source
+from projects.common.crypto import WrongSecret
+from projects.connections.integrations import Connection, guard_for, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.execution.handler import Occasion

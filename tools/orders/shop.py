@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 from outbound.errors import OutboundError
 from outbound.guard import Guard, Response
-from projects.source_kinds import WooCommerceSettings
-from projects.sources import Connection
+from projects.connections.integration_types import WooCommerceSettings
+from projects.connections.integrations import Connection
 
 # From the first look-up of the name to the last byte of the answer.
 DEADLINE_S = 5.0

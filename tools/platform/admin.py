@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
-from projects.admin import PlatformAdmin
+from projects.admin.pages import PlatformAdmin
 from projects.models import Project
 from tools.models import PlatformDefinition
 from tools.platform.checking import called_tools, definition_problems

@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from projects.attributes import type_name
+from projects.records.attributes import type_name
 from tools.builtin import builtin_tools
 from tools.builtin.base import BuiltinTool
 from tools.catalogue import is_called, words_of

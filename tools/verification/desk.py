@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from projects.agent import CallerVerification
 from projects.models import Project
+from projects.models.agent_config import CallerVerification
 from tools.contacts import contact_of
 from tools.execution.handler import Contact, Occasion
 from tools.execution.outcome import Outcome

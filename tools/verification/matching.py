@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from pydantic import Field
 
-from projects.phones import normal_phone
+from projects.common.phones import normal_phone
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.book.desk import Arguments

@@ -13,8 +13,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from projects.attributes import resolve_attributes
-from projects.sources import find_source
+from projects.connections.integrations import find_source
+from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.execution.handler import Occasion

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
-from projects.agent import CallerVerification
 from projects.models import Project
+from projects.models.agent_config import CallerVerification
 from tools.execution.handler import Occasion
 from tools.models import Verification
 

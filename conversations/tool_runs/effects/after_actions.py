@@ -15,7 +15,7 @@ from conversations.models import Persona, PromptSection, WaitOutcome
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
 from conversations.turns.customer_fields import MAX_VALUE, NORMALISERS, RefusedValue, holds_controls
 from conversations.turns.services import give_fields, set_read_field
-from projects.agent import AgentConfig
+from projects.models.agent_config import AgentConfig
 from tools.definition import (
     AFTER_ACTION_OPTIONS,
     AfterActionType,

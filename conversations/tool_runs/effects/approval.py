@@ -6,7 +6,7 @@ from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import WaitOutcome
 from conversations.models.event import EventType
-from todos.lifecycle import AGENT
+from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
 from tools import ledger

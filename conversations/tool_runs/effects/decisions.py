@@ -10,7 +10,7 @@ from conversations.live.event_log import open_log
 from conversations.models.event import EventType
 from conversations.tool_runs.effects.outcome_events import conversation_of, settle, tell_end
 from jobs.enqueue import enqueue
-from projects.crypto import WrongSecret
+from projects.common.crypto import WrongSecret
 from projects.models import Project
 from todos.executor import resume
 from tools import ledger

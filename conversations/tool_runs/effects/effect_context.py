@@ -17,8 +17,8 @@ from conversations.models import Conversation, Message, PersonaField, Turn
 from conversations.tool_runs.effects.outcome_events import conversation_of
 from jobs.models import LIVE, Job
 from llm.types import ModelSpec
-from projects.agent import AgentConfig
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
+from projects.models.agent_config import AgentConfig
 from tools.execution.handler import Occasion
 from tools.models import Effect, EffectState
 from tools.skills.arguments import SKILL, KnownFact, Surroundings

@@ -8,7 +8,7 @@ from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.executor.finish import LIMIT
 from todos.executor.messages import as_messages
-from todos.executor.work import Taken
+from todos.executor.run_context import Taken
 from todos.models.step import MOST_STEPS
 from tools.execution import caps
 

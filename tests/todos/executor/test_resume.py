@@ -14,12 +14,12 @@ from conversations.tool_runs.effects.decisions import release, resolve, take_res
 from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
-from todos.by_hand import take_todo
-from todos.executor.keys import put_off
-from todos.lifecycle import Actor
+from todos.approvals.manual_completion import take_todo
+from todos.content.lifecycle import Actor
+from todos.executor.job_keys import put_off
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
 from tools.book.resources import plant_resources

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from llm.client import Client
 from llm.types import Endpoint, ModelSpec
 from outbound.guard import Guard
-from projects.model_choice import default_model, model_for, operator_endpoint
+from projects.agents.model_choice import default_model, model_for, operator_endpoint
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_project_by_slug
