@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import psycopg
 import uvloop
@@ -43,9 +42,6 @@ class Level:
     prompt_bytes: int
     floor: Floor
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def settle(product: Product) -> None:
     """Some turns before all figures, of which PostgreSQL then takes stock, as it does by itself within a minute, and some more,
@@ -64,7 +60,7 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
     times = uvloop.run(run_guests(product, guests=conversations, turns=turns))
     seconds, after = time.perf_counter() - began, product.cpu_s()
     spent = {name: (after[name] - before[name]) * 1000 / len(times) for name in after}
-    memory = product.memory()
+    memory = product.memory_bytes()
     return Level(
         conversations=conversations,
         turns=len(times),
@@ -76,7 +72,7 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
         cpu_ms=sum(spent.get(name, 0) for name in OURS),
         postgresql_cpu_ms=spent["postgresql"],
         redis_cpu_ms=spent["redis"],
-        memory_mb=sum(memory[name].pss for name in OURS if name in memory) / 1e6,
+        memory_mb=sum(memory[name] for name in OURS if name in memory) / 1e6,
         prompt_bytes=_prompt_bytes(product),
         floor=uvloop.run(measure_floor(product, guests=conversations, turns=turns)),
     )

@@ -1,4 +1,4 @@
-"""The whole product for a measurement: its own PostgreSQL and Redis, web, two workers, and the model it asks."""
+"""Starts the whole product for a measurement: PostgreSQL and Redis of its own, web, two workers, and the model that they ask."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.cpu import cpu_seconds
-from bench.memory import Memory, memory_of
+from bench.processes import cpu_seconds, memory_bytes
 from config.runner import programs
 from config.runner.embedded import EmbeddedServices
 from config.runner.forking import CAN_FORK, ask
@@ -27,7 +26,7 @@ from config.runner.program import Program
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
 
-# The same answers each time, of the sizes of the measured prototype: a reply of 40 words and three structured answers.
+# The same answers each time: a reply of 40 words and three structured answers.
 REPLY = " ".join(["word"] * 39) + " end."
 ANSWERS: dict[str, dict[str, Any]] = {
     "reply": {"text": REPLY},
@@ -63,10 +62,10 @@ class Product:
         named = self.pids.values()
         return {name: cpu_seconds(pid, without=named) for name, pid in self.pids.items()}
 
-    def memory(self) -> dict[str, Memory]:
+    def memory_bytes(self) -> dict[str, int]:
         """Memory by process; the processes of PostgreSQL are one."""
         named = self.pids.values()
-        return {name: memory_of(pid, without=named) for name, pid in self.pids.items()}
+        return {name: memory_bytes(pid, without=named) for name, pid in self.pids.items()}
 
     def call(self, path: str, body: dict[str, Any] | None = None, *, base_url: str = "") -> dict[str, Any]:
         """Ask the API: GET, or POST with a body. `base_url` names another web process than the first."""
