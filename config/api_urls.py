@@ -9,14 +9,14 @@ from jobs import api as jobs
 from projects.agents import attributes_api
 from projects.knowledge import api as knowledge
 from tools import api as tools
-from tools.checking import api as checking
-from tools.custom import api as custom
+from tools.engine.custom import api as custom
+from tools.engine.validation import api as checking
 from tools.evaluation import api as evaluation
-from tools.orders import api as orders
+from tools.services.orders import api as orders
 
 urlpatterns = [
     path("", include("conversations.api.urls")),
-    path("", include("tools.book.api_urls")),
+    path("", include("tools.services.bookings.api_urls")),
     path("", include("todos.api.urls")),
     path("attributes", attributes_api.Attributes.as_view()),
     path("attributes/<str:key>", attributes_api.AttributeDetail.as_view()),

@@ -13,10 +13,10 @@ from projects.common.signals import member_changed
 from todos.executor.conversation import reach_conversations_by
 from todos.signals import effect_changed, todo_changed
 from todos.sources.customers import find_customers_by
-from tools.contacts import read_contacts_by
-from tools.desk.callers import flag_callers_by
-from tools.orders.shopper import read_shoppers_by
-from tools.signals import promise_answered
+from tools.engine.contacts import read_contacts_by
+from tools.engine.signals import promise_answered
+from tools.services.orders.shopper import read_shoppers_by
+from tools.services.support.callers import flag_callers_by
 
 
 def register() -> None:

@@ -38,9 +38,9 @@ from tenancy.scope import tenant_tx  # noqa: E402
 from tests.authorities import share_authorities  # noqa: E402
 from tests.book.guest import guest  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
-from tools.builtin import builtin_tools  # noqa: E402
-from tools.catalogue import words_of  # noqa: E402
-from tools.skills.detect import Verdicts  # noqa: E402
+from tools.engine.catalogue import words_of  # noqa: E402
+from tools.engine.registry import builtin_tools  # noqa: E402
+from tools.engine.skills.detect import Verdicts  # noqa: E402
 
 WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
 

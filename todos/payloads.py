@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypedDict
 from projects.common.presenters import Id, Stamp, Url
 from projects.models import Role
 from todos.models import SecondApprover, TodoSource, TodoStatus
-from tools.payloads import EffectPayload
+from tools.engine.payloads import EffectPayload
 
 Arguments = Annotated[dict[str, Any], "As the tool's parameters have them."]
 

@@ -18,11 +18,11 @@ from projects.api.typed_responses import Answer, Page
 from projects.common.api_error import ApiError
 from projects.models.agent_config import ChannelName
 from projects.models.key import Scope
-from tools.catalogue import compile_tools
+from tools.engine.catalogue import compile_tools
+from tools.engine.payloads import EffectDetailPayload, EffectPayload, PromisePayload, ToolPayload
+from tools.engine.presenters import effect_detail, effect_payload, promise_payload, tool_payload
+from tools.engine.promise_answers import ANSWERS
 from tools.models import Effect, EffectState, Promise, PromiseState
-from tools.payloads import EffectDetailPayload, EffectPayload, PromisePayload, ToolPayload
-from tools.presenters import effect_detail, effect_payload, promise_payload, tool_payload
-from tools.promise_answers import ANSWERS
 
 CHANNELS: tuple[str, ...] = get_args(ChannelName)
 

@@ -19,8 +19,8 @@ from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
-from tools.desk.escalations import open_request
 from tools.models import EscalationState
+from tools.services.support.escalations import open_request
 
 MOST_RESULTS = 10
 

@@ -25,8 +25,8 @@ from projects.models import Member, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS, Entry
 from tenancy.scope import tenant_tx
-from tools.desk.tickets import change_ticket, find_assignee
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
+from tools.services.support.tickets import change_ticket, find_assignee
 
 PAGE = 50
 UNNAMED = "Unnamed customer"

@@ -37,12 +37,12 @@ from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.calendar.connecting import calendar_connected
-from tools.calendar.entries import refused
-from tools.calendar.looking import KIND as CALENDAR
-from tools.integrations.outbox import NAME as OUTBOX
-from tools.integrations.trial import Trial, try_source
 from tools.models import Effect
+from tools.services.calendar.availability import KIND as CALENDAR
+from tools.services.calendar.connecting import calendar_connected
+from tools.services.calendar.event_sync import refused
+from tools.services.messaging.outbox import NAME as OUTBOX
+from tools.services.messaging.send_test import Trial, try_source
 
 TAB = "integrations"
 SHOWN = 5

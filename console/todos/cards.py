@@ -31,8 +31,8 @@ from todos.content.plans import names_addressee
 from todos.content.snapshot import recipients_of, tools_of
 from todos.models import Approval, Todo, TodoEvent, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
-from tools.catalogue import CompiledTool
-from tools.execution.handler import Contact
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.handler import Contact
 
 LONGEST_TITLE = 110
 NOBODY = "Nobody to write to yet"

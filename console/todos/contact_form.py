@@ -17,7 +17,7 @@ from projects.common.api_error import ApiError
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
 from todos.content.deliverability import needs_contact
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 
 CONTACT = "contact."
 # By the kind of letter: the customer's field that it goes to, and what that is called.

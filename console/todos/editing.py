@@ -38,7 +38,7 @@ from todos.content.plans import LONGEST_DESCRIPTION, tool_problem
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import Changed, edit_todo, get_todo, make_todo
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 
 # Customers to choose from, the newest first.
 MOST_CUSTOMERS = 100

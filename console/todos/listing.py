@@ -22,9 +22,9 @@ from todos.approvals.validity import may_approve, unsent_of, why_not_runnable
 from todos.content.deliverability import Refusal
 from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from tools.catalogue import CompiledTool
-from tools.execution.handler import Contact
-from tools.integrations.sms import TextRules
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.handler import Contact
+from tools.services.messaging.sms import TextRules
 
 PAGE = 50
 LIST = "list"

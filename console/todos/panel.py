@@ -31,8 +31,8 @@ from todos.content.lifecycle import AGENT
 from todos.content.requested_recipients import wanted_recipients
 from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
-from tools.catalogue import CompiledTool
-from tools.ledger import OPEN
+from tools.engine.catalogue import CompiledTool
+from tools.engine.ledger import OPEN
 from tools.models import Effect, EffectState
 
 S = TodoStatus

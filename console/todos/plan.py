@@ -13,7 +13,7 @@ from console.todos.labels import LETTERS
 from projects.common import differences
 from projects.common.differences import Change, label_of
 from todos.content.plans import names_addressee
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 
 Content = Mapping[str, Any]
 # The keys under which a tool's arguments may hold whom it writes to.

@@ -18,7 +18,7 @@ from console.todos.plan import plain
 from projects.common.differences import label_of
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 from tools.models import EffectState
 
 LONGEST_RESULT = 2_000

@@ -33,7 +33,7 @@ from todos.content.plans import tool_problem
 from todos.content.snapshot import compiled_tools
 from todos.content.types import remove_type, save_type, types_of
 from todos.models import Approval, SecondApprover, StandingRule, TodoType
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 
 TAB = "todos"
 APPROVERS = ((Role.OPERATOR, "Operators and above"), (Role.ADMIN, "Admins and owners"), (Role.OWNER, "Owners only"))

@@ -15,12 +15,12 @@ from projects.models import Project
 from projects.models.attribute import AttributeType
 from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting
 from projects.records.attributes import ENUMS, Resolved, is_on, resolve_attributes
-from tools.builtin import builtin_tools
-from tools.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
-from tools.definition import Moment
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
+from tools.engine.definition import Moment
+from tools.engine.platform import stored_definitions
+from tools.engine.registry import builtin_tools
 from tools.models import Effect, EffectState
-from tools.platform import stored_definitions
-from tools.state import read_state
 
 CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("portal", "Portal"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
 MOMENTS = {

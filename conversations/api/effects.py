@@ -19,9 +19,9 @@ from projects.api.views import JsonAlways
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_effect
-from tools.execution.callback import LENGTH, digest_of
-from tools.payloads import EffectPayload
-from tools.presenters import effect_payload
+from tools.engine.execution.callback import LENGTH, digest_of
+from tools.engine.payloads import EffectPayload
+from tools.engine.presenters import effect_payload
 
 RESULT = {
     "type": "object",

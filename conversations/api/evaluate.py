@@ -20,10 +20,10 @@ from projects.common.api_error import ApiError
 from projects.common.request_id import request_id_of
 from projects.models.key import Scope
 from tenancy.threads import in_db
-from tools.definition import ActionType
-from tools.payloads import VerdictPayload
-from tools.preview import Preview
-from tools.trial import read_drafts
+from tools.engine.definition import ActionType
+from tools.engine.payloads import VerdictPayload
+from tools.engine.preview import Preview
+from tools.engine.try_tools import read_drafts
 
 LONGEST_ANSWER = 8_000
 

@@ -9,7 +9,7 @@ from conversations.api.serializers import OWN
 from projects.common.api_error import ApiError
 from projects.common.phones import NoPhone, read_phone
 from projects.models import Project
-from tools.book.search import config_of
+from tools.services.bookings.search import config_of
 
 
 def known_fields(project: Project, data: Mapping[str, Any], *, path: str = "") -> dict[str, str]:

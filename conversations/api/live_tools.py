@@ -26,9 +26,9 @@ from projects.api.serializers import StrictSerializer, TextField
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tenancy.threads import in_db
-from tools.calling.contexts import ContextRefused, read_context
-from tools.calling.offer import Offer, collect_agent_tools
-from tools.calling.reading import LONGEST_ARGUMENTS
+from tools.engine.function_calling.contexts import ContextRefused, read_context
+from tools.engine.function_calling.offer import Offer, collect_agent_tools
+from tools.engine.function_calling.parse_call import LONGEST_ARGUMENTS
 
 LONGEST_HEARD = 2_000
 SHAPES = {"openai": lambda offer: offer.functions, "gemini": lambda offer: offer.declarations}

@@ -31,7 +31,7 @@ from projects.api.serializers import StrictSerializer
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
 from tenancy.threads import in_db
-from tools.trial import read_drafts
+from tools.engine.try_tools import read_drafts
 
 LINES = "application/x-ndjson"
 UNCACHED = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}

@@ -21,8 +21,8 @@ from projects.api.typed_responses import Answer, Created, Page
 from projects.common.api_error import ApiError
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
-from tools.desk.tickets import LONGEST_BODY, LONGEST_SUBJECT, change_ticket, find_assignee, open_ticket
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
+from tools.services.support.tickets import LONGEST_BODY, LONGEST_SUBJECT, change_ticket, find_assignee, open_ticket
 
 
 class TicketInput(StrictSerializer):

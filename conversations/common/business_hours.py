@@ -7,7 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from projects.models.agent_config import AgentConfig
-from tools.book.opening import Opening
+from tools.services.bookings.opening import Opening
 
 
 @dataclass(frozen=True)

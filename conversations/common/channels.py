@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from conversations.models import Channel
 from projects.models.agent_config import AgentConfig, ChannelKind, NewerMessage
-from tools.state import normalise_channel
+from tools.engine.business_state import normalise_channel
 
 
 class Markup(StrEnum):

@@ -12,7 +12,7 @@ from conversations.models.persona import Strength
 from projects.common.api_error import ApiError
 from projects.models import Project
 from tenancy.prepared_queries import CompiledValues
-from tools.execution.handler import Contact
+from tools.engine.execution.handler import Contact
 
 FIELDS = ("name", "phone", "email", "language")
 

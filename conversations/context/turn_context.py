@@ -24,7 +24,7 @@ from projects.models import Project
 from projects.models.agent_config import AgentConfig, Skill
 from tenancy.prepared_queries import Compiled
 from todos.models import Todo, TodoStatus
-from tools.ledger import needs_approval
+from tools.engine.ledger import needs_approval
 from tools.models import Effect, EffectState
 
 # What the agent may say of an effect: only what is done is told as done (E5).

@@ -20,9 +20,9 @@ from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
 from todos.models import Todo
-from tools.execution.after_actions import end_after_action, next_after_action
+from tools.engine.execution.after_actions import end_after_action, next_after_action
+from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
 from tools.models import AfterAction, AfterActionState, Effect
-from tools.skills.arguments import SKILL, KnownFact, Surroundings
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from jobs.enqueue import JobRequest, enqueue, supersede
 from projects.common.api_error import ApiError
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import tenant_tx
-from tools.checking.options import LONGEST_MESSAGE
+from tools.engine.validation.options import LONGEST_MESSAGE
 
 logger = logging.getLogger(__name__)
 

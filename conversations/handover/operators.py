@@ -23,8 +23,8 @@ from projects.models import Member, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
 from tenancy.scope import tenant_tx
-from tools.desk import escalations, tickets
-from tools.desk.notices import tell_operators_again
+from tools.services.support import escalations, tickets
+from tools.services.support.notices import tell_operators_again
 
 A_COLLEAGUE = "A colleague"
 TAKEN_OVER = "A colleague took the conversation over."

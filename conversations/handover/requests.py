@@ -19,9 +19,9 @@ from projects.common.api_error import ApiError
 from projects.common.phones import NoPhone, read_phone
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
-from tools.desk.escalations import make_request
-from tools.desk.notices import tell_operators
 from tools.models import Escalation, EscalationState
+from tools.services.support.escalations import make_request
+from tools.services.support.notices import tell_operators
 
 LONGEST: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
 ANSWERED = "This request was answered already. Write what you need, and a person can be asked again."

@@ -19,7 +19,7 @@ from tenancy.scope import tenant_tx
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoType
 from todos.services import make_todo
-from tools.builtin import builtin_tools
+from tools.engine.registry import builtin_tools
 from tools.models import EffectState, Promise, PromiseState
 
 logger = logging.getLogger(__name__)

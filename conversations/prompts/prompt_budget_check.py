@@ -18,8 +18,8 @@ from projects.agents.model_choice import operator_endpoint
 from projects.agents.prompt_size import Weight
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
-from tools.calling.offer import Offer, read_offers
-from tools.definition import Moment
+from tools.engine.definition import Moment
+from tools.engine.function_calling.offer import Offer, read_offers
 
 # The parts that a business writes itself, as they are when it writes nothing.
 NOTHING: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}

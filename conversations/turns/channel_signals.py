@@ -15,8 +15,8 @@ from conversations.models.event import EventType
 from conversations.turns.conversation_end import queue_extraction
 from jobs.enqueue import supersede
 from projects.common.api_error import Conflict
-from tools.execution.outcome import Signal
-from tools.ledger import OPEN
+from tools.engine.execution.outcome import Signal
+from tools.engine.ledger import OPEN
 from tools.models import Effect
 
 # The kind of a tool that puts a call through.

@@ -23,10 +23,10 @@ from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.execution.outcome import Signal
+from tools.engine.execution.outcome import Signal
+from tools.engine.skills.arguments import SKILL, Surroundings, generate_object_by_schema
+from tools.engine.skills.exchange import TranscriptLine
 from tools.models import Effect
-from tools.skills.arguments import SKILL, Surroundings, generate_object_by_schema
-from tools.skills.exchange import TranscriptLine
 
 SIGNALS: Mapping[str, Signal] = {"transferred": Signal.TRANSFER, "ended": Signal.END}
 CALLED, ANSWERED = "live_tool_call", "live_tool_result"

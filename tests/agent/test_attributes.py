@@ -23,9 +23,9 @@ from projects.records.attributes import (
 from tests.agent.conftest import Settings
 from tests.between import meanwhile
 from tests.conftest import Tenant
-from tools.builtin import builtin_tools
-from tools.catalogue import is_called
-from tools.state import read_state
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import is_called
+from tools.engine.registry import builtin_tools
 
 SMS = f"{SETTING}sms_send_information_enabled"
 

@@ -9,7 +9,7 @@ from projects.agents.services import latest_agent_version, save_agent
 from projects.agents.templates_catalogue import NAMES, Locale, starters
 from tests.agent.conftest import Settings
 from tests.tools.examples import event
-from tools.custom import service
+from tools.engine.custom import service
 
 OWN = "tell_colleagues_tool"
 GONE = f"{OWN} doesn’t exist any more: choose another tool, or leave it out here."

@@ -23,7 +23,7 @@ from tests.browser.shop import Shop, open_shop
 from tests.orders.conftest import connect_shop
 from tests.orders.woocommerce_server import ANNA, WooCommerceServer, order
 from tests.widget.conftest import Placed, place_widget
-from tools.orders.lookup import Status
+from tools.services.orders.lookup import Status
 
 pytestmark = pytest.mark.browser
 

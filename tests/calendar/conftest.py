@@ -21,9 +21,9 @@ from tests.book.conftest import Desk, business, desk, stranger, tenant
 from tests.calendar.radicale import PASSWORD, USER, Calendar, Radicale, radicale
 from tests.calendar.scripted import ScriptedCalendar
 from tests.conftest import Tenant
-from tools.book.opening import Opening
-from tools.book.search import config_of
 from tools.models import Booking, Effect
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.search import config_of
 
 __all__ = ["business", "desk", "stranger", "tenant"]
 

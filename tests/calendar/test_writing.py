@@ -19,11 +19,11 @@ from tests.book.conftest import NOW, Desk, rome
 from tests.calendar.conftest import connect, forget, open_day, told_of, write
 from tests.calendar.radicale import Calendar, Radicale
 from tests.calendar.scripted import ScriptedCalendar
-from tools.book.services import Guest, cancel, move
-from tools.calendar import lane as calendar_lane
-from tools.calendar.connecting import calendar_connected
-from tools.calendar.event import event_name, event_uid
 from tools.models import Booking, Effect, EffectState, Resource
+from tools.services.bookings.services import Guest, cancel, move
+from tools.services.calendar import lane as calendar_lane
+from tools.services.calendar.connecting import calendar_connected
+from tools.services.calendar.event import event_name, event_uid
 
 EVENING = rome(27, "19:00")
 

@@ -19,11 +19,11 @@ from tests.sources.test_requires_approval import approve
 from todos.content.lifecycle import Actor
 from todos.models import Todo
 from todos.services import reject_todo
-from tools.calling import attempt
-from tools.calling.offer import read_offer
-from tools.calling.results import UNKNOWN
-from tools.custom import service
-from tools.definition import Moment
+from tools.engine.custom import service
+from tools.engine.definition import Moment
+from tools.engine.function_calling import attempt
+from tools.engine.function_calling.offer import read_offer
+from tools.engine.function_calling.results import UNKNOWN
 from tools.models import AfterAction, Effect, EffectOrigin, EffectState
 
 STOCK = "ask_stock_tool"

@@ -35,7 +35,7 @@ from tests.calls.turns import Turns
 from tests.conversations.threads import in_thread
 from tests.desk.conftest import offer
 from tests.desk.test_requests import ask
-from tools.execution.outcome import Signal
+from tools.engine.execution.outcome import Signal
 from tools.models import Escalation, EscalationState
 
 JSON = {"content_type": "application/json"}

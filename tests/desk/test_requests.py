@@ -25,9 +25,9 @@ from tests.desk.conftest import offer
 from tests.people.conftest import Mailbox, mailbox
 from tests.processes import Zygote
 from tests.sources.test_crashes import go_on, kill
-from tools.desk import notices
-from tools.desk.escalations import resolve_request
 from tools.models import Escalation, EscalationState, OperatorNotice
+from tools.services.support import notices
+from tools.services.support.escalations import resolve_request
 
 __all__ = ["mailbox"]
 

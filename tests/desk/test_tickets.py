@@ -16,8 +16,8 @@ from tests.between import is_anybody_waiting
 from tests.conftest import Tenant
 from tests.conversations.threads import in_thread, until_waiting
 from tests.processes import until
-from tools.desk.tickets import change_ticket, find_assignee, open_ticket
 from tools.models import Effect, Ticket, TicketChange
+from tools.services.support.tickets import change_ticket, find_assignee, open_ticket
 
 JSON = {"content_type": "application/json"}
 TICKETS = "/api/v1/tickets"

@@ -20,8 +20,8 @@ from projects.records.attributes import set_attribute
 from tests.effects.conftest import PHONE, Bench, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel
-from tools.custom.service import remove, save
-from tools.ledger import TRIED_WITHIN
+from tools.engine.custom.service import remove, save
+from tools.engine.ledger import TRIED_WITHIN
 from tools.models import AfterAction, Effect, EffectState
 
 BODY = {

@@ -15,9 +15,9 @@ from tests.calls.conftest import turns  # noqa: F401 - a fixture
 from tests.calls.turns import Turns
 from tests.conftest import Tenant, make_tenant
 from tests.knowledge.conftest import Write
-from tools.calling.offer import offer_at
-from tools.definition import Moment
-from tools.state import BusinessState
+from tools.engine.business_state import BusinessState
+from tools.engine.definition import Moment
+from tools.engine.function_calling.offer import offer_at
 
 HELP_CENTER = VERTICALS["help_center"].capabilities
 

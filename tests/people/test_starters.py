@@ -9,9 +9,9 @@ from projects.models import User
 from projects.models.agent_config import AgentConfig
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
-from tools.builtin import builtin_tools
-from tools.catalogue import why_not
-from tools.state import read_state
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import why_not
+from tools.engine.registry import builtin_tools
 
 by_name = pytest.mark.parametrize("name", NAMES)
 HERE = Locale(timezone="Europe/Rome", region="IT")

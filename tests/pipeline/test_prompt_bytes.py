@@ -19,9 +19,9 @@ from tests.offline_model.prompts import Line, think
 from tests.pipeline.conftest import job_of, scene_of
 from tests.processes import ScriptedModel
 from tests.waiting.conftest import answer, answered
-from tools.analysis.exchange import detect_side_by_side, group_tools
-from tools.catalogue import at_moment, compile_tools
-from tools.definition import Moment
+from tools.engine.analysis.exchange import detect_side_by_side, group_tools
+from tools.engine.catalogue import at_moment, compile_tools
+from tools.engine.definition import Moment
 
 KNOWN = {
     "name": "Giulia Ferri",

@@ -14,7 +14,7 @@ from tests.integrations.twilio_server import TwilioServer
 from tests.portal.test_portal import LINK
 from tests.processes import Zygote
 from tools.models import Effect
-from tools.portal_links import read_token
+from tools.services.verification.portal_links import read_token
 
 pytestmark = pytest.mark.short_leases
 

@@ -21,8 +21,8 @@ from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.processes import ScriptedModel
-from tools.catalogue import compile_tools
-from tools.custom.service import save
+from tools.engine.catalogue import compile_tools
+from tools.engine.custom.service import save
 from tools.models import Effect, Promise
 
 __all__ = ["begin", "talk", "worker"]

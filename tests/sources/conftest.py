@@ -11,7 +11,7 @@ from jobs.models import Job
 from tests.promises.conftest import PROMISE, SMS, Desk, begin, desk, talk, worker
 from todos.content.lifecycle import Actor
 from todos.models import Todo, TodoType
-from tools.execution.outcome import Signal
+from tools.engine.execution.outcome import Signal
 
 __all__ = ["PROMISE", "SMS", "Desk", "begin", "desk", "talk", "worker"]
 

@@ -14,9 +14,9 @@ from tests.sources.test_requires_approval import CREW, approve, arranged, webhoo
 from todos.content.lifecycle import move
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import edit_todo, make_todo
-from tools.contacts import contact_of
-from tools.integrations.sms import COUNTRIES
+from tools.engine.contacts import contact_of
 from tools.models import PromiseState
+from tools.services.messaging.sms import COUNTRIES
 
 __all__ = ["target"]
 

@@ -15,10 +15,10 @@ from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus
 from todos.services import approve_todo, cancel_todo, expire_todo, reject_todo
-from tools.catalogue import approval_setting, compile_tools
-from tools.checking.problem import DefinitionRefused
+from tools.engine.catalogue import approval_setting, compile_tools
+from tools.engine.promises import UNSERVED_WITHIN
+from tools.engine.validation.problem import DefinitionRefused
 from tools.models import Effect, EffectState, PromiseState
-from tools.promises import UNSERVED_WITHIN
 
 CREW = "notify_crew_tool"
 BODY = {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}

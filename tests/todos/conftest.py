@@ -20,7 +20,7 @@ from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of, read_ground
 from todos.content.versions import read_whole, standing_approval
 from todos.models import Approval, Todo, TodoSource, TodoType
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 
 REFUND = "refund_tool"
 CUSTOMER = {"name": "Ada Lovelace", "phone": "+393331234567", "email": "ada@example.com"}

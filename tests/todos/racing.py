@@ -31,7 +31,7 @@ from todos import services
 from todos.approvals import manual_completion
 from todos.content.lifecycle import Actor
 from todos.models import Approval, Todo, TodoStatus
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 
 SEEN, SWAPPED = 82, 820
 # The first so many races are of approvers alone, so that some money is paid in any case.

@@ -19,7 +19,7 @@ from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
 from todos.models import Todo, TodoEvent, TodoSource, TodoStatus
 from todos.services import make_todo
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 
 TODOS = "/api/v1/todos"
 TYPES = "/api/v1/todo-types"

@@ -34,8 +34,8 @@ from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
 from todos.models import Approval, Todo, TodoType
 from todos.services import Changed
-from tools.custom import service as custom_tools
-from tools.integrations.sms import COUNTRIES
+from tools.engine.custom import service as custom_tools
+from tools.services.messaging.sms import COUNTRIES
 
 AN_HOUR_AGO = Now() - timedelta(hours=1)
 

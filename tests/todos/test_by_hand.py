@@ -32,7 +32,7 @@ from todos.content.lifecycle import Actor
 from todos.executor.finish import give_up_run
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import Changed
-from tools.catalogue import CUSTOM
+from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 S = TodoStatus

@@ -25,7 +25,7 @@ from todos.expiry import expire_overdue_todos
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import Changed
 from todos.signals import todo_changed
-from tools.catalogue import CUSTOM
+from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState
 
 S = TodoStatus

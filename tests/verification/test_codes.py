@@ -26,11 +26,11 @@ from tests.calls.turns import Turns
 from tests.integrations.mail_server import MailServer
 from tests.integrations.twilio_server import TwilioServer
 from tests.verification.conftest import EMAIL, PHONE, VERIFIED, another, call, codes, proofs, sent_codes
-from tools.catalogue import compile_tools
-from tools.integrations.sms import COUNTRIES
+from tools.engine.catalogue import compile_tools
 from tools.models import Resource, VerificationCode
-from tools.verification import codes as codes_module
-from tools.verification.codes import Compared, Holder, TooManyCodes, Verdict, compare_code, issue_code
+from tools.services.messaging.sms import COUNTRIES
+from tools.services.verification import codes as codes_module
+from tools.services.verification.codes import Compared, Holder, TooManyCodes, Verdict, compare_code, issue_code
 
 Anna = Callable[..., Turns]
 SEND, CHECK = "send_verification_code", "check_verification_code"

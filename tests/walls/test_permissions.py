@@ -44,13 +44,13 @@ from tests.walls.doors import (
 )
 from tests.walls.rows import tenant_models
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus, TodoType
-from tools.book.opening import Opening
-from tools.book.search import config_of
-from tools.book.services import Guest, book
-from tools.book.wishes import Wish
-from tools.custom import service
-from tools.desk.tickets import open_ticket
+from tools.engine.custom import service
 from tools.models import Booking, BookingState, Effect, EffectState, KeptCase, Promise, PromiseState, Resource
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.search import config_of
+from tools.services.bookings.services import Guest, book
+from tools.services.support.tickets import open_ticket
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 KEY = "greeting_of_canary"

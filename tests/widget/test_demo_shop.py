@@ -30,8 +30,8 @@ from projects.models.agent_errors import SettingsRefused
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 from tests.conftest import Tenant
-from tools.orders.lookup import Wanted, fetch_orders, shop_over
-from tools.orders.shop import ShopFailed
+from tools.services.orders.lookup import Wanted, fetch_orders, shop_over
+from tools.services.orders.shop import ShopFailed
 
 ORDERS = "/demo/shop/wp-json/wc/v3/orders"
 

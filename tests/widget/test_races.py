@@ -15,7 +15,7 @@ from conversations.models import Conversation, ConversationStatus, Message, Pers
 from conversations.turns.services import start_conversation
 from tests.conftest import Tenant
 from tests.widget.conftest import Placed, Visitor
-from tools.portal_links import PortalPlace, make_token
+from tools.services.verification.portal_links import PortalPlace, make_token
 
 MANY = 50
 # As many as a web process serves at the same moment; each has a connection of its own.

@@ -23,8 +23,8 @@ from todos.payloads import (
     TodoTypePayload,
     UnsentPayload,
 )
+from tools.engine.presenters import effect_payload
 from tools.models import Effect
-from tools.presenters import effect_payload
 
 
 def type_payload(kind: TodoType) -> TodoTypePayload:

@@ -24,9 +24,9 @@ from todos.content.snapshot import content_of
 from todos.content.versions import demand_seen, end_approvals, locked
 from todos.models import Todo, TodoStatus
 from todos.signals import effect_changed
-from tools import ledger
+from tools.engine import ledger
+from tools.engine.promises import close_promise, settle_promises
 from tools.models import Effect, EffectState, Promise, PromiseState
-from tools.promises import close_promise, settle_promises
 
 S = TodoStatus
 TAKEABLE = (S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION)

@@ -12,10 +12,10 @@ from todos.content.plans import tool_problem
 from todos.content.snapshot import Ground, compiled_tools, content_of, hash_of, tools_of
 from todos.content.versions import time_of
 from todos.models import Approval, Todo, TodoStatus
-from tools.catalogue import CompiledTool
-from tools.execution.handler import Contact
-from tools.integrations.sms import TextRules
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.handler import Contact
 from tools.models import EffectState
+from tools.services.messaging.sms import TextRules
 
 __all__ = ["Void", "check", "may_approve", "needs_second", "unsent_of", "why_not_runnable"]
 

@@ -10,10 +10,10 @@ from uuid import UUID
 from todos.content.plans import names_addressee
 from todos.content.snapshot import recipients_of
 from todos.models import Todo
-from tools.catalogue import CompiledTool
-from tools.contacts import contact_of
-from tools.execution.caps import LETTERS, recipient_of
-from tools.execution.handler import Contact
+from tools.engine.catalogue import CompiledTool
+from tools.engine.contacts import contact_of
+from tools.engine.execution.handler import Contact
+from tools.engine.execution.limits import LETTERS, recipient_of
 
 
 class Lack(StrEnum):

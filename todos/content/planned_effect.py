@@ -7,7 +7,7 @@ from uuid import UUID
 
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
-from tools import ledger
+from tools.engine import ledger
 from tools.models import Effect, EffectState
 
 # Why its arguments stay what they are, by the effect's state.

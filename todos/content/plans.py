@@ -17,9 +17,9 @@ from projects.common.api_error import ApiError
 from projects.models import Project
 from todos.content.snapshot import compiled_tools
 from todos.models import TodoType
-from tools.catalogue import SWITCHED_OFF, CompiledTool
-from tools.definition import Moment
-from tools.execution.schemas import MalformedTool, handler_of, wanted_arguments
+from tools.engine.catalogue import SWITCHED_OFF, CompiledTool
+from tools.engine.definition import Moment
+from tools.engine.execution.schemas import MalformedTool, handler_of, wanted_arguments
 
 LONGEST_DESCRIPTION = 8_000
 LARGEST_ARGUMENTS = 50_000

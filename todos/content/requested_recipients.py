@@ -9,8 +9,8 @@ from django.core.validators import validate_email
 
 from todos.content.snapshot import recipients_of
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
-from tools.catalogue import CompiledTool
-from tools.execution.schemas import handler_of
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.schemas import handler_of
 
 
 def wanted_recipients(todo: Todo, *, tools: Mapping[str, CompiledTool]) -> list[str]:

@@ -12,9 +12,9 @@ from uuid import UUID
 from projects.models import Project
 from todos.models import Todo
 from todos.payloads import ContentPayload
-from tools.catalogue import CompiledTool, compile_tools
-from tools.contacts import contact_of
-from tools.execution.handler import Contact
+from tools.engine.catalogue import CompiledTool, compile_tools
+from tools.engine.contacts import contact_of
+from tools.engine.execution.handler import Contact
 from tools.models import Effect
 
 # Tasks run outside of any channel; a tool that only a channel can obey is never one of theirs.

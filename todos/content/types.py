@@ -17,7 +17,7 @@ from projects.models import Project, Role
 from todos.content.plans import checked_recipients
 from todos.content.snapshot import compiled_tools
 from todos.models import SecondApprover, TodoType
-from tools.definition import Moment
+from tools.engine.definition import Moment
 
 MOST_TYPES = 50
 LONGEST_NAME = 80

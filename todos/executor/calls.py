@@ -21,15 +21,15 @@ from todos.executor.repeats import repeated_by
 from todos.executor.run_context import Work, occasion_of, todo_tx
 from todos.executor.stop import give_back
 from todos.models import Approval, Todo, TodoCall, TodoStatus
-from tools import ledger
-from tools.calling.attempt import BROKE_OFF
-from tools.definition import ActionType, Delivery
-from tools.execution.callback import callback_token, digest_of
-from tools.execution.caps import cap_of
-from tools.execution.ending import DIED, MOST_ATTEMPTS
-from tools.execution.handler import Occasion
-from tools.execution.outcome import Outcome
-from tools.execution.run import carry_out, definition_of
+from tools.engine import ledger
+from tools.engine.definition import ActionType, Delivery
+from tools.engine.execution.callback import callback_token, digest_of
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.limits import cap_of
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.run import carry_out, definition_of
+from tools.engine.function_calling.attempt import BROKE_OFF
 from tools.models import Effect, EffectState
 
 log = logging.getLogger(__name__)

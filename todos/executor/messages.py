@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from todos.executor.run_context import Taken
-from tools.calling.messages import said_and_called
+from tools.engine.function_calling.messages import said_and_called
 
 
 def as_messages(steps: Sequence[Taken]) -> list[dict[str, Any]]:

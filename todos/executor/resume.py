@@ -15,8 +15,8 @@ from todos.executor.results import reopen_call
 from todos.executor.run_context import lock_todo, read_work
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.signals import todo_changed
-from tools import ledger
-from tools.execution.outcome import Outcome
+from tools.engine import ledger
+from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 
 COLLEAGUE = "a colleague"

@@ -26,9 +26,9 @@ from todos.executor.conversation import hold, lock
 from todos.executor.prompt import SKILL
 from todos.models import Approval, Todo, TodoCall, TodoStep
 from todos.models.step import MOST_STEPS
-from tools.catalogue import CompiledTool
-from tools.definition import Moment
-from tools.execution.handler import Contact, Occasion
+from tools.engine.catalogue import CompiledTool
+from tools.engine.definition import Moment
+from tools.engine.execution.handler import Contact, Occasion
 from tools.models import Effect
 
 M = TypeVar("M", bound=Model)

@@ -10,14 +10,14 @@ from todos.executor.job_keys import queue_look, queue_retry
 from todos.executor.results import end_call
 from todos.models import Approval, Todo, TodoCall
 from todos.signals import effect_changed
-from tools import ledger
-from tools.definition import AfterActionType
-from tools.execution.after_actions import end_after_action, plan_after_actions
-from tools.execution.ending import Course, course_of, may_have_happened, next_attempt_at
-from tools.execution.outcome import Outcome
-from tools.execution.run import definition_of
+from tools.engine import ledger
+from tools.engine.definition import AfterActionType
+from tools.engine.execution.after_actions import end_after_action, plan_after_actions
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
+from tools.engine.execution.run import definition_of
+from tools.engine.promises import settle_promises
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
-from tools.promises import settle_promises
 
 STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
 NO_CONVERSATION = "The todo belongs to no conversation."

@@ -35,9 +35,9 @@ from todos.executor.prompt import ExecuteContext, build_request
 from todos.executor.run_context import Work, todo_tx
 from todos.models import Todo, TodoStatus, TodoStep
 from todos.services import put_back
-from tools.execution.repeats import STANDING
+from tools.engine.execution.repeats import STANDING
+from tools.engine.skills.arguments import KnownFact
 from tools.models import Effect
-from tools.skills.arguments import KnownFact
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from todos.executor import settle
 from todos.executor.results import put_result
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.services import expire_todo, put_back
-from tools import ledger
-from tools.execution.ending import DIED
+from tools.engine import ledger
+from tools.engine.execution.outcome_policy import DIED
 from tools.models import EffectState
 
 NO_CALLBACK = "It was taken on, and no result has come."

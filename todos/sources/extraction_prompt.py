@@ -11,8 +11,8 @@ from llm.requests import structured_request
 from llm.types import ChatRequest, ModelSpec
 from projects.models.agent_config import Skill
 from todos.models import TodoType
-from tools.skills.arguments import KnownFact
-from tools.skills.exchange import TranscriptLine
+from tools.engine.skills.arguments import KnownFact
+from tools.engine.skills.exchange import TranscriptLine
 
 SKILL: Skill = "extract"
 MAX_OUTPUT_TOKENS = 2000

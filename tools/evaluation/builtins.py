@@ -6,10 +6,10 @@ from functools import cache
 
 from projects.models.attribute import AttributeType
 from projects.records.attributes import ENUMS, Origin, Resolved
-from tools.catalogue import CompiledTool, at_moment, merge_tools
-from tools.definition import Moment
+from tools.engine.business_state import BusinessState, normalise_channel
+from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
+from tools.engine.definition import Moment
 from tools.evaluation.cases import Case
-from tools.state import BusinessState, normalise_channel
 
 SWITCHES = (
     "project_attributes_setting_booking_check_availability_enabled",

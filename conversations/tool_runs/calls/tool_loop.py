@@ -26,11 +26,11 @@ from llm.types import ChatRequest, Completion
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.calling.attempt import attempt_call
-from tools.calling.messages import room_for_each, said_and_called
-from tools.calling.offer import Offer
-from tools.execution.caps import wait_in_order
-from tools.execution.outcome import Outcome
+from tools.engine.execution.limits import wait_in_order
+from tools.engine.execution.outcome import Outcome
+from tools.engine.function_calling.attempt import attempt_call
+from tools.engine.function_calling.messages import room_for_each, said_and_called
+from tools.engine.function_calling.offer import Offer
 from tools.models import Effect
 
 MOST_HOPS = 3

@@ -19,10 +19,10 @@ from jobs.models import LIVE, Job
 from llm.types import ModelSpec
 from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
-from tools.execution.handler import Occasion
+from tools.engine.execution.handler import Occasion
+from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
+from tools.engine.skills.exchange import TranscriptLine
 from tools.models import Effect, EffectState
-from tools.skills.arguments import SKILL, KnownFact, Surroundings
-from tools.skills.exchange import TranscriptLine
 
 # What tools did in the conversation lately, as the skill is told it.
 MOST_EARLIER = 5

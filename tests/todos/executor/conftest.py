@@ -23,7 +23,7 @@ from tests.todos.conftest import Desk
 from todos.content.lifecycle import Actor
 from todos.models import Todo, TodoCall, TodoSource, TodoStep, TodoType
 from todos.services import make_todo
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 from tools.models import Effect
 
 WRITE = "Write to the caller that the lost scarf was found."

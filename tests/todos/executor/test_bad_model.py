@@ -19,8 +19,8 @@ from todos.executor import run, steps
 from todos.executor.calls import carry_out_calls
 from todos.models import Approval, Todo
 from todos.services import cancel_todo
-from tools.calling.reading import MOST_CALLS, call_id_of, storable
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
+from tools.engine.function_calling.parse_call import MOST_CALLS, call_id_of, storable
 from tools.models import Effect
 
 CALLER = "send_email_to_caller"

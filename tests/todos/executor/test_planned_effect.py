@@ -24,7 +24,7 @@ from todos.executor.calls import carry_out_calls
 from todos.models import Todo, TodoSource
 from todos.services import cancel_todo, put_back, review_again
 from tools.builtin.send_email_tool import TOOL
-from tools.ledger import effect_key
+from tools.engine.ledger import effect_key
 from tools.models import Effect
 
 OTHER = {**LETTER, "body": "Nobody has found your scarf."}

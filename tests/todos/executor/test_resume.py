@@ -22,11 +22,11 @@ from todos.content.lifecycle import Actor
 from todos.executor.job_keys import put_off
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
-from tools.book.resources import plant_resources
-from tools.calling.results import UNKNOWN
-from tools.execution.callback import callback_token
-from tools.execution.ending import MOST_ATTEMPTS
+from tools.engine.execution.callback import callback_token
+from tools.engine.execution.outcome_policy import MOST_ATTEMPTS
+from tools.engine.function_calling.results import UNKNOWN
 from tools.models import Effect
+from tools.services.bookings.resources import plant_resources
 
 CALLER = "send_email_to_caller"
 HELLO = {"body": {"what": "Hello"}}
