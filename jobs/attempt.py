@@ -10,8 +10,8 @@ from django.db import InterfaceError, OperationalError
 
 from jobs import claims
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp
+from jobs.failpoints import crash_point
 from jobs.fence import Zombie
 from jobs.lanes import Lane
 from jobs.services import fail_job

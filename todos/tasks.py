@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from jobs.hints import hint
+from jobs.wakeups import hint
 from todos.approvals.approve import LANE
 
 

@@ -32,7 +32,7 @@ from conversations.tool_runs.effects.outcome_events import (
 )
 from conversations.tool_runs.effects.preparing import prepare
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, prove
 from jobs.models import State
 from tenancy.threads import in_db

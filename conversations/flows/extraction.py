@@ -11,7 +11,7 @@ from conversations.live.event_log import job_log
 from conversations.models import Turn
 from conversations.turns.conversation_end import is_of_the_end
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import reading
 from jobs.models import State
 from llm.types import ChatRequest

@@ -14,8 +14,8 @@ from conversations.models import Conversation, PersonaField
 from conversations.promises.make_good import broken_promise, day_of, is_unsure, make_good
 from conversations.prompts.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
 from jobs.models import ModelCall, State
 from llm.errors import LlmError

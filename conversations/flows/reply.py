@@ -27,8 +27,8 @@ from conversations.turns.after_reply import queue_analysis, tell_replied
 from conversations.turns.channel_signals import obey_signal
 from conversations.turns.flags import no_reply
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp, WrongState
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx
 from jobs.model_client import model_client
 from jobs.models import State

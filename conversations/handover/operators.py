@@ -17,8 +17,8 @@ from conversations.models import Conversation, ConversationStatus, Message, Mess
 from conversations.turns.channel_signals import give_up_replies
 from conversations.turns.policy import policy_for
 from conversations.turns.services import queue_reply
-from jobs.crash import crash_point
 from jobs.errors import WrongState
+from jobs.failpoints import crash_point
 from projects.models import Member, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS

@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.http import Http404
 
-from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
+from jobs.failpoints import crash_point
 from projects.common.api_error import ApiError, Conflict
 from projects.models import ApiKey, Member
 from todos.approvals.permissions import Approver, demand, needs_second, person_may

@@ -9,7 +9,7 @@ from functools import partial
 from uuid import UUID
 
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from tenancy.prepared_queries import Compiled
 from tenancy.threads import in_db
 from todos.approvals import validity

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import WrongState
+from jobs.failpoints import crash_point
 from jobs.fence import prove
 from jobs.models import State
 from tenancy.threads import in_db

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from jobs.calls import call_rows
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp
+from jobs.failpoints import crash_point
 from jobs.fence import Zombie
 from jobs.model_client import model_client
 from jobs.models import Job, ModelCall

@@ -20,7 +20,7 @@ from conversations.tool_runs.calls.start import Begin, begin_call, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
 from conversations.tool_runs.effects.effect_context import Work, read_work
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import Zombie, reading
 from llm.types import ChatRequest, Completion
 from tenancy.prepared_queries import Compiled

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
 from projects.api.parsers import parse_value

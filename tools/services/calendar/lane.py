@@ -16,8 +16,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.enqueue import enqueue
+from jobs.failpoints import crash_point
 from jobs.fence import prove
 from jobs.lanes import Lane, Mode, Queue, register
 from jobs.models import State

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from llm.answer import Answer
+from llm.completion_builder import Answer
 from llm.errors import BadAnswer
 from llm.sse import DataLines
 
