@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -35,10 +35,10 @@ HEAD = (
     "first token beyond the model, p50 / p95 ms",
     "reply to last analysis beyond one call, p50 ms",
     "CPU ms per turn (floor)",
-    "PostgreSQL / Redis CPU ms",
     "web + workers MB",
     "prompt kB per turn",
 )
+PROCESSES = ("web", "replies", "work", "postgresql", "redis", "model")
 
 
 def main() -> None:
@@ -50,7 +50,8 @@ def main() -> None:
             for conversations, turns in LEVELS[: 2 if options.quick else None]
         ]
         figures = _single_figures(product, levels, ttft_ms=options.ttft_ms)
-    print(f"\n{table(levels)}\n")
+    print(f"\n{table(HEAD, map(_row, levels))}\n\nCPU ms per turn, by process:\n")
+    print(f"{table(('conversations', *PROCESSES), map(_cpu_row, levels))}\n")
     print(*(f"{name}: {figure:.1f}" for name, figure in figures.items()), sep="\n")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     if options.out:
@@ -96,10 +97,10 @@ def _single_figures(product: Product, levels: Sequence[Level], *, ttft_ms: float
     }
 
 
-def table(levels: Sequence[Level]) -> str:
-    """A Markdown table, one row per level."""
-    rows = [HEAD, tuple("---" for _ in HEAD), *(_row(level) for level in levels)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _row(level: Level) -> tuple[str, ...]:
@@ -109,10 +110,13 @@ def _row(level: Level) -> tuple[str, ...]:
         f"{level.first_token_p50_ms:.0f} / {level.first_token_p95_ms:.0f}",
         f"{level.analysed_p50_ms:.0f}",
         f"{level.cpu_ms:.1f} ({level.floor.cpu_ms:.1f})",
-        f"{level.postgresql_cpu_ms:.1f} / {level.redis_cpu_ms:.1f}",
         f"{level.memory_mb:.0f}",
         f"{level.prompt_bytes / 1000:.1f}",
     )
+
+
+def _cpu_row(level: Level) -> tuple[str, ...]:
+    return (str(level.conversations), *(f"{level.cpu_by_process[name]:.1f}" for name in PROCESSES))
 
 
 if __name__ == "__main__":

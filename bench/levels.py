@@ -23,7 +23,7 @@ APART_S = 0.56
 
 @dataclass(frozen=True)
 class Level:
-    """What one level measured. Times are milliseconds beyond the model's own; CPU is per turn; memory is PSS.
+    """One level's figures. Times are milliseconds beyond the model's own; CPU is milliseconds per turn; memory is PSS.
 
     `later_first_token_p95_ms` leaves out each conversation's first turn, beside which the others are still being opened.
     """
@@ -36,8 +36,7 @@ class Level:
     later_first_token_p95_ms: float
     analysed_p50_ms: float
     cpu_ms: float
-    postgresql_cpu_ms: float
-    redis_cpu_ms: float
+    cpu_by_process: dict[str, float]
     memory_mb: float
     prompt_bytes: int
     floor: Floor
@@ -70,8 +69,7 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
         later_first_token_p95_ms=_quantile([turn.first_token_ms for turn in times if turn.number > 1], 0.95) - ttft_ms,
         analysed_p50_ms=_quantile([_analysis_ms(turn) for turn in times], 0.5) - ttft_ms,
         cpu_ms=sum(spent.get(name, 0) for name in OURS),
-        postgresql_cpu_ms=spent["postgresql"],
-        redis_cpu_ms=spent["redis"],
+        cpu_by_process=spent,
         memory_mb=sum(memory[name] for name in OURS if name in memory) / 1e6,
         prompt_bytes=_prompt_bytes(product),
         floor=uvloop.run(measure_floor(product, guests=conversations, turns=turns)),
