@@ -1,7 +1,8 @@
 """Draws docs/images/architecture.svg from the imports of the code: `python -m bench.picture`.
 
-A layer is a top-level package, in the order that `tests/test_architecture.py` holds; its boxes are its sub-packages, with the number of
-their modules. An arrow says that the upper layer imports the lower one. Arrows that follow from others are left out.
+A layer is a top-level package; its boxes are its sub-packages, with the number of their modules. Layers stand from the bottom up, and
+boxes from left to right, in the order that `tests/test_architecture.py` holds. An arrow says that the upper layer imports the lower
+one. Arrows that follow from others are left out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.imports import ROOT, imported_by_module, modules, packages, rooms
-from tests.test_architecture import FLOORS
+from tests.test_architecture import FLOORS, ROOMS
 
 OUT = ROOT / "docs" / "images" / "architecture.svg"
 WIDTH, MARGIN, TITLE, GUTTER = 960, 12, 165, 60
@@ -78,10 +79,17 @@ def layers() -> list[Layer]:
     found: list[Layer] = []
     top = float(MARGIN)
     for name in (*ordered, *apart):
-        inside = {room.split("/")[1]: numbers[room] for room in rooms() if room.startswith(f"{name}/")}
+        inside = {room: numbers[f"{name}/{room}"] for room in _rooms_of(name)}
         found.append(Layer(name, numbers[name], inside, top, is_apart=name in apart))
         top = found[-1].bottom + BETWEEN
     return found
+
+
+def _rooms_of(layer: str) -> list[str]:
+    """Its sub-packages, from the ground up; those that the table doesn't order come last."""
+    order = ROOMS.get(layer, ())
+    names = [room.split("/")[1] for room in rooms() if room.startswith(f"{layer}/")]
+    return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
 def _module_numbers() -> Counter[str]:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from bench.imports import imported_by_module, modules, packages
 from bench.picture import GUTTER, OUT, WIDTH, arrows, draw, layers
-from tests.test_architecture import FLOORS
+from tests.test_architecture import FLOORS, ROOMS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS_BESIDE = {"bench", "tests"}
@@ -35,6 +35,12 @@ def test_the_picture_is_well_formed() -> None:
 def test_layers_stand_in_the_order_of_the_table() -> None:
     ordered = [layer.name for layer in layers() if not layer.is_apart]
     assert ordered == [name for name in reversed(FLOORS) if name in packages()]
+
+
+def test_boxes_stand_in_the_order_of_the_table() -> None:
+    for layer in layers():
+        ordered = [name for name in ROOMS.get(layer.name, ()) if name in layer.rooms]
+        assert list(layer.rooms)[: len(ordered)] == ordered
 
 
 def test_what_stands_apart_imports_nothing_and_nothing_imports_it() -> None:
