@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -114,35 +114,38 @@ def _is_kept(turn: dict[str, Any]) -> bool:
 
 
 def report(found: Mapping[str, set[str]]) -> Iterator[str]:
-    """The files by package, with the number of functions that were entered in each, and their total."""
-    in_package = Counter(path.split("/")[0] for path in found)
-    for package, files in sorted(in_package.items()):
-        yield f"{package}/ ({files})"
-        inside = sorted(path for path in found if path.startswith(f"{package}/"))
-        yield from (f"  {path:<56}{len(found[path]):>3}" for path in inside)
+    """The files by room, with the number of functions that were entered in each, and their total."""
+    by_room = defaultdict(list)
+    for path in sorted(found):
+        by_room["/".join(path.split("/")[:-1][:2])].append(path)
+    for room, files in sorted(by_room.items()):
+        yield f"{room}/ ({len(files)})"
+        yield from (f"  {path:<56}{len(found[path]):>3}" for path in files)
     functions = sum(map(len, found.values()))
     yield f"\n{len(found)} files, {functions} functions; the goal is at most {GOAL} files.\n{COUNTED}"
 
 
 def small_files(found: Mapping[str, set[str]]) -> Iterator[str]:
-    """The entered files under 60 lines that one module alone imports, smallest first, each with that module."""
+    """The entered files under 60 lines that one other entered file imports, smallest first, with the number of all importers."""
     names = {str(path.relative_to(ROOT)): name for name, path in modules().items()}
-    imported = imported_by_module()
+    imported, on_the_way = imported_by_module(), {names[path] for path in found}
     lengths = {path: (ROOT / path).read_text().count("\n") for path in found}
     for path, lines in sorted(lengths.items(), key=lambda one: one[1]):
-        importers = [importer for importer, targets in imported.items() if names[path] in targets]
-        if lines < SMALL_LINES and len(importers) == 1:
-            yield f"  {path:<56}{lines:>3} lines, imported by {importers[0]}"
+        importers = {importer for importer, targets in imported.items() if names[path] in targets}
+        if lines < SMALL_LINES and len(importers & on_the_way) == 1:
+            [importer] = importers & on_the_way
+            yield f"  {path:<56}{lines:>3} lines, imported by {importer}, {len(importers)} in all"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.files", description=__doc__)
-    parser.add_argument("--small", action="store_true", help="list the small files with one importer as well")
+    description, *_ = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(prog="python -m bench.files", description=description)
+    parser.add_argument("--small", action="store_true", help="list the small files to merge as well")
     options = parser.parse_args()
     found = entered_files()
     print(*report(found), sep="\n")
     if options.small:
-        print(f"\nUnder {SMALL_LINES} lines, with one importer:", *small_files(found), sep="\n")
+        print(f"\nUnder {SMALL_LINES} lines, imported by one of the others:", *small_files(found), sep="\n")
 
 
 if __name__ == "__main__":
