@@ -17,7 +17,7 @@ from bench.product import Product
 OURS = ("forks", "web", "replies", "work")
 # Conversations at once, and turns of each.
 LEVELS = ((1, 15), (16, 10), (64, 10), (256, 4))
-# About what a turn takes: so that the conversations which begin within it come evenly.
+# About the length of a turn: conversations that begin within it come evenly.
 APART_S = 0.56
 
 
@@ -43,9 +43,7 @@ class Level:
 
 
 def settle(product: Product) -> None:
-    """Some turns before all figures, of which PostgreSQL then takes stock, as it does by itself within a minute, and some more,
-    for which each connection plans anew.
-    """
+    """Warm up: some turns, then `analyze`, which PostgreSQL runs by itself within a minute, then turns for which connections plan anew."""
     uvloop.run(run_guests(product, guests=16, turns=3))
     with psycopg.connect(product.env["MIGRATE_DATABASE_URL"], autocommit=True) as connection:
         connection.execute("analyze")
@@ -53,7 +51,7 @@ def settle(product: Product) -> None:
 
 
 def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: float) -> Level:
-    """Run the product, then the floor, at the same load against the same model."""
+    """Run the product, then the floor, under the same load against the same model."""
     uvloop.run(run_guests(product, guests=min(conversations, 8), turns=1))
     before, began = product.cpu_s(), time.perf_counter()
     times = uvloop.run(run_guests(product, guests=conversations, turns=turns))
