@@ -1,35 +1,30 @@
-"""What the conversations tell the floors below, once all models are there."""
+"""Connects the conversations to the hooks and signals of the rooms below, once all models are there."""
 
 from __future__ import annotations
 
+import todos.hooks
+import tools.hooks
 from conversations.contacts import find_customer, flag_customer, read_contact, read_shopper
 from conversations.effects.told import read_told
 from conversations.log import lock_conversation
-from conversations.operators import hear_of_member
+from conversations.operators import on_member_changed
 from conversations.skills.room import weigh_reply
-from conversations.todo_news import hear_of_effect, hear_of_promise, hear_of_todo, hold
-from projects.prompt_weight import weigh_prompts_by
-from projects.signals import member_changed
-from todos.customers import find_customers_by
-from todos.executor.conversation import reach_conversations_by
-from todos.signals import effect_changed, todo_changed
-from tools.contacts import read_contacts_by
-from tools.desk.callers import flag_callers_by
-from tools.orders.shopper import read_shoppers_by
-from tools.signals import promise_answered
+from conversations.todo_news import hold, on_effect_changed, on_promise_answered, on_todo_changed
+from projects.members import member_changed
+from projects.prompt_weight import weigh
 
 
 def register() -> None:
-    """Who a customer is, whose a conversation is, what was said in it, and who listens to what becomes of todos and promises;
-    what a reply's request weighs.
-    """
-    weigh_prompts_by(weigh_reply)
-    read_contacts_by(read_contact)
-    read_shoppers_by(read_shopper)
-    flag_callers_by(flag_customer)
-    find_customers_by(find_customer)
-    reach_conversations_by(read_told, hold, lock_conversation)
-    todo_changed.connect(hear_of_todo)
-    effect_changed.connect(hear_of_effect)
-    promise_answered.connect(hear_of_promise)
-    member_changed.connect(hear_of_member)
+    """Customers, conversations and transcripts for the rooms below; the size of a reply's request; receivers of changes."""
+    weigh.connect(weigh_reply)
+    tools.hooks.read_contact.connect(read_contact)
+    tools.hooks.read_shopper.connect(read_shopper)
+    tools.hooks.flag_customer.connect(flag_customer)
+    tools.hooks.promise_answered.connect(on_promise_answered)
+    todos.hooks.find_customer.connect(find_customer)
+    todos.hooks.read_transcript.connect(read_told)
+    todos.hooks.hold_conversation.connect(hold)
+    todos.hooks.lock_conversation.connect(lock_conversation)
+    todos.hooks.todo_changed.connect(on_todo_changed)
+    todos.hooks.effect_changed.connect(on_effect_changed)
+    member_changed.connect(on_member_changed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 from django.db import connections, transaction
 
@@ -12,19 +11,15 @@ from jobs.claimed import ClaimedJob
 from jobs.fence import Zombie
 from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
+from projects.hooks import Signal
 from projects.old_sessions import delete_old_sessions
 
 log = logging.getLogger(__name__)
 
 _LOCK = 0x6D616B65  # "make"
 
-# What upper floors do in each sweep.
-_hooks: list[Callable[[], None]] = []
-
-
-def on_sweep(hook: Callable[[], None]) -> None:
-    """Let an upper floor do its part of every sweep, in transactions of its own. Called once from an app's `ready`."""
-    _hooks.append(hook)
+# Sent in each sweep, outside of a transaction.
+sweeping: Signal[[]] = Signal()
 
 
 def sweep() -> set[str]:
@@ -40,8 +35,7 @@ def sweep() -> set[str]:
     hints.hint(sorted(waiting))
     for job in used_up:
         _fail(job)
-    for hook in _hooks:
-        hook()
+    sweeping.send()
     delete_old_answers()
     delete_old_sessions()
     return waiting

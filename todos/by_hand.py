@@ -20,9 +20,9 @@ from todos.approvals import NOT_KNOWN
 from todos.approving import agree, demand_in_time
 from todos.authority import Approver, demand
 from todos.content import content_of
+from todos.hooks import effect_changed
 from todos.lifecycle import Actor, move
 from todos.models import Todo, TodoStatus
-from todos.signals import effect_changed
 from todos.versions import demand_seen, end_approvals, locked
 from tools import ledger
 from tools.models import Effect, EffectState, Promise, PromiseState
@@ -103,7 +103,7 @@ def _end_effect(todo: Todo, effect: Effect, status: TodoStatus, *, actor: Actor,
             close_promise(promise.pk, state=PromiseState.KEPT, reason=BY_HAND)
     if is_ended:
         settle_promises(effect)
-        effect_changed.send(sender=Todo, todo=todo, effect=effect)
+        effect_changed.send(todo, effect)
 
 
 def _demand_settled(todo: Todo) -> None:

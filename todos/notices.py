@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -68,7 +67,7 @@ class Round:
     again_at: datetime | None
 
 
-def hear_of_todo(sender: Any, todo: Todo, what: str, **_: Any) -> None:
+def on_todo_changed(todo: Todo, what: str) -> None:
     """A todo is to be reviewed: see soon who has to know. Nothing is queued while the operator has named no mail server."""
     if todo.status != TodoStatus.PENDING_REVIEW or not has_server():
         return

@@ -11,9 +11,9 @@ from todos.content import recipients_of
 from todos.models import Todo
 from todos.plans import names_addressee
 from tools.catalogue import CompiledTool
-from tools.contacts import contact_of
 from tools.execution.caps import LETTERS, recipient_of
 from tools.execution.handler import Contact
+from tools.hooks import read_contact
 
 
 class Lack(StrEnum):
@@ -89,7 +89,7 @@ def is_only_letters(tools: Sequence[CompiledTool], unsent: Sequence[Unsent]) -> 
 def _customer_of(todo: Todo, contacts: Mapping[UUID, Contact] | None) -> Contact | None:
     """The todo's customer, among those that the caller has."""
     if contacts is None:
-        return contact_of(todo.persona_id)
+        return read_contact(todo.persona_id)
     return contacts.get(todo.persona_id) if todo.persona_id is not None else None
 
 

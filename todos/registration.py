@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from jobs.lanes import Lane, Mode, Queue
 from jobs.lanes import register as register_lane
-from jobs.sweep import on_sweep
+from jobs.sweep import sweeping
 from projects.pages.counts import COUNTS
 from projects.seeds import PLANTS
 from todos import notices
@@ -14,15 +14,15 @@ from todos.approving import LANE
 from todos.attention import count_waiting
 from todos.executor.run import give_up_todo, lock_subject, refuse_run, run_todo
 from todos.expiry import expire_overdue_todos
+from todos.hooks import todo_changed
 from todos.seeds import plant_todo_types
-from todos.signals import todo_changed
 
 
 def register() -> None:
     """The lanes of todos, who listens to what becomes of them, and what a new business begins with."""
     PLANTS["todo_types"] = plant_todo_types
     COUNTS["todos"] = count_waiting
-    on_sweep(expire_overdue_todos)
+    sweeping.connect(expire_overdue_todos)
     register_lane(
         Lane(
             name=LANE,
@@ -39,4 +39,4 @@ def register() -> None:
         )
     )
     register_lane(Lane(name=notices.LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=notices.run_todo_notice))
-    todo_changed.connect(notices.hear_of_todo)
+    todo_changed.connect(notices.on_todo_changed)

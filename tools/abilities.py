@@ -14,9 +14,9 @@ from tools.platform import stored_definitions
 from tools.state import read_state
 
 
-def every_tool(project: Project) -> Sequence[str]:
+def every_tool(project: Project) -> list[str]:
     """The names of all tools that the project has, on or off."""
-    return [*builtin_tools(), *list_tools(project).exclude(name__in=builtin_tools()).values_list("name", flat=True)]
+    return sorted({*builtin_tools(), *list_tools(project).values_list("name", flat=True)})
 
 
 def agent_abilities(project: Project) -> Sequence[Ability]:

@@ -8,8 +8,8 @@ from django.db.models.functions import Now
 
 from jobs.errors import WrongState
 from projects.models import Project
+from tools.hooks import promise_answered
 from tools.models import EffectState, Promise, PromiseState
-from tools.signals import promise_answered
 
 # While an effect is on its way it decides by itself; an unknown one is answered where it is asked about.
 UNDECIDED = frozenset({EffectState.PLANNED, EffectState.SENDING, EffectState.UNKNOWN})
@@ -57,5 +57,5 @@ def _answer(
     promise.refresh_from_db()
     if not is_answered:
         raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")
-    promise_answered.send(sender=Promise, promise=promise)
+    promise_answered.send(promise)
     return promise

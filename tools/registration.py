@@ -7,7 +7,7 @@ from projects.pages.agent.abilities import ABILITIES
 from projects.pages.counts import COUNTS, Count
 from projects.seeds import PLANTS
 from projects.sources import to_connect_again
-from projects.tool_names import list_tools_by
+from projects.tool_names import tool_names
 from tools.abilities import agent_abilities, every_tool
 from tools.attention import broken_of_late, unanswered_effects
 from tools.book.resources import plant_resources
@@ -33,6 +33,6 @@ def register() -> None:
     COUNTS["promises"] = lambda project: Count(broken_of_late(project).count())
     PLANTS["resources"] = plant_resources
     ABILITIES["tools"] = agent_abilities
-    list_tools_by(every_tool)
+    tool_names.connect(every_tool)
     notices.register_lane()
     calendar_lane.register_lane()

@@ -14,7 +14,7 @@ from tests.sources.test_requires_approval import CREW, approve, arranged, webhoo
 from todos.lifecycle import move
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import edit_todo, make_todo
-from tools.contacts import contact_of
+from tools.hooks import read_contact
 from tools.integrations.sms import COUNTRIES
 from tools.models import PromiseState
 
@@ -132,7 +132,7 @@ def test_a_contact_is_what_is_known_of_the_customer_now(desk: Desk, stranger: An
     persona = desk.talk.conversation.persona
     with desk.tenant.tx():
         give_fields(persona, {"name": "Ann Lee", "email": "ann@example.com"})
-        found = contact_of(persona.pk)
+        found = read_contact(persona.pk)
         assert (found.name, found.email, found.phone) == ("Ann Lee", "ann@example.com", "")
     with stranger.tx():
-        assert contact_of(persona.pk) is None
+        assert read_contact(persona.pk) is None

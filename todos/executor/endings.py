@@ -7,8 +7,8 @@ from pydantic import ValidationError
 from jobs.enqueue import enqueue
 from todos.executor.keys import queue_look, queue_retry
 from todos.executor.results import end_call
+from todos.hooks import effect_changed
 from todos.models import Approval, Todo, TodoCall
-from todos.signals import effect_changed
 from todos.versions import time_of
 from tools import ledger
 from tools.definition import AfterActionType
@@ -75,7 +75,7 @@ def close(todo: Todo, call: TodoCall) -> None:
 
 def announce(todo: Todo, effect: Effect) -> None:
     """Tell whoever listens that the effect is in another state."""
-    effect_changed.send(sender=Todo, todo=todo, effect=effect)
+    effect_changed.send(todo, effect)
 
 
 def effect_of(call: TodoCall) -> Effect:

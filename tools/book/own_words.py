@@ -19,7 +19,7 @@ from tools.book.opening import Opening
 from tools.book.search import config_of
 from tools.book.telling import booking_words
 from tools.book.wording import time_words
-from tools.contacts import contact_of
+from tools.hooks import read_contact
 from tools.models import Booking, ResourceKind
 
 WORDS: Mapping[str, Mapping[str, str]] = json.loads(Path(__file__).with_name("own_words.json").read_text())
@@ -81,7 +81,7 @@ def language_of(booking: Booking, *, asked: str) -> str:
     """What is known of the customer, else what the business chose for its widget, else what their browser `asked` for, as far as
     there are words for it. Inside the tenant's transaction.
     """
-    contact = contact_of(booking.persona_id)
+    contact = read_contact(booking.persona_id)
     theme = Widget.objects.filter(project_id=booking.project_id).values_list("theme", flat=True).first() or {}
     return best_of(contact.language if contact else "", str(theme.get("language", "")), asked)
 

@@ -8,8 +8,8 @@ from projects.models import Project
 from tools.book.clock import read_day
 from tools.book.desk import Arguments
 from tools.book.finding import Clue
-from tools.contacts import contact_of
 from tools.execution.handler import Occasion
+from tools.hooks import read_contact
 from tools.verification.services import level_of
 
 NOT_FOUND = (
@@ -37,7 +37,7 @@ def clue_of(asked: WhichBooking, occasion: Occasion, project: Project) -> Clue:
     """
     contact = occasion.contact
     is_sure = level_of(project) != "none"
-    on_file = contact_of(contact.persona_id) if contact and is_sure else None
+    on_file = read_contact(contact.persona_id) if contact and is_sure else None
     return Clue(
         persona_id=contact.persona_id if contact else None,
         code=asked.code or "",

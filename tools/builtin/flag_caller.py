@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.desk import callers
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome, Signal
+from tools.hooks import flag_customer
 
 LONGEST_REASON = 300
 
@@ -40,7 +40,7 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
 
 def _flag(occasion: Occasion, persona_id: UUID, reason: str) -> None:
     with tenant_tx(occasion.organization_id):
-        callers.flag_caller(persona_id, reason)
+        flag_customer(persona_id, reason)
 
 
 TOOL = BuiltinTool(

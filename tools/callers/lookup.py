@@ -15,9 +15,9 @@ from projects.sources import Connection, open_source
 from projects.tenancy import tenant_tx
 from projects.threads import in_db
 from tools.callers.directory import Directory, DirectoryFailed
-from tools.contacts import contact_of
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
+from tools.hooks import read_contact
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ def callers_number(occasion: Occasion) -> str:
     """
     if told := occasion.call.get("caller_phone"):
         return str(told)
-    contact = contact_of(occasion.contact.persona_id) if occasion.contact else None
+    contact = read_contact(occasion.contact.persona_id) if occasion.contact else None
     return contact.phone_on_file if contact else ""
 
 
