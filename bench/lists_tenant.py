@@ -11,10 +11,10 @@ from conversations.models import Channel
 from conversations.services import post_message, start_conversation
 from jobs.models import ModelCall
 from projects.agent import AgentConfig
-from projects.lookups import find_organizations
 from projects.models import Project, User
 from projects.services import create_organization, create_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 OWNER = "owner@bench.example"
 

@@ -8,10 +8,10 @@ from uuid import UUID
 from conversations.models import Channel
 from conversations.services import start_conversation
 from projects.agent import AgentConfig
-from projects.lookups import find_organizations
 from projects.models import User
 from projects.services import create_organization, create_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 from todos.lifecycle import Actor
 from todos.models import TodoEvent, TodoSource
 from todos.services import make_todo

@@ -86,7 +86,7 @@ DATABASES = {
     "ops": environment.database("OPS_DATABASE_URL", role="mg_ops", pool=4),
     "owner": environment.database("MIGRATE_DATABASE_URL", role="mg_owner", pool=2),
 }
-DATABASE_ROUTERS = ["projects.tenancy.Router"]
+DATABASE_ROUTERS = ["tenancy.scope.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = environment.redis_url()
@@ -129,11 +129,11 @@ MFA_ADAPTER = "projects.accounts.MfaAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
-    "add_webauthn": "projects.pages.people.passkey_forms.AddPasskeyForm",
-    "authenticate_webauthn": "projects.pages.people.passkey_forms.PasskeyForm",
-    "reauthenticate_webauthn": "projects.pages.people.passkey_forms.ReauthenticateForm",
-    "login_webauthn": "projects.pages.people.passkey_forms.SignInForm",
-    "edit_webauthn": "projects.pages.people.passkey_forms.RenameForm",
+    "add_webauthn": "console.people.passkey_forms.AddPasskeyForm",
+    "authenticate_webauthn": "console.people.passkey_forms.PasskeyForm",
+    "reauthenticate_webauthn": "console.people.passkey_forms.ReauthenticateForm",
+    "login_webauthn": "console.people.passkey_forms.SignInForm",
+    "edit_webauthn": "console.people.passkey_forms.RenameForm",
 }
 # As many as with a password: colleagues share an address.
 MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}

@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from conversations.log import ConversationLog, lock_conversation
 from conversations.models import Conversation
 from jobs.enqueue import JobRequest, enqueue
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from todos.extraction import extracted_types
 
 logger = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from uuid import UUID
 from conversations.models import Conversation, Persona
 from conversations.models.persona import Strength
 from projects.api.problem import ApiError
-from projects.compiled import CompiledValues
 from projects.models import Project
+from tenancy.prepared_queries import CompiledValues
 from tools.execution.handler import Contact
 
 FIELDS = ("name", "phone", "email", "language")

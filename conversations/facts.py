@@ -16,9 +16,9 @@ from conversations.models.persona import Strength
 from conversations.skills.observer import Confidence, ObservedFact
 from conversations.transcript import Said
 from projects.agent import AgentConfig
-from projects.compiled import Compiled
 from projects.phones import NoPhone, read_phone
-from projects.writes import Writes
+from tenancy.prepared_queries import Compiled
+from tenancy.write_batch import Writes
 
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500

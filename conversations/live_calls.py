@@ -40,8 +40,8 @@ from conversations.outcomes import obey_signal
 from jobs.enqueue import enqueue
 from llm.types import ToolCall
 from projects.models import Project
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools import ledger
 from tools.calling.attempt import attempt_call
 from tools.calling.contexts import Context

@@ -21,8 +21,8 @@ from llm.types import CallRecord, ModelSpec
 from projects.model_choice import model_for
 from projects.model_once import with_model_client
 from projects.models import AgentVersion, Project
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.execution.outcome import Signal
 from tools.models import Effect
 from tools.skills.arguments import SKILL, Surroundings, generate_object_by_schema

@@ -19,10 +19,10 @@ from conversations.presenters import message_payload
 from jobs.claimed import ClaimedJob
 from jobs.fence import prove
 from jobs.models import State
-from projects.compiled import Compiled
-from projects.ids import uuid7
-from projects.tenancy import tenant_tx
-from projects.writes import Writes
+from tenancy.ids import uuid7
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import tenant_tx
+from tenancy.write_batch import Writes
 
 STARTED = "conversation_started"
 

@@ -15,7 +15,7 @@ from django.db import connections
 from conversations.models import Conversation
 from conversations.skills.make_good import MakeGood
 from jobs.enqueue import JobRequest, enqueue
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from todos.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoType
 from todos.services import make_todo

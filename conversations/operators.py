@@ -21,7 +21,7 @@ from jobs.errors import WrongState
 from projects.models import Member, Role, User
 from projects.models.key import Scope
 from projects.permissions import VERBS
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.desk import escalations, tickets
 from tools.desk.notices import tell_operators_again
 

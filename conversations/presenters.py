@@ -19,8 +19,8 @@ from conversations.payloads import (
     WrittenPayload,
 )
 from conversations.reads import FIELDS, WAITS, open_waits
-from projects.compiled import Compiled
 from projects.presenters import stamp
+from tenancy.prepared_queries import Compiled
 
 
 def message_payload(message: Message) -> MessagePayload:

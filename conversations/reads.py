@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from conversations.models import PersonaField, Wait
-from projects.compiled import Compiled
+from tenancy.prepared_queries import Compiled
 
 
 def open_waits() -> QuerySet[Wait]:

@@ -24,7 +24,7 @@ from llm.types import CallRecord, ModelSpec
 from projects.model_choice import model_for
 from projects.model_once import with_model_client
 from projects.models import AgentVersion, Project
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.analysis.whole import analyse
 from tools.catalogue import CompiledTool, at_moment, merge_tools
 from tools.custom.standing import StandingTool, standing_tools

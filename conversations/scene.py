@@ -20,9 +20,9 @@ from conversations.transcript import Said, as_line, read_transcript
 from jobs.claimed import ClaimedJob
 from llm.types import Endpoint, ModelSpec
 from projects.agent import AgentConfig, Skill
-from projects.compiled import Compiled
 from projects.model_choice import endpoint_of, model_at
 from projects.models import Project
+from tenancy.prepared_queries import Compiled
 from todos.models import Todo, TodoStatus
 from tools.ledger import needs_approval
 from tools.models import Effect, EffectState

@@ -31,10 +31,10 @@ from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, Superseded, enqueue
 from jobs.lanes import Mode
 from projects.agent import NewerMessage
-from projects.compiled import Compiled
-from projects.ids import uuid7
 from projects.models import Project
-from projects.writes import insert_rows, insert_unless_there
+from tenancy.ids import uuid7
+from tenancy.prepared_queries import Compiled
+from tenancy.write_batch import insert_rows, insert_unless_there
 
 REPLY = "reply"
 # After so many turns in a row that the agent started itself, nothing more fires by itself.

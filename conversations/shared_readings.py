@@ -16,7 +16,7 @@ from uuid import UUID
 from conversations.scene import Scene, scene_after
 from jobs.claimed import ClaimedJob
 from jobs.fence import reading
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.catalogue import CompiledTool, compile_tools
 from tools.definition import Moment
 from tools.state import normalise_channel

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from conversations.models import Conversation, MessageRole, Summary, Turn
 from conversations.transcript import Said, clip, size_of
-from projects.compiled import Compiled
+from tenancy.prepared_queries import Compiled
 
 # A transcript of more bytes is due to be summarised; so many of its newest stay as they were said.
 DUE_BYTES = 8_000

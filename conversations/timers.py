@@ -22,7 +22,7 @@ from conversations.waits import is_waiting
 from jobs.crash import crash_point
 from projects.agent import AgentConfig
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.models import Effect
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from jobs.claimed import ClaimedJob
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
 from jobs.models import State
-from projects.threads import in_db
+from tenancy.threads import in_db
 from todos.lifecycle import CLOCK
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo

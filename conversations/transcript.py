@@ -12,7 +12,7 @@ from django.db.models import F, Q, QuerySet
 
 from conversations.models import Message, MessageRole, Turn
 from conversations.skills.context import Line
-from projects.compiled import CompiledValues
+from tenancy.prepared_queries import CompiledValues
 
 ROLES = {
     MessageRole.USER: "customer",

@@ -22,12 +22,12 @@ from llm.client import Client
 from llm.types import CallRecord, ModelSpec
 from projects.agent import AgentConfig
 from projects.api.problem import ApiError
-from projects.ids import uuid7
 from projects.model_choice import model_for
 from projects.model_once import with_model_client
 from projects.models import AgentVersion, Project
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.ids import uuid7
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.catalogue import CompiledTool, at_moment, is_called, merge_tools
 from tools.custom.secrets import WebhookSecrets, secrets_of
 from tools.custom.standing import StandingTool, standing_tools

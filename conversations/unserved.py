@@ -7,7 +7,7 @@ from uuid import UUID
 
 from conversations.closing import queue_decision
 from conversations.log import ConversationLog
-from projects.compiled import CompiledValues
+from tenancy.prepared_queries import CompiledValues
 from todos.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo

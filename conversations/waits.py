@@ -24,8 +24,8 @@ from conversations.urgent import URGENT, speak_up
 from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue, supersede
 from projects.api.problem import ApiError
-from projects.compiled import Compiled
-from projects.tenancy import tenant_tx
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import tenant_tx
 from tools.checking.options import LONGEST_MESSAGE
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from jobs.lanes import UnknownLane
 from jobs.models import Job, ModelCall
 from jobs.services import run_again
 from projects.models import Project
-from projects.tenancy import tenant_tx
 from projects.tenant_admin import TenantAdmin
+from tenancy.scope import tenant_tx
 
 
 @admin.register(Job)

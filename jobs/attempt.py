@@ -18,7 +18,7 @@ from jobs.services import fail_job
 from llm.errors import LlmError
 from outbound.errors import OutboundError
 from projects.api.problem import ApiError
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 log = logging.getLogger(__name__)
 

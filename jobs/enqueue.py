@@ -12,9 +12,9 @@ from django.db import transaction
 
 from jobs import hints
 from jobs.lanes import Mode, lane_of
-from projects.ids import uuid7
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import current_organization_id
+from tenancy.ids import uuid7
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id
 
 # A tenant's n-th waiting job of a lane is due n steps later than its first: a flood waits behind its own tenant,
 # nobody else's, and is forgotten when it ends. The count is capped, so that a flood costs no long scan either.

@@ -15,8 +15,8 @@ from django.db import transaction
 from jobs import hints
 from jobs.claimed import ClaimedJob
 from jobs.models import State
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import tenant_tx
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import tenant_tx
 
 # The states come as values. As words of the statement they would let PostgreSQL go by an index of all running or queued jobs,
 # which always looks the smallest, and holds many dead entries where jobs are short.

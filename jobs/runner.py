@@ -19,7 +19,7 @@ from jobs.claimed import ClaimedJob
 from jobs.claims import Held
 from jobs.lanes import Lane, lanes
 from jobs.sweep import sweep
-from projects.threads import in_db, in_ops
+from tenancy.threads import in_db, in_ops
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from jobs.fence import prove
 from jobs.lanes import lane_of
 from jobs.models import Job, State
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 def fail_job(job: ClaimedJob, *, reason: str) -> None:

@@ -18,8 +18,8 @@ from django.db import transaction
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from projects.lookups import find_organizations
 from projects.models import User
+from tenancy.tenant_lookup import find_organizations
 
 
 def is_doubtful(user: User) -> bool:

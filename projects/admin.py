@@ -40,8 +40,8 @@ from projects.models import (
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
 from projects.services import create_key, create_organization, create_project, revoke_key
-from projects.tenancy import is_platform
 from projects.tenant_admin import MASK, TenantAdmin, actor_role, own_organization
+from tenancy.scope import is_platform
 
 # Roles of members say what people may do; groups would say it a second time.
 admin.site.unregister(Group)

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 from projects import crypto
 from projects.models.attribute import Attribute, AttributeType
 from projects.models.organization import Project
-from projects.tenancy import current_organization_id
+from tenancy.scope import current_organization_id
 
 GATES = "project_attributes_setting_"
 ENUMS: Mapping[str, tuple[str, ...]] = {

@@ -11,9 +11,9 @@ from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 
 from projects.audit import note_change, person
-from projects.lookups import find_organizations
 from projects.models import AuditAction, User
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 
 def note_factor(

@@ -14,11 +14,11 @@ from django.utils import timezone
 from projects.addresses import free_address
 from projects.api.problem import Conflict
 from projects.audit import note_change, person
-from projects.lookups import find_invitation
 from projects.members import check_new_role
 from projects.models import AuditAction, Invitation, Member, Organization, Role, User
 from projects.models.invitation import LIFETIME
-from projects.tenancy import current_organization_id, tenant_tx
+from tenancy.scope import current_organization_id, tenant_tx
+from tenancy.tenant_lookup import find_invitation
 
 MAX_OPEN = 50
 INVITERS = (Role.OWNER, Role.ADMIN)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from projects.lookups import find_project
 from projects.models import Member, Project, Role, User
 from projects.models.key import Scope
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_project
 
 VERBS: dict[str, frozenset[str]] = {
     Role.OWNER: frozenset(Scope.values),

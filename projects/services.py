@@ -15,7 +15,7 @@ from projects.api.problem import Conflict
 from projects.audit import key_facts, note_key
 from projects.models import AgentVersion, ApiKey, AuditAction, Member, Organization, Project, Role, User
 from projects.models.key import Scope
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ from outbound.guard import Guard
 from projects import crypto
 from projects.agent_sentences import SettingsRefused, sentences
 from projects.audit import note_change
-from projects.compiled import Compiled
 from projects.demo.store import demo_targets
 from projects.differences import Change
 from projects.meanwhile import Facts, SavedMeanwhile, changes_of, join, last_to_change
 from projects.models import AuditAction, Project, Source, User
 from projects.source_kinds import KINDS, SourceKind, SourceSettings
+from tenancy.prepared_queries import Compiled
 
 LONGEST_SECRET = 500
 # Where a refusal stands that is about no single setting, and one about the secret.

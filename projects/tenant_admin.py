@@ -17,7 +17,7 @@ from django.db.models.constants import LOOKUP_SEP
 from django.http import HttpRequest
 
 from projects.models import Member, Organization, Role
-from projects.tenancy import current_organization_id, is_platform
+from tenancy.scope import current_organization_id, is_platform
 
 MASK = "••••"
 # What the links of a list's filters and dates are made of.

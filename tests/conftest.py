@@ -26,7 +26,7 @@ from projects.models import Member, Role, User
 from projects.models.key import Scope
 from projects.seeds import plant_seeds
 from projects.services import create_key, create_organization, create_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.api.documented import DocumentedClient
 from tests.authorities import share_authorities
 from tests.borrowed import demand_none_lost, watch_pools

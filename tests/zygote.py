@@ -33,8 +33,8 @@ from conversations.skills.observer import Observation  # noqa: E402
 from conversations.skills.thoughts import KeyDirectives  # noqa: E402
 from llm.structured import schema_of  # noqa: E402
 from projects.agent import time_zones  # noqa: E402
-from projects.compiled import CompiledValues  # noqa: E402
-from projects.tenancy import tenant_tx  # noqa: E402
+from tenancy.prepared_queries import CompiledValues  # noqa: E402
+from tenancy.scope import tenant_tx  # noqa: E402
 from tests.authorities import share_authorities  # noqa: E402
 from tests.book.guest import guest  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402

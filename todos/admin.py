@@ -11,8 +11,8 @@ from django.http import HttpRequest
 
 from jobs.errors import WrongState
 from projects.models import User
-from projects.tenancy import tenant_tx
 from projects.tenant_admin import TenantAdmin
+from tenancy.scope import tenant_tx
 from todos.lifecycle import Actor
 from todos.models import Approval, ApproverNotice, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.services import cancel_todo

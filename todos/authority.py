@@ -10,10 +10,10 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 
-from projects.compiled import Compiled
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
 from projects.permissions import VERBS
+from tenancy.prepared_queries import Compiled
 from todos.lifecycle import Actor
 from todos.models import Approval, SecondApprover, StandingRule, Todo
 

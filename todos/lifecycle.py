@@ -16,9 +16,9 @@ from typing import Any
 from uuid import UUID
 
 from jobs.errors import WrongState
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import current_organization_id
-from projects.writes import insert_rows
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id
+from tenancy.write_batch import insert_rows
 from todos.hooks import todo_changed
 from todos.models import Todo, TodoEvent, TodoStatus
 

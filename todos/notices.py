@@ -24,8 +24,8 @@ from jobs.fence import job_tx
 from jobs.models import Job, State
 from projects.mail import Delivery, deliver, has_server
 from projects.models import Member, Project
-from projects.postgresql.prepared import Prepared
-from projects.threads import in_db
+from tenancy.postgresql.prepared import Prepared
+from tenancy.threads import in_db
 from todos.authority import may_approve
 from todos.models import ApproverNotice, Todo, TodoStatus
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from console.sidebar_badges import COUNTS
 from jobs.lanes import Lane, Mode, Queue
 from jobs.lanes import register as register_lane
 from jobs.sweep import sweeping
-from projects.pages.counts import COUNTS
 from projects.seeds import PLANTS
 from todos import notices
 from todos.approving import LANE

@@ -12,10 +12,10 @@ from django.db.models.functions import Now
 from django.http import Http404
 
 from projects.api.problem import Conflict
-from projects.compiled import Compiled
 from projects.differences import Change, differences
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import current_organization_id
+from tenancy.postgresql.prepared import Prepared
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import current_organization_id
 from todos.content import content_of, hash_of
 from todos.lifecycle import Actor, move, note
 from todos.models import Approval, Todo, TodoEvent, TodoStatus

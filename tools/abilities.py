@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from console.agent.abilities import Ability
 from projects.models import Project
-from projects.pages.agent.abilities import Ability
 from tools.builtin import builtin_tools
 from tools.catalogue import compile_builtin, is_called
 from tools.custom.service import list_tools

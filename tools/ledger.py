@@ -19,10 +19,10 @@ from django.db.models.functions import Now
 
 from jobs.enqueue import JobRequest
 from jobs.errors import WrongState
-from projects.compiled import Compiled
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import current_organization_id
-from projects.writes import insert_rows
+from tenancy.postgresql.prepared import Prepared
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import current_organization_id
+from tenancy.write_batch import insert_rows
 from tools.execution.outcome import Outcome
 from tools.judge import Judgement
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Verdict

@@ -12,9 +12,9 @@ from django.db import connections
 from django.db.models import F, Value
 from django.db.models.functions import Concat, Left, Now
 
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import current_organization_id, tenant_tx
-from projects.writes import insert_rows
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id, tenant_tx
+from tenancy.write_batch import insert_rows
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 log = logging.getLogger(__name__)

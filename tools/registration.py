@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from console.agent.abilities import ABILITIES
+from console.sidebar_badges import COUNTS, Count
 from projects.attributes import COMPUTED, SHAPES
-from projects.pages.agent.abilities import ABILITIES
-from projects.pages.counts import COUNTS, Count
 from projects.seeds import PLANTS
 from projects.sources import to_connect_again
 from projects.tool_names import tool_names

@@ -13,9 +13,9 @@ from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery, V
 
 from projects.agent import AgentConfig, CallerVerification, EscalationRule
 from projects.attributes import Resolved, attributes_column, read_column
-from projects.compiled import Compiled
 from projects.models import AgentVersion, Article, Project, Source
 from projects.verticals import VERTICALS, Capability
+from tenancy.prepared_queries import Compiled
 from tools.integrations.transfers import TRANSFER_NUMBERS, TransferNumber, read_numbers
 from tools.models import CustomTool, PlatformDefinition, Resource
 from tools.platform import notice_definitions

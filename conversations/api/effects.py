@@ -16,9 +16,9 @@ from projects.api.answers import Answer
 from projects.api.doors import ProjectView
 from projects.api.schema import Schema
 from projects.api.views import JsonAlways
-from projects.lookups import find_effect
 from projects.models.key import Scope
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_effect
 from tools.execution.callback import LENGTH, digest_of
 from tools.payloads import EffectPayload
 from tools.presenters import effect_payload

@@ -19,7 +19,7 @@ from projects.api.problem import ApiError
 from projects.api.request_id import request_id_of
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models.key import Scope
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.definition import ActionType
 from tools.payloads import VerdictPayload
 from tools.preview import Preview

@@ -24,8 +24,8 @@ from conversations.presenters import operator_payload
 from conversations.widget.customer import LONGEST_SECONDS
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.caller import Caller
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 _messages, _events = plain(Messages), plain(Events)
 

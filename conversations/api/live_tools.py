@@ -25,7 +25,7 @@ from projects.api.async_doors import door_of, plain, rendered
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models.key import Scope
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.calling.contexts import ContextRefused, read_context
 from tools.calling.offer import Offer, collect_agent_tools
 from tools.calling.reading import LONGEST_ARGUMENTS

@@ -30,7 +30,7 @@ from projects.api.doors import ProjectView
 from projects.api.serializers import StrictSerializer
 from projects.models.key import Scope
 from projects.presenters import Id, Stamp, stamp
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.trial import read_drafts
 
 LINES = "application/x-ndjson"

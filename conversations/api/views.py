@@ -42,8 +42,8 @@ from projects.api.answers import Accepted, Answer, Created, Page
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.compiled import Compiled
 from projects.models.key import Scope
+from tenancy.prepared_queries import Compiled
 
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 

@@ -27,7 +27,7 @@ from projects.api.answers import Accepted
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models.key import Scope
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 LONGEST_SAID = 8_000
 MOST_REPORTS = 100

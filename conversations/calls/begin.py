@@ -11,7 +11,7 @@ from conversations.effects.work import has_asked_since
 from conversations.log import ConversationLog
 from conversations.models import TurnCall, TurnStep
 from conversations.models.event import EventType
-from projects.writes import Writes
+from tenancy.write_batch import Writes
 from tools import ledger
 from tools.calling.results import result_of
 from tools.calling.showing import shown_arguments

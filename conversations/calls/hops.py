@@ -23,9 +23,9 @@ from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import Zombie, reading
 from llm.types import ChatRequest, Completion
-from projects.compiled import Compiled
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.calling.attempt import attempt_call
 from tools.calling.messages import room_for_each, said_and_called
 from tools.calling.offer import Offer

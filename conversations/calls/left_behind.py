@@ -11,7 +11,7 @@ from conversations.calls.ending import end_call, end_with_effect
 from conversations.effects.ending import tell_cancelled
 from conversations.log import ConversationLog, open_log
 from conversations.models import TurnCall
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools import ledger
 from tools.calling.results import result_of
 from tools.execution.ending import DIED

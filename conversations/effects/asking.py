@@ -14,8 +14,8 @@ from jobs.model_client import model_client
 from jobs.models import Job, ModelCall
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.definition import ToolDefinition
 from tools.models import Effect
 from tools.skills.arguments import Schema, Surroundings, generate_object_by_schema

@@ -8,7 +8,7 @@ from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
 from jobs.fence import job_tx
 from llm.errors import LlmError
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.execution.after_actions import NoInput, end_after_action
 from tools.models import AfterAction, AfterActionState
 

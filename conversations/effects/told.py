@@ -6,7 +6,7 @@ from uuid import UUID
 
 from conversations.models import Summary
 from conversations.transcript import as_line, read_unsummarised
-from projects.compiled import Compiled
+from tenancy.prepared_queries import Compiled
 from todos.hooks import Transcript
 from tools.skills.exchange import TranscriptLine
 

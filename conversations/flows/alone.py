@@ -18,7 +18,7 @@ from jobs.models import State
 from llm.types import ModelSpec
 from projects.agent import AgentConfig
 from projects.model_choice import model_for
-from projects.threads import in_db
+from tenancy.threads import in_db
 from todos.models import Todo
 from tools.execution.after_actions import end_after_action, next_after_action
 from tools.models import AfterAction, AfterActionState, Effect

@@ -11,8 +11,8 @@ from jobs.errors import GiveUp
 from jobs.models import Job
 from llm.errors import LlmError
 from llm.types import CallRecord
-from projects.tenancy import tenant_tx
-from projects.writes import Writes
+from tenancy.scope import tenant_tx
+from tenancy.write_batch import Writes
 
 
 def keep_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:

@@ -11,7 +11,7 @@ from conversations.log import ConversationLog, job_log
 from jobs.claimed import ClaimedJob
 from jobs.fence import prove
 from jobs.models import State
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 Write = Callable[[ConversationLog], None]
 

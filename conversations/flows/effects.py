@@ -35,7 +35,7 @@ from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import job_tx, prove
 from jobs.models import State
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools import ledger
 from tools.definition import ActionType, Delivery
 from tools.execution.after_actions import next_after_action, tells

@@ -15,7 +15,7 @@ from jobs.crash import crash_point
 from jobs.fence import reading
 from jobs.models import State
 from llm.types import ChatRequest
-from projects.threads import in_db
+from tenancy.threads import in_db
 from todos.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
 from todos.models import TodoType
 from todos.skills.extract import SKILL, ExtractContext, Findings, ToolAct, build_request, type_lines

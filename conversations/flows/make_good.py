@@ -21,7 +21,7 @@ from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import ChatRequest
 from projects.model_choice import model_for
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.models import Promise
 
 

@@ -22,7 +22,7 @@ from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 
 async def run_observer(job: ClaimedJob) -> None:

@@ -18,7 +18,7 @@ from jobs.model_client import model_client
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import CallRecord, ChatRequest
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 Output = TypeVar("Output", bound=BaseModel)
 

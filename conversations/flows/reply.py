@@ -34,9 +34,9 @@ from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import BadAnswer, LlmError, StreamCut
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from projects.writes import update_row
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tenancy.write_batch import update_row
 from tools.calling.offer import Offer, read_offer
 from tools.definition import Moment
 from tools.execution.outcome import Signal

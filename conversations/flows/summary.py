@@ -17,7 +17,7 @@ from jobs.crash import crash_point
 from jobs.fence import job_tx
 from jobs.models import State
 from llm.types import ChatRequest
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord
-from projects.compiled import Compiled
-from projects.threads import in_db
+from tenancy.prepared_queries import Compiled
+from tenancy.threads import in_db
 
 NEWEST = Compiled(
     lambda conversation: Directives.objects.filter(conversation_id=conversation).order_by("-version")[:1], kinds=(UUID,)

@@ -23,8 +23,8 @@ from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from projects.compiled import Compiled
-from projects.threads import in_db
+from tenancy.prepared_queries import Compiled
+from tenancy.threads import in_db
 from tools.analysis import steps
 from tools.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
 from tools.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools

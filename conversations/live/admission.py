@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import Error
 
 from projects.api.authentication import scopes_of_key
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 log = logging.getLogger(__name__)
 

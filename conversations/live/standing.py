@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count, Exists, OuterRef
 
 from conversations.models import Channel, Conversation, Turn, TurnStatus
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 @dataclass(frozen=True)

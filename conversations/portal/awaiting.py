@@ -17,8 +17,8 @@ from conversations.live.hub import Listener, Room, hub
 from conversations.live.stream import PING_SECONDS, RETRY_MS, EventStream, Place, frame
 from conversations.models import Channel, Conversation
 from conversations.portal.visit import open_visit
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.portal_links import PortalPlace
 
 

@@ -36,8 +36,8 @@ from projects.api.idempotency import once
 from projects.api.parsers import check_value
 from projects.api.problem import ApiError
 from projects.api.throttling import seconds_to_wait
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 LOOKS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
 LONGEST_MESSAGE = 4_000

@@ -24,7 +24,7 @@ from conversations.requests import request_person
 from conversations.services import Posted, post_message, start_conversation
 from projects.api.problem import ApiError
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.book.finding import Clue, standing_bookings
 from tools.book.links import manage_url
 from tools.book.own_words import own_line

@@ -17,8 +17,8 @@ from conversations.urgent import URGENT
 from llm.prompts import neutralise
 from llm.requests import reply_request
 from llm.types import ChatRequest
-from projects.compiled import Compiled
 from projects.knowledge.answers import prompt_passages
+from tenancy.prepared_queries import Compiled
 from tools.calling.offer import Offer
 
 # The longest reply; longer than any channel bears.

@@ -23,8 +23,8 @@ from conversations.skills.session import SessionContext, update_text
 from conversations.urgent import URGENT
 from conversations.voice.session import is_caller_speaking
 from conversations.voice.turns import unanswered
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 WRITTEN = "directives_written"
 OVER = "The call is over for you. Say nothing more."

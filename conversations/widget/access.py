@@ -17,10 +17,10 @@ from conversations.widget.refusals import ForeignPage, NoPage, NoVisitor, NoWidg
 from conversations.widget.visitors import Visitor, read_visitor
 from projects.api.authentication import TenantAuthentication
 from projects.api.caller import Caller, Entrance
-from projects.lookups import WidgetPlace, find_widget
 from projects.models import Widget
 from projects.models.key import Scope
-from projects.tenancy import current_organization_id
+from tenancy.scope import current_organization_id
+from tenancy.tenant_lookup import WidgetPlace, find_widget
 
 KEY = re.compile(r"pk_[\w-]{24}", re.ASCII)
 MAY = frozenset({Scope.READ.value, Scope.CONVERSE.value})

@@ -11,7 +11,7 @@ from conversations.live.stream import EventStream, Place
 from conversations.widget.customer import for_customer
 from conversations.widget.views import Events, organization_of
 from projects.api.async_doors import door_of, plain, rendered
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 _events = plain(Events)
 

@@ -9,7 +9,7 @@ from conversations.outcomes import ConversationOver
 from conversations.services import Posted, post_message, start_conversation
 from conversations.widget.visitors import Visitor
 from projects.models import Project
-from projects.tenancy import current_organization_id, tenant_tx
+from tenancy.scope import current_organization_id, tenant_tx
 
 
 def find_conversation(project: Project, visitor: Visitor) -> Conversation | None:

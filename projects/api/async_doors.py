@@ -32,7 +32,7 @@ def plain(view: Any) -> Any:
 
 
 def rendered(view: Any, request: HttpRequest, **kwargs: Any) -> Response:
-    """The plain view's answer, ready to leave. For projects.threads.in_db."""
+    """The plain view's answer, ready to leave. For tenancy.threads.in_db."""
     response = view(request, **kwargs)
     response.render()
     return cast(Response, response)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from projects.ids import uuid7
+from tenancy.ids import uuid7
 
 HEADER = "X-Request-ID"
 

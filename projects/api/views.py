@@ -20,7 +20,7 @@ from projects.api.query import PROJECT, check_query
 from projects.api.schema import Schema
 from projects.models import Project
 from projects.models.key import Scope
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 class JsonAlways(BaseContentNegotiation):

@@ -15,7 +15,7 @@ from projects.audit import note_change
 from projects.knowledge.indexing import UNKNOWN, index_articles, language_of
 from projects.knowledge.text import ArticleText
 from projects.models import Article, AuditAction, Project, User
-from projects.writes import update_row
+from tenancy.write_batch import update_row
 
 LONGEST_SLUG = 100
 MOST_ARTICLES = 20_000

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from projects.agent import AgentConfig, parse_config
-from projects.rows import TenantForeignKey, TenantModel
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class AgentVersion(TenantModel):

@@ -16,7 +16,7 @@ from projects.attributes import resolve_attributes, set_attribute, start_attribu
 from projects.models import Project, User
 from projects.seeds import plant_seeds
 from projects.services import create_organization, create_project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 FOLDER = Path(__file__).parent
 NAMES = ("restaurant", "clinic", "shop", "agency")

@@ -10,12 +10,12 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from console.agent import model_test
 from projects import model_trial
 from projects.attributes import fill, read_secret
 from projects.model_choice import KEY_ATTRIBUTE
 from projects.models import Attribute, User
 from projects.models.attribute import AttributeType
-from projects.pages.agent import model_test
 from tests.agent.conftest import Settings
 from tests.processes import ScriptedModel
 

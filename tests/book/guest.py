@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.book.refusals import Unbookable
 from tools.book.services import Guest, book
 from tools.book.wishes import Wish

@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError
 
 from projects.api.problem import Conflict
-from projects.ids import uuid7
+from tenancy.ids import uuid7
 from tests.book.conftest import ADA, NOW, Desk, rome
 from tools.book.codes import ALPHABET, normal_code
 from tools.book.finding import Clue, standing_bookings

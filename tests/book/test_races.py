@@ -14,7 +14,7 @@ import pytest
 from django.db import connections
 
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.book.conftest import ADA, NOW, Desk, rome
 from tests.book.guest import GO
 from tests.processes import Child, Zygote, until

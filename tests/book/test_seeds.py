@@ -9,7 +9,7 @@ from projects.attributes import is_on, resolve_attributes
 from projects.models import User
 from projects.seeds import plant_seeds
 from projects.starters import NAMES, Locale, start_business, starters
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.book.conftest import Desk
 from tools.models import Resource
 

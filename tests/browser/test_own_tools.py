@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from conversations.pages.tools import TEMPLATE
+from console.tools.views import TEMPLATE
 from projects.agent import AgentConfig
 from projects.services import save_agent
 from tests.browser.conftest import App, open_page

@@ -16,7 +16,7 @@ from jobs.models import Job
 from projects.models import Project, Source
 from projects.source_kinds import KINDS
 from projects.sources import SourceEdit, connect_source
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.book.conftest import Desk, business, desk, stranger, tenant
 from tests.calendar.radicale import PASSWORD, USER, Calendar, Radicale, radicale
 from tests.calendar.scripted import ScriptedCalendar

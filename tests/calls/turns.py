@@ -17,7 +17,7 @@ from jobs.model_client import model_client
 from jobs.models import ModelCall
 from projects.agent import AgentConfig
 from projects.services import save_agent
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.processes import ScriptedModel
 from tools.models import Effect

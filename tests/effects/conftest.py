@@ -16,7 +16,7 @@ from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.attributes import set_attribute
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.effects.target import Target, target_server

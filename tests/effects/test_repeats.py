@@ -10,8 +10,8 @@ from django.utils import timezone
 from conversations.services import give_fields
 from jobs.models import Job
 from projects.attributes import set_attribute
-from projects.ids import uuid7
 from projects.services import create_project
+from tenancy.ids import uuid7
 from tests.effects.conftest import PHONE, Bench, begin, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel

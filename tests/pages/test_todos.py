@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from console.todos.invisible_characters import revealed
 from conversations.models import Channel, Persona, PersonaField
-from conversations.pages.todos.hidden import revealed
 from conversations.services import start_conversation
 from projects.attributes import set_attribute
 from projects.models import Member, Role, User

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conversations.pages.line_differences import line_differences
-from conversations.pages.tools import TEMPLATE
+from console.text_diff import line_differences
+from console.tools.views import TEMPLATE
 from projects.agent import AgentConfig
 from projects.attributes import resolve_attributes, set_attribute
 from projects.services import save_agent

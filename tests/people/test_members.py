@@ -11,9 +11,9 @@ from django.db import connections
 from django.test import Client
 
 from projects.audit import Actor
-from projects.lookups import find_project
 from projects.members import MemberRefused, set_role
 from projects.models import Member, Role, User
+from tenancy.tenant_lookup import find_project
 from tests.conftest import Tenant, member_of
 from tests.people.conftest import browser, page_of
 

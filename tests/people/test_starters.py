@@ -8,7 +8,7 @@ from projects.agent import AgentConfig
 from projects.attributes import resolve_attributes
 from projects.models import User
 from projects.starters import BUSINESS, NAMES, Locale, left_of_example, start_business, starters
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.builtin import builtin_tools
 from tools.catalogue import why_not
 from tools.state import read_state

@@ -15,7 +15,7 @@ from conversations.skills import observer, reply, thoughts
 from llm.client import Client
 from projects.model_choice import model_for
 from tests.conversations.conftest import Talk
-from tests.offline.prompts import Line, think
+from tests.offline_model.prompts import Line, think
 from tests.pipeline.conftest import job_of, scene_of
 from tests.processes import ScriptedModel
 from tests.waiting.conftest import answer, answered

@@ -18,7 +18,7 @@ from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import lane_of
 from tests.conversations.conftest import Talk
 from tests.crashes.invariants import check, settle
-from tests.offline.prompts import Line, summarise
+from tests.offline_model.prompts import Line, summarise
 from tests.pipeline.conftest import begin, configure, job_of, prompts_of
 from tests.waiting.conftest import answered
 

@@ -17,9 +17,9 @@ from django.db import DatabaseError, connection
 
 from conversations.models import Conversation, Persona
 from conversations.services import start_conversation
-from projects.compiled import Compiled, CompiledValues
 from projects.models import Project
-from projects.tenancy import NoTenant
+from tenancy.prepared_queries import Compiled, CompiledValues
+from tenancy.scope import NoTenant
 from tests.conftest import Tenant
 
 

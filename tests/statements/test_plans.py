@@ -13,10 +13,10 @@ from conversations import scene
 from conversations.models import Conversation, Message, Turn
 from conversations.services import start_conversation
 from jobs import claims, fence
-from projects.ids import uuid7
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import tenant_tx
-from projects.writes import insert_rows
+from tenancy.ids import uuid7
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import tenant_tx
+from tenancy.write_batch import insert_rows
 from tests.conftest import Tenant
 
 # So many that reading them all costs a plan far more than an index does, whatever state the tests before have left the table in.

@@ -12,7 +12,7 @@ from conversations.models import Conversation, Event, Message, Persona, PersonaF
 from conversations.models.event import EventType
 from conversations.models.persona import Strength
 from conversations.services import start_conversation
-from projects.writes import LostRow, Writes, insert_rows, update_row
+from tenancy.write_batch import LostRow, Writes, insert_rows, update_row
 from tests.conftest import Tenant
 
 

@@ -20,7 +20,7 @@ def plant(bug: str) -> None:
 def no_token_check() -> None:
     """A worker writes although its job is another's by now."""
     from jobs import fence
-    from projects.postgresql.prepared import Prepared
+    from tenancy.postgresql.prepared import Prepared
 
     anyone = "%s::bigint is not null and %s::text is not null"
     fence._HOLD = Prepared(f"select 1 from jobs_job where id = %s and {anyone} for no key update")
@@ -60,7 +60,7 @@ def hint_instead_of_row() -> None:
 
     def listen() -> None:
         from jobs.enqueue import enqueue
-        from projects.tenancy import tenant_tx
+        from tenancy.scope import tenant_tx
         from tools.ledger import job_for
         from tools.models import Effect
 

@@ -22,7 +22,7 @@ from jobs.attempt import attempt
 from jobs.lanes import lane_of
 from jobs.models import LIVE, Job
 from projects.models import Member
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.effects.target import Target
 from tests.processes import until
 from tests.todos.conftest import REFUND, Desk, refund_tool

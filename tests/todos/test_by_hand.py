@@ -11,6 +11,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.db.models.functions import Now
 
+from console.sidebar_badges import Count
 from conversations.models import Conversation
 from jobs import claims
 from jobs.attempt import attempt
@@ -19,9 +20,8 @@ from jobs.lanes import lane_of
 from jobs.models import Job
 from projects.api.problem import Conflict
 from projects.models import Member, Role
-from projects.pages.counts import Count
 from projects.services import create_project
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
 from todos import by_hand, services

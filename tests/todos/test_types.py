@@ -11,7 +11,7 @@ from projects.api.problem import ApiError
 from projects.models import Member, Project
 from projects.services import create_project
 from projects.starters import Locale, start_business, starters
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
 from todos import types

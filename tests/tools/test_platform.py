@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from projects.tenancy import platform_scope
+from tenancy.scope import platform_scope
 from tests.tools.conftest import Tools
 from tests.walls.conftest import browser, make_platform_user
 from tools.builtin import builtin_tools

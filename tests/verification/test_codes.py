@@ -19,9 +19,9 @@ from conversations.models.event import EventType
 from conversations.models.persona import Strength
 from projects.attributes import set_attribute
 from projects.models import Source
-from projects.rows import TenantModel
 from projects.source_kinds import KINDS
 from projects.sources import SourceEdit, connect_source
+from tenancy.tenant_models import TenantModel
 from tests.calls.turns import Turns
 from tests.integrations.mail_server import MailServer
 from tests.integrations.twilio_server import TwilioServer

@@ -15,7 +15,7 @@ from tests.test_architecture import ROOT, sources
 # Where the role is used, by function. Three reasons are good (design section 4); the fourth is the plumbing itself.
 ALLOWED = {
     # The claim of jobs, and the sweep.
-    "projects/threads.py": {"in_ops"},
+    "tenancy/threads.py": {"in_ops"},
     "jobs/claims.py": {"_claim_statement", "heartbeat", "give_back", "take_expired", "waiting_lanes"},
     "jobs/sweep.py": {"sweep", "_is_mine"},
     "conversations/timers.py": {"_due"},
@@ -27,14 +27,14 @@ ALLOWED = {
     "todos/expiry.py": {"_overdue"},
     "projects/api/idempotency.py": {"delete_old_answers"},
     # Look-ups before a tenant is known.
-    "projects/lookups.py": {"find_organizations", "_row"},
+    "tenancy/tenant_lookup.py": {"find_organizations", "_row"},
     # The platform's own definitions of tools, which the migration lets nobody else write.
     "tools/platform/seeds.py": {"<module>", "seed_tools"},
     # The platform's own admin.
     "config/admin.py": {"<module>", "_scope_of"},
     # The connection, its router and the scope themselves.
     "config/settings.py": {"<module>"},
-    "projects/tenancy.py": {"Router.db_for_read"},
+    "tenancy/scope.py": {"Router.db_for_read"},
     "projects/management/commands/roles.py": {"<module>"},
 }
 

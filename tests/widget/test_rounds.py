@@ -19,8 +19,8 @@ from conversations.log import open_log
 from conversations.models import Channel, Conversation, MessageRole
 from conversations.portal.awaiting import Beginning, frames_until_another, frames_until_begun
 from conversations.services import start_conversation
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.hubs import close_hub
 from tools.portal_links import PortalPlace

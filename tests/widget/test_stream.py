@@ -18,7 +18,7 @@ from conversations.models.event import EventType
 from conversations.operators import answer, take_over
 from conversations.widget.customer import for_customer
 from projects.models import ApiKey
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.calls.conftest import turns
 from tests.calls.turns import Turns
 from tests.hubs import close_hub

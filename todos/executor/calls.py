@@ -10,8 +10,8 @@ from uuid import UUID
 
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
-from projects.compiled import Compiled
-from projects.threads import in_db
+from tenancy.prepared_queries import Compiled
+from tenancy.threads import in_db
 from todos import approvals
 from todos.approvals import Void
 from todos.content import Ground, fingerprint_of, read_ground

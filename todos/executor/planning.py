@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
-from projects.writes import Writes
+from tenancy.write_batch import Writes
 from todos.content import recipients_of
 from todos.executor.work import Work
 from todos.models import TodoCall, TodoStep

@@ -16,7 +16,7 @@ from jobs.crash import crash_point
 from jobs.errors import WrongState
 from jobs.fence import prove
 from jobs.models import State
-from projects.threads import in_db
+from tenancy.threads import in_db
 from todos import approvals
 from todos.approvals import Void
 from todos.executor import endings

@@ -18,10 +18,10 @@ from jobs.model_client import model_client
 from jobs.models import Job, ModelCall
 from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
 from llm.types import CallRecord, Completion, FinishReason
-from projects.compiled import Compiled
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from projects.writes import Writes
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tenancy.write_batch import Writes
 from todos.content import recipients_of
 from todos.executor import planning
 from todos.executor.calls import Begun, Kept, begin_call

@@ -16,10 +16,10 @@ from jobs.claimed import ClaimedJob
 from jobs.fence import prove
 from llm.types import ModelSpec
 from projects.agent import AgentConfig
-from projects.compiled import Compiled
 from projects.model_choice import model_for
 from projects.models import AgentVersion
-from projects.tenancy import current_organization_id, tenant_tx
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import current_organization_id, tenant_tx
 from todos.content import CHANNEL, Ground, read_ground, tools_of
 from todos.executor.conversation import hold, lock
 from todos.models import Approval, Todo, TodoCall, TodoStep

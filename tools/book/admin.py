@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from projects.tenancy import tenant_tx
 from projects.tenant_admin import TenantAdmin
+from tenancy.scope import tenant_tx
 from tools.book.refusals import Over
 from tools.book.services import cancel
 from tools.models import Booking, Resource

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from projects.api.problem import Conflict
 from projects.models import Project
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.book.refusals import NoTime
 from tools.execution.handler import CarryOut, Occasion
 from tools.execution.outcome import Outcome

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.builtin.base import SHOWING_BLOCKS, BuiltinTool, Capability, Delivery, Moment, always, define
 from tools.desk.escalations import LABEL, LONGEST_REASON, make_request, offer_person
 from tools.desk.notices import tell_operators

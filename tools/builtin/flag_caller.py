@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome, Signal

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.builtin.base import BuiltinTool, Capability, Delivery, Moment, always, define
 from tools.desk.tickets import LONGEST_BODY, LONGEST_SUBJECT, open_ticket
 from tools.execution.handler import Handler, Occasion

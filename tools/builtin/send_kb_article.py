@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from projects.knowledge.links import article_url
 from projects.models import Article
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
 from projects.verticals import Capability
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.builtin.base import SHOWING_BLOCKS, BuiltinTool, Delivery, Moment, define
 from tools.builtin.query_knowledge import has_articles
 from tools.execution.handler import Handler, Occasion

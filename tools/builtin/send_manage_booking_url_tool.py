@@ -9,8 +9,8 @@ from django.db.models import Q
 
 from projects.models import Project
 from projects.phones import normal_phone
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.book.finding import bookings_of
 from tools.book.links import manage_url
 from tools.book.search import config_of

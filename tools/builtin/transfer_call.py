@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.builtin.base import BuiltinTool, BusinessState, Delivery, Moment, define
 from tools.builtin.gates import all_of, escalated_when, needs_escalation, needs_numbers
 from tools.execution.handler import Handler, Occasion

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.builtin.base import BuiltinTool, BusinessState, Delivery, Moment, define, switched_on_by
 from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome, Signal

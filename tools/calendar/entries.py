@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from jobs.enqueue import JobRequest, enqueue
 from projects.models import Project, Source
-from projects.postgresql.prepared import Prepared
+from tenancy.postgresql.prepared import Prepared
 from tools import ledger
 from tools.calendar.looking import KIND
 from tools.definition import Delivery, ToolDefinition

@@ -26,8 +26,8 @@ from outbound.guard import Response
 from projects.crypto import WrongSecret
 from projects.models import Project
 from projects.sources import Connection, mark_needs_reauth, open_source
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools import ledger
 from tools.calendar.entries import LANE, WRITTEN_ANEW, catch_up, effect_of, follow, job_of
 from tools.calendar.event import event_name, event_of

@@ -20,8 +20,8 @@ from outbound.guard import Guard
 from projects.crypto import WrongSecret
 from projects.models import Project
 from projects.sources import Connection, mark_needs_reauth, open_source
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.book.clock import read_day
 from tools.book.desk import A, at_desk
 from tools.book.opening import Span

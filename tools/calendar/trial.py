@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from projects.models import Project
 from projects.sources import Connection
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.book.opening import Opening, Span
 from tools.book.search import LOOK_AHEAD_DAYS, config_of
 from tools.calendar.entries import catch_up

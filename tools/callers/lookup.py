@@ -12,8 +12,8 @@ from django.conf import settings
 from outbound.guard import Guard
 from projects.crypto import WrongSecret
 from projects.sources import Connection, open_source
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.callers.directory import Directory, DirectoryFailed
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome

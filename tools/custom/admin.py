@@ -18,8 +18,8 @@ from django.utils.html import format_html
 
 from projects.api.problem import ApiError
 from projects.models import Member, Project
-from projects.tenancy import tenant_tx
 from projects.tenant_admin import TenantAdmin
+from tenancy.scope import tenant_tx
 from tools.checking.problem import DefinitionRefused
 from tools.custom import service
 from tools.custom.named import steps_left_without

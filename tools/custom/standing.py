@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from projects.compiled import Compiled
+from tenancy.prepared_queries import Compiled
 from tools.definition import ToolDefinition
 from tools.models import CustomTool
 

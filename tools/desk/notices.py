@@ -23,7 +23,7 @@ from projects.mail import Delivery, deliver, has_server
 from projects.models import Member, Project
 from projects.models.key import Scope
 from projects.permissions import VERBS
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.desk.escalations import waiting_requests
 from tools.models import Escalation, OperatorNotice
 

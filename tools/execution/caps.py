@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import current_organization_id
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id
 from tools.definition import Delivery
 from tools.execution.handler import Contact
 from tools.models import Effect

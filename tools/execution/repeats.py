@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import DurationField, Q, QuerySet, Value
 from django.db.models.functions import Cast, Now
 
-from projects.compiled import Compiled
+from tenancy.prepared_queries import Compiled
 from tools.models import Effect, EffectOrigin, EffectState
 
 DEFAULT_WINDOW = timedelta(minutes=10)

@@ -7,8 +7,8 @@ import math
 from pydantic import ValidationError
 
 from projects.crypto import WrongSecret
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.custom.secrets import WebhookSecrets, secrets_of
 from tools.definition import ActionType, ToolDefinition, WebhookOptions
 from tools.execution.handler import Occasion

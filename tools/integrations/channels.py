@@ -11,8 +11,8 @@ from outbound.guard import Guard
 from projects.crypto import WrongSecret
 from projects.source_kinds import SmtpSettings, TwilioSettings
 from projects.sources import Connection, find_source, mark_needs_reauth, open_source
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
 from tools.integrations.base import Channel, Email, Sms, needs_reauth

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from projects.attributes import resolve_attributes
 from projects.models import Project
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
 from tools.integrations.base import Sms

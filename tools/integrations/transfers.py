@@ -11,7 +11,7 @@ import phonenumbers
 
 from projects.attributes import resolve_attributes
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.execution.handler import Occasion
 from tools.integrations.numbers import in_e164
 from tools.integrations.words import same_words

@@ -9,8 +9,8 @@ from projects.crypto import WrongSecret
 from projects.models import Project
 from projects.source_kinds import SourceKind
 from projects.sources import Connection, clear_needs_reauth, mark_needs_reauth, open_source
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.calendar.looking import KIND as CALENDAR
 from tools.calendar.server import CalendarFailed
 from tools.calendar.server import SignInRefused as SignInRefusedByCalendar

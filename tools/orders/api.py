@@ -22,7 +22,7 @@ from projects.api.request_id import request_id_of
 from projects.api.serializers import StrictSerializer
 from projects.models import Project
 from projects.models.key import Scope
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tools.orders.lookup import (
     MOST,
     USUAL,

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 
 from projects.crypto import WrongSecret
 from projects.sources import Connection, guard_for, mark_needs_reauth, open_source
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
 from tools.integrations.base import refused_sign_in

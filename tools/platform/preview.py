@@ -8,7 +8,7 @@ from typing import cast
 from uuid import UUID
 
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tools.builtin import builtin_tools
 from tools.calling.offer import AgentToolDefinition
 from tools.catalogue import compile_builtin

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import transaction
 
-from projects.tenancy import platform_scope
+from tenancy.scope import platform_scope
 from tools.catalogue import words_of
 from tools.models import PlatformDefinition
 from tools.platform.checking import called_tools, definition_problems

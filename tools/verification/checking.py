@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome
 from tools.verification.codes import Verdict, compare_code

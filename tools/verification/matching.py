@@ -15,8 +15,8 @@ from django.db.models.functions import Now
 from pydantic import Field
 
 from projects.phones import normal_phone
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.book.desk import Arguments
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Outcome

@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 
 from projects.attributes import resolve_attributes
 from projects.sources import find_source
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.execution.handler import Occasion
 from tools.execution.outcome import Ending, Outcome
 from tools.integrations.base import Email, Sms

@@ -16,7 +16,7 @@ from jobs.lanes import Lane, lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.models import Member
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.effects.target import Target, target_server
 from tests.processes import ScriptedModel
 from tests.todos.conftest import Desk

@@ -11,7 +11,7 @@ from conversations.services import give_fields
 from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
 from projects.api.problem import Conflict
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.executor import run, steps

@@ -14,7 +14,7 @@ from conversations.calls import hops
 from conversations.log import open_log
 from conversations.models import TurnCall
 from conversations.services import start_conversation
-from projects.ids import uuid7
+from tenancy.ids import uuid7
 from tests.between import is_anybody_waiting
 from tests.conversations.threads import in_thread
 from tests.processes import until

@@ -14,7 +14,7 @@ from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
 from projects.api.problem import Conflict
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content import compiled_tools
