@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from bench.lists_data import Samples
 from conversations.models import Channel
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from jobs.models import ModelCall
 from projects.agent import AgentConfig
 from projects.models import Project, User

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from conversations.models import Channel
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from projects.agent import AgentConfig
 from projects.models import User
 from projects.services import create_organization, create_project

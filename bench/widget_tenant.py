@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from uuid import UUID
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Channel, MessageRole
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from conversations.widget.visitors import read_visitor
 from projects.models import Widget
 from tenancy.scope import tenant_tx

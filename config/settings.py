@@ -231,7 +231,7 @@ SPECTACULAR_SETTINGS = {
         "TicketStateEnum": "tools.models.TicketState",
         "ToolOriginEnum": ["built-in", "custom"],
         "TurnOriginEnum": "conversations.models.turn.Origin",
-        "VerdictChangeEnum": "conversations.rehearsal.Kind",
+        "VerdictChangeEnum": "conversations.evaluation.replay.Kind",
     },
 }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import todos.hooks
 import tools.hooks
-from conversations.contacts import find_customer, flag_customer, read_contact, read_shopper
-from conversations.effects.told import read_told
-from conversations.log import lock_conversation
-from conversations.operators import on_member_changed
-from conversations.skills.room import weigh_reply
-from conversations.todo_news import hold, on_effect_changed, on_promise_answered, on_todo_changed
+from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
+from conversations.context.todo_transcript import read_told
+from conversations.flows.todo_events import hold, on_effect_changed, on_promise_answered, on_todo_changed
+from conversations.handover.operators import on_member_changed
+from conversations.live.event_log import lock_conversation
+from conversations.prompts.prompt_budget_check import weigh_reply
 from projects.members import member_changed
 from projects.prompt_weight import weigh
 

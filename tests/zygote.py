@@ -28,9 +28,9 @@ from django.db import InterfaceError, connections  # noqa: E402
 
 from config.celery import app  # noqa: E402
 from config.runner import forkserver  # noqa: E402
-from conversations.services import post_message  # noqa: E402
-from conversations.skills.observer import Observation  # noqa: E402
-from conversations.skills.thoughts import KeyDirectives  # noqa: E402
+from conversations.prompts.observer import Observation  # noqa: E402
+from conversations.prompts.thoughts import KeyDirectives  # noqa: E402
+from conversations.turns.services import post_message  # noqa: E402
 from llm.structured import schema_of  # noqa: E402
 from projects.agent import time_zones  # noqa: E402
 from tenancy.prepared_queries import CompiledValues  # noqa: E402

@@ -10,11 +10,11 @@ from django.http import Http404, HttpRequest
 
 from console.access import zone_of
 from console.timestamps import moment_of
-from conversations import operators
-from conversations.channels import traits_of
-from conversations.flags import clear_caller_flag
+from conversations.common.channels import traits_of
+from conversations.handover import operators
 from conversations.models import Conversation, ConversationStatus, Event
-from conversations.urgent import URGENT
+from conversations.models.event import URGENT
+from conversations.turns.flags import clear_caller_flag
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope

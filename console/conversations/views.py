@@ -36,9 +36,9 @@ from console.search import (
 )
 from console.timestamps import Moment, moment_of
 from console.todos.related import todos_beside
-from conversations.flags import clear_flag, flag_reasons
+from conversations.common.presenters import directives_payload
 from conversations.models import Channel, Conversation, ConversationStatus, Message, MessageRole
-from conversations.presenters import directives_payload
+from conversations.turns.flags import clear_flag, flag_reasons
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope

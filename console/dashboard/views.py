@@ -24,7 +24,7 @@ from console.dashboard.onboarding import Step, first_steps, hide_first_steps
 from console.dashboard.stats import stats_of
 from console.layout import shell_context
 from console.timestamps import moment_of
-from conversations.hours import working_status
+from conversations.common.business_hours import working_status
 from projects.models.key import Scope
 from projects.permissions import Entry
 from tenancy.scope import tenant_tx

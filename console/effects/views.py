@@ -23,8 +23,8 @@ from console.effects.unknown_outcomes import ask, questions_of
 from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
-from conversations.effects.decisions import release, resolve
 from conversations.models import Conversation
+from conversations.tool_runs.effects.decisions import release, resolve
 from jobs.errors import WrongState
 from projects.models import Project
 from projects.models.key import Scope

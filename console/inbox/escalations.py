@@ -18,8 +18,8 @@ from console.inbox.tabs import tabs_of
 from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
-from conversations import operators
-from conversations.channels import traits_of
+from conversations.common.channels import traits_of
+from conversations.handover import operators
 from conversations.models import Conversation
 from jobs.errors import WrongState
 from projects.models import User

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from console.agent.form_fields import Box, Boxes
 from console.todos.contacts import name_of
-from conversations.contacts import read_contact
+from conversations.common.contacts import read_contact
+from conversations.handover.requests import read_lead
 from conversations.models import Persona
-from conversations.requests import read_lead
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from projects.agent import AgentConfig
 from projects.api.problem import ApiError
 from projects.models import AgentVersion, Project

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from uuid import UUID
 
-from conversations.contacts import FIELDS, contact_with
+from conversations.common.contacts import FIELDS, contact_with
 from conversations.models import Persona, PersonaField
 from tools.execution.handler import Contact
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
-from conversations.effects.decisions import release, resolve, take_result
+from conversations.tool_runs.effects.decisions import release, resolve, take_result
 from projects.api.answers import Answer
 from projects.api.doors import ProjectView
 from projects.api.schema import Schema

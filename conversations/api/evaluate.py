@@ -10,8 +10,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations.evaluation.dry_run import Trial, TrialCall, TrialVerdict, read_trial, run_trial
 from conversations.models import Channel
-from conversations.trials import Trial, TrialCall, TrialVerdict, read_trial, run_trial
 from llm.errors import LlmError
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.doors import ProjectView

@@ -17,10 +17,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.views import ConversationView
-from conversations.live_calls import LiveCall, handle_tool_call
-from conversations.live_repeats import Answer
-from conversations.payloads import Block
-from conversations.skills.session import guidance
+from conversations.common.payloads import Block
+from conversations.prompts.session import guidance
+from conversations.voice.deduplication import Answer
+from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from projects.api.async_doors import door_of, plain, rendered
 from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer, TextField

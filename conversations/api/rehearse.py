@@ -15,7 +15,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.rehearsal import (
+from conversations.evaluation.replay import (
     MOST_TURNS,
     Difference,
     Kind,

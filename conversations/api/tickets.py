@@ -12,7 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from conversations.contacts import find_customer
+from conversations.common.contacts import find_customer
 from projects.api.answers import Answer, Created, Page
 from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent

@@ -18,10 +18,10 @@ from rest_framework.response import Response
 
 from conversations.api.live import stream_of
 from conversations.api.views import ConversationView
-from conversations.payloads import TurnSummaryPayload
-from conversations.turns import turn_summary
+from conversations.common.payloads import TurnSummaryPayload
+from conversations.common.turn_detail import turn_summary
+from conversations.common.voice_session import can_have_a_voice
 from conversations.voice.reports import NoVoice, Report, ReportType, take_reports
-from conversations.voice.session import can_have_a_voice
 from conversations.voice.updates import place_of, update_frames
 from projects.api.answers import Accepted
 from projects.api.async_doors import door_of, plain, rendered

@@ -13,11 +13,14 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from conversations.effects import after_actions
-from conversations.effects.after_actions import Prepared, give_up_after_actions
-from conversations.effects.approval import ask_for_approval, hold_repeat, waiting_for
-from conversations.effects.asking import ask_arguments, has_asked_again
-from conversations.effects.ending import (
+from conversations.flows.customer_after_actions import give_up_alone, run_alone
+from conversations.live.event_log import ConversationLog, job_log, open_log
+from conversations.tool_runs.effects import after_actions
+from conversations.tool_runs.effects.after_actions import Prepared, give_up_after_actions
+from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, waiting_for
+from conversations.tool_runs.effects.argument_extraction import ask_arguments, has_asked_again
+from conversations.tool_runs.effects.effect_context import Work, has_asked_since, read_work
+from conversations.tool_runs.effects.outcome_events import (
     FAULT,
     NO_CALLBACK,
     conversation_of,
@@ -27,10 +30,7 @@ from conversations.effects.ending import (
     tell_cancelled,
     tell_held,
 )
-from conversations.effects.preparing import prepare
-from conversations.effects.work import Work, has_asked_since, read_work
-from conversations.flows.alone import give_up_alone, run_alone
-from conversations.log import ConversationLog, job_log, open_log
+from conversations.tool_runs.effects.preparing import prepare
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import job_tx, prove

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.closing import is_of_the_end
-from conversations.flows.once import Calls, ask_once, skip
-from conversations.log import job_log
+from conversations.context.turn_context import Scene, scene_of
+from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.live.event_log import job_log
 from conversations.models import Turn
-from conversations.scene import Scene, scene_of
+from conversations.turns.conversation_end import is_of_the_end
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import reading

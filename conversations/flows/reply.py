@@ -12,20 +12,20 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.after_reply import queue_analysis, tell_replied
-from conversations.calls.hops import Hops, stored_hops
-from conversations.flags import no_reply
-from conversations.flows.calls import add_calls, keep_calls
+from conversations.claim_check.claim_guard import text_of
+from conversations.common.translations import words_for
+from conversations.context.turn_context import Scene, scene_before
+from conversations.followups.follow_ups import next_follow_up
+from conversations.live.event_log import job_log, open_log
+from conversations.live.model_calls import add_calls, keep_calls
 from conversations.live.tokens import TokenWriter
-from conversations.log import job_log, open_log
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
-from conversations.outcomes import obey_signal
-from conversations.own_words import words_for
-from conversations.scene import Scene, scene_before
-from conversations.skills.reply import build_request
-from conversations.timers import next_follow_up
-from conversations.truthful import text_of
+from conversations.prompts.reply import build_request
+from conversations.tool_runs.calls.tool_loop import Hops, stored_hops
+from conversations.turns.after_reply import queue_analysis, tell_replied
+from conversations.turns.channel_signals import obey_signal
+from conversations.turns.flags import no_reply
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.errors import GiveUp, WrongState

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.commitments import execute, is_waited_for, put_claims_right, source_of, update_follow_up
-from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.flows.commits import commit
-from conversations.log import ConversationLog, open_log
+from conversations.context.turn_context import Scene, scene_after
+from conversations.context.turn_context_cache import channel_of, read_after_reply
+from conversations.flows.group_commit import commit
+from conversations.followups.waits import is_waiting
+from conversations.live.event_log import ConversationLog, open_log
+from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Analysis
-from conversations.scene import Scene, scene_after
-from conversations.shared_readings import channel_of, read_after_reply
-from conversations.unserved import make_todos
-from conversations.waits import is_waiting
+from conversations.promises.apply_verdicts import execute, is_waited_for, put_claims_right, source_of, update_follow_up
+from conversations.promises.unsupported_promises import make_todos
 from jobs.claimed import ClaimedJob
 from jobs.crash import crash_point
 from jobs.fence import job_tx, reading

@@ -18,7 +18,7 @@ from redis import RedisError
 
 from conversations.live.client import new_client
 from conversations.live.keys import channel_of, partial_of
-from conversations.live.standing import Standing, beginnings, standings
+from conversations.live.last_events import Standing, beginnings, standings
 from conversations.live.subscriptions import Subscriptions
 from tenancy.threads import in_db
 

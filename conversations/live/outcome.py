@@ -8,12 +8,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
 
+from conversations.common.payloads import MessagePayload, TurnSummaryPayload
+from conversations.common.presenters import message_payload
+from conversations.common.turn_detail import turn_summary
 from conversations.live.hub import Listener, Room, hub
 from conversations.live.stream import EventStream, Place
 from conversations.models import Turn, TurnStatus
-from conversations.payloads import MessagePayload, TurnSummaryPayload
-from conversations.presenters import message_payload
-from conversations.turns import turn_summary
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 

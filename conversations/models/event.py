@@ -6,6 +6,9 @@ from django.db import models
 
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
+# The system event that makes the agent speak at once.
+URGENT = "urgent_message"
+
 
 class EventType(models.TextChoices):
     """What the live stream calls an event; a system event has its idn only and is not streamed."""

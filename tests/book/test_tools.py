@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conversations.models import Channel
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from tests.book.conftest import ADA, NOW, Desk, rome, stranger_contact
 from tools.book.services import cancel
 from tools.builtin import builtin_tools

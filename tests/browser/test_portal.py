@@ -11,9 +11,9 @@ from django.core.management import call_command
 from django.db.models import F
 from playwright.sync_api import Locator, Page, Route, expect
 
+from conversations.handover.operators import answer, take_over
 from conversations.models import Conversation, Persona
-from conversations.operators import answer, take_over
-from conversations.services import give_fields, start_conversation
+from conversations.turns.services import give_fields, start_conversation
 from tests.browser.axe import findings
 from tests.browser.conftest import DESK, PHONE, App, Complaints, open_page
 from tests.browser.talk import composer

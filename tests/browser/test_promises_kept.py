@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from conversations.log import open_log
-from conversations.waits import open_wait
+from conversations.followups.waits import open_wait
+from conversations.live.event_log import open_log
 from projects.models import Member
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import converse, say, send, turn_title

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from conversations.models import Channel
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from projects.source_kinds import KINDS
 from projects.sources import SourceEdit, connect_source
 from tests.browser.conftest import App, open_page, settle

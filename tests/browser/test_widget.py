@@ -9,10 +9,10 @@ from typing import Any, get_args
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
-from conversations.log import open_log
+from conversations.handover.operators import answer, take_over
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, MessageRole
-from conversations.operators import answer, take_over
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from conversations.widget.visitors import read_visitor
 from projects.agent import AgentConfig
 from projects.services import save_agent

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from tests.calls.probe import Probe, offered
 from tests.calls.turns import Turns
 from tests.conftest import Tenant

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn
-from conversations.skills.budget import LEAST_BYTES, PROMPT_BYTES, make_room, weight_of
+from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES, make_room, weight_of
 from llm.types import ChatRequest, Endpoint, ModelSpec
 from projects.prompt_weight import weigh
 from tests.calls.probe import NAME, Probe

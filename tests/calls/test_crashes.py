@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conversations.models import Conversation, Turn
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from tests.calls.test_own import CALLED, STOCK, definition
 from tests.calls.turns import Turns
 from tests.conftest import Tenant

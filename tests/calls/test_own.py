@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.db.models import F
 
-from conversations.calls.left_behind import end_left_behind
 from conversations.models import PersonaField, Turn
 from conversations.models.event import EventType
+from conversations.tool_runs.calls.orphans import end_left_behind
 from tests.calls.turns import Turns
 from tests.effects.target import Answers, Target, target_server
 from tests.sources.test_requires_approval import approve

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tools.builtin
-from conversations.live_calls import LiveCall, handle_tool_call
+from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from tests.calls.turns import Turns
 from tests.test_architecture import ROOT
 from tools.builtin import builtin_tools

@@ -9,7 +9,7 @@ from typing import Any
 from conversations.live import tokens
 from conversations.models import Conversation, Event, Message, Turn, TurnCall
 from conversations.models.event import EventType
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from jobs import claims
 from jobs.attempt import attempt
 from jobs.lanes import lane_of

@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations import operators
-from conversations.log import open_log
+from conversations.followups.follow_ups import fire_follow_ups
+from conversations.followups.system_events import post_event
+from conversations.handover import operators
+from conversations.live.event_log import open_log
 from conversations.models import (
     Conversation,
     ConversationStatus,
@@ -21,10 +23,8 @@ from conversations.models import (
     Turn,
     TurnStatus,
 )
-from conversations.outcomes import obey_signal
-from conversations.services import post_message
-from conversations.system_events import post_event
-from conversations.timers import fire_follow_ups
+from conversations.turns.channel_signals import obey_signal
+from conversations.turns.services import post_message
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import run_again

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conversations import operators
+from conversations.handover import operators
 from conversations.models import Conversation, Persona
-from conversations.services import post_message
+from conversations.turns.services import post_message
 from projects.models import User
 from tests.calls.turns import Turns
 from tests.conftest import Tenant

@@ -9,10 +9,10 @@ from django.core import mail
 from django.db.models import F
 from django.db.models.functions import Now
 
-from conversations import operators
-from conversations.contacts import read_contact
+from conversations.common.contacts import read_contact
+from conversations.handover import operators
+from conversations.handover.requests import request_person
 from conversations.models import PersonaField
-from conversations.requests import request_person
 from jobs.errors import WrongState
 from jobs.models import Job
 from projects.api.problem import ApiError

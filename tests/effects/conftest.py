@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Message, MessageRole, Turn, TurnStatus
 from jobs import claims
 from jobs.attempt import attempt

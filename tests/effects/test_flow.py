@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conversations.models import Message
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from tests.conversations.conftest import Talk
 from tests.crashes.invariants import settle
 from tests.effects.conftest import PHONE, webhook

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from jobs.models import Job
 from projects.attributes import set_attribute
 from projects.services import create_project

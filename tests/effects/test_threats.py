@@ -13,8 +13,8 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.effects.work import read_work
-from conversations.services import give_fields
+from conversations.tool_runs.effects.effect_context import read_work
+from conversations.turns.services import give_fields
 from jobs.models import ModelCall
 from llm.prompts import neutralise
 from outbound.errors import InvalidRequest

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from tests.effects.conftest import Bench, webhook
 from tests.effects.target import Answers, Target
 from tests.effects.test_table import occasion

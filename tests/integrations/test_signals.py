@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.followups.follow_ups import fire_follow_ups
+from conversations.followups.proactive import speak_up
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Turn
-from conversations.outcomes import ConversationOver, obey_signal
-from conversations.timers import fire_follow_ups
-from conversations.urgent import speak_up
+from conversations.turns.channel_signals import ConversationOver, obey_signal
 from jobs.models import Job
 from projects.attributes import set_attribute
 from tests.conftest import Tenant

@@ -8,8 +8,8 @@ from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
-from conversations.channels import traits_of
-from conversations.skills.context import ExtraField, Fact, Intent, Line, Procedure, Scenario, Step
+from conversations.common.channels import traits_of
+from conversations.common.prompt_shapes import ExtraField, Fact, Intent, Line, Procedure, Scenario, Step
 from llm.prompts import render
 from offline_model.composer import compose
 from offline_model.wire import ChatCall

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conversations.effects.ending import CHECKED, FAULT
-from conversations.skills.context import Action, DirectivesView, Line
-from conversations.skills.thoughts import KeyDirectives
+from conversations.common.prompt_shapes import Action, DirectivesView, Line
+from conversations.prompts.thoughts import KeyDirectives
+from conversations.tool_runs.effects.outcome_events import CHECKED, FAULT
 from tests.offline_model.prompts import CLINIC, DEMO, detect, facts_in, reply_to, think
 
 CODE_PHRASE = "Let me check availability for Friday at 7 PM."

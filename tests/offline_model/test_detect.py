@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conversations.skills.context import Line
+from conversations.common.prompt_shapes import Line
 from tests.offline_model.prompts import detect, tool_lines
 from tools.skills.detect import ConditionLine, Detection, ToolLine
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.skills.context import Line
-from conversations.skills.observer import RatedObservation
+from conversations.common.prompt_shapes import Line
+from conversations.prompts.observer import RatedObservation
 from tests.offline_model.prompts import facts_in, observe
 
 ASK_NAME = "And under which name shall I keep it?"

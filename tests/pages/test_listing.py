@@ -15,12 +15,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console import search
-from conversations.flags import broken_claim, clear_flag
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, PersonaField, Turn
 from conversations.models.persona import Strength
-from conversations.quality import keep_quality
-from conversations.skills.observer import Quality
+from conversations.prompts.observer import Quality
+from conversations.turns.flags import broken_claim, clear_flag
+from conversations.turns.quality import keep_quality
 from tests.conftest import Tenant
 from tests.pages.conftest import browser, talk
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from console.todos.invisible_characters import revealed
 from conversations.models import Channel, Persona, PersonaField
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from projects.attributes import set_attribute
 from projects.models import Member, Role, User
 from tests.conftest import PASSWORD, Tenant, member_of

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from conversations.channels import TRAITS, follow_up_delay, traits_of
+from conversations.common.channels import TRAITS, follow_up_delay, traits_of
 from conversations.models import Channel, Event
 from projects.agent import AgentConfig, ChannelName
 from tests.pipeline.conftest import begin, configure, prompts_of

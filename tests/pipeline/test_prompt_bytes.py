@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from conversations.exchanges import exchange_after
+from conversations.context.evaluation_input import exchange_after
+from conversations.context.turn_context import scene_after
 from conversations.models import Conversation, Directives, PersonaField, Turn
 from conversations.models.persona import Strength
-from conversations.scene import scene_after
-from conversations.skills import observer, reply, thoughts
+from conversations.prompts import observer, reply, thoughts
 from llm.client import Client
 from projects.model_choice import model_for
 from tests.conversations.conftest import Talk

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conversations.services import post_message
+from conversations.turns.services import post_message
 from tests.calls.turns import Turns
 from tests.crashes.invariants import check, settle
 from tests.integrations.conftest import connect_twilio

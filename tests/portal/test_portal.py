@@ -13,8 +13,8 @@ from django.test import Client
 from conversations.live.stream import Place
 from conversations.models import Conversation, Message
 from conversations.portal import pages
-from conversations.portal.visit import PortalPlace
-from conversations.services import post_message, start_conversation
+from conversations.portal.session import PortalPlace
+from conversations.turns.services import post_message, start_conversation
 from tests.conftest import Tenant
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer

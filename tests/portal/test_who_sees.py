@@ -17,9 +17,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations.models import Conversation, Message, Persona
-from conversations.portal.awaiting import Beginning, beginning_of
-from conversations.portal.visit import open_visit
-from conversations.services import give_fields, post_message
+from conversations.portal.chat_start import Beginning, beginning_of
+from conversations.portal.session import open_visit
+from conversations.turns.services import give_fields, post_message
 from tests.calls.test_appointments import soon
 from tests.calls.turns import Turns
 from tests.conftest import Tenant

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Analysis, MessageRole, Turn, TurnStatus
 from jobs import claims
 from jobs.attempt import attempt

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from conversations.log import open_log
+from conversations.followups.follow_ups import next_follow_up
+from conversations.live.event_log import open_log
 from conversations.models import Summary, Turn
-from conversations.timers import next_follow_up
 from jobs.models import Job
 from projects.attributes import set_attribute
 from tests.promises.conftest import ASKS_UNSERVED, LINK, PROMISE, SMS, Desk, begin, fired

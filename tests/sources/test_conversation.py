@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conversations.effects.approval import AWAITED
-from conversations.services import give_fields
+from conversations.tool_runs.effects.approval import AWAITED
+from conversations.turns.services import give_fields
 from projects.attributes import set_attribute
 from tests.effects.conftest import target
 from tests.effects.target import Target

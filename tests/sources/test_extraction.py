@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.closing import close_silent_conversations
-from conversations.services import give_fields, post_message
+from conversations.turns.conversation_end import close_silent_conversations
+from conversations.turns.services import give_fields, post_message
 from tests.between import meanwhile
 from tests.sources.conftest import (
     CHEF,

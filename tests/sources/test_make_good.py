@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from conversations.make_good import draft_make_goods
+from conversations.promises.make_good import draft_make_goods
 from jobs.claimed import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conversations.models import Wait
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from projects.attributes import set_attribute
 from projects.models import Member
 from tests.sources.conftest import LUCIA, PROMISE, SMS, Desk, events, todos, told

@@ -16,7 +16,7 @@ import pytest
 from django.db import DatabaseError, connection
 
 from conversations.models import Conversation, Persona
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from projects.models import Project
 from tenancy.prepared_queries import Compiled, CompiledValues
 from tenancy.scope import NoTenant

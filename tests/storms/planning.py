@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Turn, TurnStatus
 from jobs.enqueue import enqueue
 from tests.conversations.conftest import Talk

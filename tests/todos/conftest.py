@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conversations.models import Channel, Conversation
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from jobs.models import Job
 from projects.models import Member, Role, User
 from tests.conftest import Tenant

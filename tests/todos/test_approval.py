@@ -15,7 +15,7 @@ from django.http import Http404
 from django.test import Client
 
 from conversations.models import Channel, Conversation, PersonaField
-from conversations.services import give_fields, start_conversation
+from conversations.turns.services import give_fields, start_conversation
 from jobs.errors import WrongState
 from projects.api.problem import ApiError, Conflict
 from projects.attributes import set_attribute

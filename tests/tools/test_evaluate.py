@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from conversations import trials
+from conversations.evaluation import dry_run
 from conversations.models import Message, MessageRole, Turn, TurnStatus
 from jobs.models import Job, ModelCall
 from tests.api.conftest import error_of
@@ -198,6 +198,6 @@ def test_no_transaction_is_open_while_the_model_is_asked(api: Client, monkeypatc
         held.append(connection.in_atomic_block)
         return []
 
-    monkeypatch.setattr(trials, "try_tools", ask)
+    monkeypatch.setattr(dry_run, "try_tools", ask)
     assert verdicts(api, answer=PROMISE) == {}
     assert held == [False]

@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations import rehearsal as rehearsals
+from conversations.evaluation import replay as rehearsals
+from conversations.evaluation.replay import Kind, Rehearsed, read_rehearsal, rehearse
 from conversations.models import Message, MessageRole, Turn, TurnStatus
-from conversations.rehearsal import Kind, Rehearsed, read_rehearsal, rehearse
 from jobs.models import ModelCall
 from tests.api.conftest import error_of
 from tests.conftest import Tenant

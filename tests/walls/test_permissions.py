@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Channel, Conversation, PersonaField
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from jobs.models import Job, ModelCall, State
 from projects.attributes import set_attribute
 from projects.models import ApiKey, Article, Attribute, Project, Role, User

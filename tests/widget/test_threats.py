@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from conversations.handover.operators import take_over
 from conversations.models import Turn
-from conversations.operators import take_over
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from projects.knowledge.services import Writer, write_article
 from projects.knowledge.text import ArticleText
 from tests.calls.conftest import turns

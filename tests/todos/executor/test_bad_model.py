@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conversations.models import PersonaField
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
 from projects.api.problem import Conflict

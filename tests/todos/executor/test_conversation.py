@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.context.transcript import MOST_BYTES
+from conversations.live.event_log import open_log
 from conversations.models import Event, MessageRole, Summary
-from conversations.transcript import MOST_BYTES
 from jobs.models import Job
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations.effects.decisions import resolve
-from conversations.services import give_fields
+from conversations.tool_runs.effects.decisions import resolve
+from conversations.turns.services import give_fields
 from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.models import Job, State

@@ -9,9 +9,9 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from conversations.effects.decisions import release, resolve, take_result
 from conversations.models import PersonaField
-from conversations.services import give_fields
+from conversations.tool_runs.effects.decisions import release, resolve, take_result
+from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from projects.attributes import set_attribute
