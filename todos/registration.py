@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from console.sidebar_badges import COUNTS
 from jobs.lanes import Lane, Mode, Queue
 from jobs.lanes import register as register_lane
 from jobs.sweep import sweeping
 from projects.seeds import PLANTS
 from todos import notices
 from todos.approving import LANE
-from todos.attention import count_waiting
 from todos.executor.run import give_up_todo, lock_subject, refuse_run, run_todo
 from todos.expiry import expire_overdue_todos
 from todos.hooks import todo_changed
@@ -21,7 +19,6 @@ from todos.seeds import plant_todo_types
 def register() -> None:
     """The lanes of todos, who listens to what becomes of them, and what a new business begins with."""
     PLANTS["todo_types"] = plant_todo_types
-    COUNTS["todos"] = count_waiting
     sweeping.connect(expire_overdue_todos)
     register_lane(
         Lane(

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from console.agent.abilities import abilities_of
+from console.agent.abilities import list_abilities
 from console.agent.form_fields import Boxes
 from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Section, complete
 from console.agent.step_tools import step_tools
@@ -71,7 +71,7 @@ def form_context(
             context["is_example"] = are_example_hours(entry.project, document["hours"])
     if section.slug == "abilities":
         with tenant_tx(entry.project.organization.pk):
-            context["abilities"] = abilities_of(entry.project)
+            context["abilities"] = list_abilities(entry.project)
     return context
 
 
