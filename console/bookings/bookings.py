@@ -29,7 +29,6 @@ from tenancy.scope import tenant_tx
 from tools.book.clock import read_day
 from tools.book.codes import normal_code
 from tools.book.finding import bookings_of
-from tools.book.links import manage_url
 from tools.book.opening import Opening
 from tools.book.refusals import NoTime, Unbookable
 from tools.book.search import config_of
@@ -38,6 +37,7 @@ from tools.book.wishes import Wish, shelf
 from tools.book.wording import day_words, people, span_words, time_words
 from tools.calendar.standing import standing_of
 from tools.models import Booking, BookingKind, BookingState, Resource
+from tools.signed_links import manage_url
 
 FOUND = 50
 LONGEST_SEARCH = 100

@@ -23,7 +23,6 @@ from projects.api.throttling import seconds_to_wait
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.book.clock import read_day, read_moment
-from tools.book.links import BookingPlace, read_token
 from tools.book.opening import Opening, Span
 from tools.book.own_words import OwnWords, best_of, language_of
 from tools.book.refusals import NoTime, Unbookable
@@ -33,6 +32,7 @@ from tools.book.wishes import Wish, phrase
 from tools.book.wording import time_words
 from tools.calendar.looking import View, look
 from tools.models import Booking, BookingKind, BookingState
+from tools.signed_links import BookingPlace, read_booking_token
 
 # A link stands so long after its booking has ended.
 STANDS = timedelta(days=1)
@@ -100,7 +100,7 @@ def own_booking(request: HttpRequest, token: str) -> HttpResponse:
     """The booking behind a link; a POST moves or cancels it. 404 for what we never signed, 410 once it is long over."""
     if wait := seconds_to_wait(f"own_booking:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
         return _slow_down(request, wait)
-    place = read_token(token)
+    place = read_booking_token(token)
     if place is None:
         return _answer(request, "gone.html", {}, status=404, own=_before_all(request))
     if request.method == "POST":

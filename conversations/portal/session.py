@@ -26,12 +26,11 @@ from projects.api.problem import ApiError
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.book.finding import Clue, standing_bookings
-from tools.book.links import manage_url
 from tools.book.own_words import own_line
 from tools.builtin import builtin_tools
 from tools.catalogue import why_not
 from tools.models import Escalation
-from tools.portal_links import PortalPlace, read_token
+from tools.signed_links import PortalPlace, manage_url, read_portal_token
 from tools.state import read_state
 from tools.verification.services import RECENT, Proof, last_proof, level_of
 
@@ -126,7 +125,7 @@ def open_visit(place: PortalPlace) -> Visit:
 
 def place_of(token: str) -> PortalPlace:
     """Whose page a link opens. Raises Http404 for one that we never signed, or that is over."""
-    place = read_token(token)
+    place = read_portal_token(token)
     if place is None:
         raise Http404
     return place

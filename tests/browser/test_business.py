@@ -16,11 +16,11 @@ from tests.browser.talk import turn_title
 from tests.conftest import PASSWORD, Tenant
 from tests.integrations.conftest import source_of
 from tests.processes import free_port
-from tools.book.links import make_token
 from tools.book.search import new_search
 from tools.book.services import Guest, book
 from tools.book.wishes import Wish
 from tools.models import Booking, BookingState
+from tools.signed_links import booking_token
 
 pytestmark = pytest.mark.browser
 
@@ -195,7 +195,7 @@ def test_staff_see_what_is_said_and_learned_as_it_happens(page: Page, app: App) 
 def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, app: App) -> None:
     page = phone_page
     booking = book_table(app.tenant)
-    page.goto(f"{app.base_url}/b/{make_token(booking)}")
+    page.goto(f"{app.base_url}/b/{booking_token(booking)}")
     expect(page.get_by_text(booking.code)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -20,13 +20,13 @@ from tests.conversations.conftest import Talk, begin
 from tests.integrations.conftest import ANNA, KEY, connect_twilio, occasion_for, source_of
 from tests.integrations.mail_server import MailServer
 from tests.integrations.twilio_server import TwilioServer
-from tools.book.links import manage_url
 from tools.builtin import builtin_tools
 from tools.execution.handler import Contact, Handler, Occasion
 from tools.execution.outcome import Ending, Outcome
 from tools.integrations import channels
 from tools.integrations.numbers import NumberRefused, countries_of, number_to_text
 from tools.models import Booking, Resource
+from tools.signed_links import manage_url
 
 COUNTRIES = "project_attributes_setting_sms_allowed_countries"
 LETTER = {"subject": "Your table", "body": "Friday at 20:00."}

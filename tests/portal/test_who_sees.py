@@ -27,7 +27,7 @@ from tests.portal.test_portal import token_of
 from tools.book.services import Guest, book
 from tools.book.wishes import Wish
 from tools.models import Booking, Verification
-from tools.portal_links import PortalPlace
+from tools.signed_links import PortalPlace
 from tools.verification.services import note_verified
 
 OVER = timedelta(minutes=61)

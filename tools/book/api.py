@@ -27,7 +27,6 @@ from projects.presenters import Day, Id, Url
 from tools.book.clock import read_clock, read_day, read_moment
 from tools.book.codes import normal_code
 from tools.book.finding import bookings_of, on_day, with_phone
-from tools.book.links import manage_url
 from tools.book.opening import Opening
 from tools.book.refusals import Closed, NoTime
 from tools.book.resources import (
@@ -43,6 +42,7 @@ from tools.book.services import Guest, book, cancel, move, where_it_is, who_is_m
 from tools.book.telling import BookingPayload, booking_data
 from tools.book.wishes import Wish
 from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
+from tools.signed_links import manage_url
 
 STARTS_AT = "An ISO 8601 date and time; without an offset it is local to the project."
 

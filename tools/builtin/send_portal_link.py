@@ -17,7 +17,7 @@ from tools.execution.handler import Handler, Occasion
 from tools.execution.outcome import Outcome
 from tools.integrations.outbox import NAME as OUTBOX
 from tools.integrations.sms import NO_PHONE, send_sms, sms_repeat
-from tools.portal_links import PortalPlace, portal_url, token_in
+from tools.signed_links import PortalPlace, portal_url, token_in
 
 # Repeats are compared before the link is made: every link to a page is the same to the customer.
 SUBJECT = "portal link"
