@@ -33,9 +33,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from fido2.webauthn import RegistrationResponse
 
-from console.people.moments import Moment, moment
 from console.people.passkey_challenges import make_question, read_question
 from console.people.passkey_forms import origin_host
+from console.timestamps import Moment, moment_of
 from projects.factor_trail import note_factor
 from projects.models import AuditAction, User
 
@@ -204,6 +204,6 @@ def _row(one: Authenticator) -> PasskeyRow:
         name=one.wrap().name,
         opens_alone=bool(one.wrap().is_passwordless),
         elsewhere="" if host == get_adapter().get_public_key_credential_rp_entity()["id"] else host,
-        added=moment(one.created_at),
-        used=moment(one.last_used_at) if one.last_used_at else None,
+        added=moment_of(one.created_at),
+        used=moment_of(one.last_used_at) if one.last_used_at else None,
     )

@@ -38,9 +38,7 @@ def test_an_issued_portal_link_stays_valid() -> None:
     assert read_portal_token(PORTAL_TOKEN) == place
 
 
-@pytest.mark.parametrize(
-    "token", [BOOKING_TOKEN, "!" + PORTAL_TOKEN, PORTAL_TOKEN[:-1], PORTAL_TOKEN[:-1] + "A", ""]
-)
+@pytest.mark.parametrize("token", [BOOKING_TOKEN, "!" + PORTAL_TOKEN, PORTAL_TOKEN[:-1], PORTAL_TOKEN[:-1] + "A", ""])
 def test_a_token_opens_no_portal_but_as_it_was_signed(token: str) -> None:
     assert read_portal_token(token) is None
 
