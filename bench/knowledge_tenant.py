@@ -10,11 +10,11 @@ from uuid import UUID
 from django.db import connections
 from django.utils import timezone
 
-from projects.agent import AgentConfig
+from projects.agents.services import create_organization, create_project
 from projects.knowledge.indexing import index_articles
 from projects.knowledge.search import search_articles
 from projects.models import Article, Project, User
-from projects.services import create_organization, create_project
+from projects.models.agent_config import AgentConfig
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 

@@ -10,9 +10,9 @@ from bench.lists_data import Samples
 from conversations.models import Channel
 from conversations.turns.services import post_message, start_conversation
 from jobs.models import ModelCall
-from projects.agent import AgentConfig
+from projects.agents.services import create_organization, create_project
 from projects.models import Project, User
-from projects.services import create_organization, create_project
+from projects.models.agent_config import AgentConfig
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
+from projects.models.permissions import Entry, enter_project
 
 
 def enter(request: HttpRequest, slug: str, *, verb: Scope) -> Entry:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from console.sidebar_badges import sidebar_badges
 from projects.models import Project, Role, User
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from console.layout import projects_of, shell_context
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import enter_project
+from projects.models.permissions import enter_project
 
 
 @login_required

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
+from projects.connections.integrations import to_connect_again
 from projects.models import Project
-from projects.sources import to_connect_again
 from todos.attention import HAS_FAILED, IS_WAITING
 from todos.models import Todo, TodoStatus
-from tools.attention import broken_of_late, unanswered_effects
-from tools.desk.escalations import waiting_requests
-from tools.desk.tickets import open_tickets
+from tools.engine.attention import broken_of_late, unanswered_effects
+from tools.services.support.escalations import waiting_requests
+from tools.services.support.tickets import open_tickets
 
 # A number beside a link says no more beyond this.
 MOST_COUNTED = 999

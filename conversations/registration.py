@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import todos.hooks
-import tools.hooks
+import tools.engine.hooks
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
 from conversations.context.todo_transcript import read_told
 from conversations.flows.todo_events import hold, on_effect_changed, on_promise_answered, on_todo_changed
 from conversations.handover.operators import on_member_changed
 from conversations.live.event_log import lock_conversation
 from conversations.prompts.prompt_budget_check import weigh_reply
-from projects.members import member_changed
-from projects.prompt_weight import weigh
+from projects.accounts.members import member_changed
+from projects.agents.prompt_size import weigh
 
 
 def register() -> None:
     """Customers, conversations and transcripts for the rooms below; the size of a reply's request; receivers of changes."""
     weigh.connect(weigh_reply)
-    tools.hooks.read_contact.connect(read_contact)
-    tools.hooks.read_shopper.connect(read_shopper)
-    tools.hooks.flag_customer.connect(flag_customer)
-    tools.hooks.promise_answered.connect(on_promise_answered)
+    tools.engine.hooks.read_contact.connect(read_contact)
+    tools.engine.hooks.read_shopper.connect(read_shopper)
+    tools.engine.hooks.flag_customer.connect(flag_customer)
+    tools.engine.hooks.promise_answered.connect(on_promise_answered)
     todos.hooks.find_customer.connect(find_customer)
     todos.hooks.read_transcript.connect(read_told)
     todos.hooks.hold_conversation.connect(hold)

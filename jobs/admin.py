@@ -13,8 +13,8 @@ from jobs.errors import WrongState
 from jobs.lanes import UnknownLane
 from jobs.models import Job, ModelCall
 from jobs.services import run_again
+from projects.admin.tenant_admin import TenantAdmin
 from projects.models import Project
-from projects.tenant_admin import TenantAdmin
 from tenancy.scope import tenant_tx
 
 

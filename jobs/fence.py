@@ -12,7 +12,7 @@ from functools import partial
 
 from django.db import transaction
 
-from jobs import hints
+from jobs import wakeups
 from jobs.claimed import ClaimedJob
 from jobs.models import State
 from tenancy.postgresql.prepared import Prepared
@@ -75,4 +75,4 @@ def _finish(job: ClaimedJob, *, state: State, error: str) -> None:
         raise Zombie(Zombie.__doc__)
     [(is_more,)] = ended
     if is_more:
-        transaction.on_commit(partial(hints.hint, [job.lane]))
+        transaction.on_commit(partial(wakeups.hint, [job.lane]))

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 
-from jobs import hints
+from jobs import wakeups
 from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.fence import prove
@@ -45,6 +45,6 @@ def run_again(project: Project, job_id: UUID) -> Job:
         raise WrongState(f"Only a failed job can run again; this one is {State(job.state).value}.")
     if lane.on_run_again is not None:
         lane.on_run_again(job.subject_id, job.ordinal)
-    transaction.on_commit(partial(hints.hint, [job.lane]))
+    transaction.on_commit(partial(wakeups.hint, [job.lane]))
     job.refresh_from_db()
     return job

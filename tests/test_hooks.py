@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from projects.hooks import Hook, NotConnected, Signal
+from projects.common.hooks import Hook, NotConnected, Signal
 
 
 def test_a_hook_calls_the_function_connected_last() -> None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from projects.hooks import Hook, Signal
+from projects.common.hooks import Hook, Signal
 from projects.models import Project
 from todos.models import Todo
+from tools.engine.skills.exchange import TranscriptLine
 from tools.models import Effect
-from tools.skills.exchange import TranscriptLine
 
 
 @dataclass(frozen=True)

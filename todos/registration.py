@@ -7,13 +7,13 @@ from datetime import timedelta
 from jobs.lanes import Lane, Mode, Queue
 from jobs.lanes import register as register_lane
 from jobs.sweep import sweeping
-from projects.seeds import PLANTS
-from todos import notices
-from todos.approving import LANE
+from projects.models.seeds import PLANTS
+from todos.approvals import digest
+from todos.approvals.approve import LANE
 from todos.executor.run import give_up_todo, lock_subject, refuse_run, run_todo
 from todos.expiry import expire_overdue_todos
 from todos.hooks import todo_changed
-from todos.seeds import plant_todo_types
+from todos.sources.seeds import plant_todo_types
 
 
 def register() -> None:
@@ -35,5 +35,5 @@ def register() -> None:
             task="execute_todo",
         )
     )
-    register_lane(Lane(name=notices.LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=notices.run_todo_notice))
-    todo_changed.connect(notices.on_todo_changed)
+    register_lane(Lane(name=digest.LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=digest.run_todo_notice))
+    todo_changed.connect(digest.on_todo_changed)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from projects.attributes import COMPUTED, SHAPES
+from projects.agents.tool_names import tool_names
 from projects.models import Project
-from projects.seeds import PLANTS
-from projects.tool_names import tool_names
-from tools.book.resources import plant_resources
-from tools.builtin import builtin_tools
-from tools.calendar import lane as calendar_lane
-from tools.custom.attribute import KEY, ToolsAttribute
-from tools.custom.service import list_tools
-from tools.desk import notices
-from tools.offering import products, zip_codes
+from projects.models.seeds import PLANTS
+from projects.records.attributes import COMPUTED, SHAPES
+from tools.engine.custom.attribute import KEY, ToolsAttribute
+from tools.engine.custom.service import list_tools
+from tools.engine.registry import builtin_tools, register_tools
+from tools.services.bookings.resources import plant_resources
+from tools.services.business_data import products, zip_codes
+from tools.services.calendar import lane as calendar_lane
+from tools.services.support import notices
 
 
 def register() -> None:
     """Attributes that are rows of ours, the shapes of those that we read, seeds, the names of all tools, and lanes."""
+    register_tools("tools.builtin")
     COMPUTED[KEY] = ToolsAttribute()
     SHAPES[zip_codes.KEY] = zip_codes.check_zip_codes
     SHAPES[products.KEY] = products.check_products

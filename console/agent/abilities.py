@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from projects.models import Project
-from tools.builtin import builtin_tools
-from tools.catalogue import compile_builtin, is_called
-from tools.platform import stored_definitions
-from tools.state import read_state
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import compile_builtin, is_called
+from tools.engine.platform import stored_definitions
+from tools.engine.registry import builtin_tools
 
 
 @dataclass(frozen=True)

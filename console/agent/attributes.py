@@ -14,15 +14,15 @@ from django.views.decorators.http import require_http_methods
 
 from console.agent.nested_form_data import Node, part_of, read_entries, rows_of, text_of
 from console.agent.page import page_context, tab_url
-from projects.agent_sentences import SettingsRefused
-from projects.attribute_changes import AttributeEdit, change_attributes, check_new_key, text_of_value
-from projects.attributes import ENUMS, Resolved, every_attribute, unset_attribute
-from projects.known_settings import KNOWN_SETTINGS, NOTED, SETTING, KnownSetting
-from projects.model_choice import KEY_ATTRIBUTE
+from projects.agents.attribute_changes import AttributeEdit, change_attributes, check_new_key, text_of_value
+from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models import Project, User
+from projects.models.agent_errors import SettingsRefused
 from projects.models.attribute import AttributeType
+from projects.models.attribute_catalogue import KNOWN_SETTINGS, NOTED, SETTING, KnownSetting
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
+from projects.models.permissions import Entry, enter_project
+from projects.records.attributes import ENUMS, Resolved, every_attribute, unset_attribute
 from tenancy.scope import tenant_tx
 
 

@@ -12,13 +12,13 @@ from django.views.decorators.http import require_http_methods
 
 from console.agent.page import page_context, tab_url, version_facts
 from console.agent.sections import complete
-from projects.agent_sentences import SettingsRefused
-from projects.agent_versions import restore_agent_version
-from projects.differences import differences
+from projects.agents.agent_versions import restore_agent_version
+from projects.agents.services import NewerVersion
+from projects.common.differences import differences
 from projects.models import AgentVersion, Project, User
+from projects.models.agent_errors import SettingsRefused
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
-from projects.services import NewerVersion
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
 SHOWN = 50

@@ -16,15 +16,15 @@ from console.agent.page import form_context, live_version, tab_url
 from console.agent.sections import MODELS, complete
 from console.agent.settings import show_section
 from llm.types import ModelSpec
-from projects.agent_sentences import SettingsRefused, checked_config
-from projects.agent_versions import check_address
+from projects.agents.agent_versions import check_address
+from projects.agents.model_check import Trial, try_model
+from projects.agents.model_choice import default_model, operator_endpoint, own_endpoint
+from projects.agents.model_key import key_for_test
 from projects.api.throttling import seconds_to_wait
-from projects.model_choice import default_model, operator_endpoint, own_endpoint
-from projects.model_key import key_for_test
-from projects.model_trial import Trial, try_model
 from projects.models import User
+from projects.models.agent_errors import SettingsRefused, checked_config
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 

@@ -15,14 +15,14 @@ from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Sectio
 from console.agent.step_tools import step_tools
 from console.layout import shell_context
 from console.timestamps import moment_of
-from projects.agent_sentences import SettingsRefused, checked_config
-from projects.agent_versions import ChangedMeanwhile
-from projects.differences import differences
+from projects.agents.agent_versions import ChangedMeanwhile
+from projects.agents.prompt_budget import PromptBudget, prompt_budget
+from projects.agents.prompt_size import weigh
+from projects.agents.templates_catalogue import are_example_hours, left_of_example
+from projects.common.differences import differences
 from projects.models import AgentVersion, Project
-from projects.permissions import Entry
-from projects.prompt_budget import PromptBudget, prompt_budget
-from projects.prompt_weight import weigh
-from projects.starters import are_example_hours, left_of_example
+from projects.models.agent_errors import SettingsRefused, checked_config
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from console.agent.form_fields import Boxes
 from console.agent.forms import abilities, behaviour, business, hours, models, rows, scenarios
 from console.agent.nested_form_data import Node
-from projects.agent import AgentConfig
+from projects.models.agent_config import AgentConfig
 
 Read = Callable[[Node], dict[str, Any]]
 Show = Callable[[dict[str, Any], Boxes], dict[str, Any]]

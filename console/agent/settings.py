@@ -13,14 +13,14 @@ from django.views.decorators.http import require_http_methods
 from console.agent.nested_form_data import Node, number_of, read_entries, text_of
 from console.agent.page import form_context, tab_url
 from console.agent.sections import HOURS, MODELS, SECTIONS, Section
-from projects.agent_sentences import SettingsRefused
-from projects.agent_versions import ChangedMeanwhile, Edit, change_agent
-from projects.model_key import change_key, has_stored_key, is_key_lost
+from projects.agents.agent_versions import ChangedMeanwhile, Edit, change_agent
+from projects.agents.model_key import change_key, has_stored_key, is_key_lost
+from projects.agents.services import latest_agent_version
+from projects.agents.templates_catalogue import confirm_hours
 from projects.models import AgentVersion, User
+from projects.models.agent_errors import SettingsRefused
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
-from projects.services import latest_agent_version
-from projects.starters import confirm_hours
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
 BY_SLUG = {section.slug: section for section in SECTIONS}

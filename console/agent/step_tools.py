@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from projects.attributes import is_on, resolve_attributes
-from projects.known_settings import KNOWN_SETTINGS
+from projects.agents.tool_names import tool_names, tools_of_steps
 from projects.models import Project
 from projects.models.attribute import AttributeType
-from projects.tool_names import tool_names, tools_of_steps
+from projects.models.attribute_catalogue import KNOWN_SETTINGS
+from projects.records.attributes import is_on, resolve_attributes
 from tenancy.scope import tenant_tx
 
 

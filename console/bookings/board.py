@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from tools.book.agenda import STEP
-from tools.book.opening import Opening, Span
 from tools.models import Booking, Resource
+from tools.services.bookings.day_schedule import STEP
+from tools.services.bookings.opening import Opening, Span
 
 HOUR = timedelta(hours=1)
 

@@ -21,23 +21,23 @@ from console.bookings.board import board_of
 from console.bookings.days import days_around
 from console.bookings.forms import BookingForm, WhenForm
 from console.layout import shell_context
+from projects.common.phones import normal_phone
 from projects.models import Project, User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
-from projects.phones import normal_phone
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
-from tools.book.clock import read_day
-from tools.book.codes import normal_code
-from tools.book.finding import bookings_of
-from tools.book.opening import Opening
-from tools.book.refusals import NoTime, Unbookable
-from tools.book.search import config_of
-from tools.book.services import book, cancel, move
-from tools.book.wishes import Wish, shelf
-from tools.book.wording import day_words, people, span_words, time_words
-from tools.calendar.standing import standing_of
 from tools.models import Booking, BookingKind, BookingState, Resource
-from tools.signed_links import manage_url
+from tools.services.bookings.booking_request import Wish, shelf
+from tools.services.bookings.clock import read_day
+from tools.services.bookings.codes import normal_code
+from tools.services.bookings.date_words import day_words, people, span_words, time_words
+from tools.services.bookings.finding import bookings_of
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.refusals import NoTime, Unbookable
+from tools.services.bookings.search import config_of
+from tools.services.bookings.services import book, cancel, move
+from tools.services.calendar.sync_status import standing_of
+from tools.services.signed_links import manage_url
 
 FOUND = 50
 LONGEST_SEARCH = 100

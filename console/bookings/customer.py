@@ -22,17 +22,17 @@ from console.bookings.days import days_around
 from projects.api.throttling import seconds_to_wait
 from projects.models import Project
 from tenancy.scope import tenant_tx
-from tools.book.clock import read_day, read_moment
-from tools.book.opening import Opening, Span
-from tools.book.own_words import OwnWords, best_of, language_of
-from tools.book.refusals import NoTime, Unbookable
-from tools.book.search import HORIZON_DAYS, config_of, new_search
-from tools.book.services import cancel, move, where_it_is, who_is_met
-from tools.book.wishes import Wish, phrase
-from tools.book.wording import time_words
-from tools.calendar.looking import View, look
 from tools.models import Booking, BookingKind, BookingState
-from tools.signed_links import BookingPlace, read_booking_token
+from tools.services.bookings.booking_request import Wish, phrase
+from tools.services.bookings.clock import read_day, read_moment
+from tools.services.bookings.date_words import time_words
+from tools.services.bookings.opening import Opening, Span
+from tools.services.bookings.refusals import NoTime, Unbookable
+from tools.services.bookings.search import HORIZON_DAYS, config_of, new_search
+from tools.services.bookings.services import cancel, move, where_it_is, who_is_met
+from tools.services.bookings.translations import OwnWords, best_of, language_of
+from tools.services.calendar.availability import View, look
+from tools.services.signed_links import BookingPlace, read_booking_token
 
 # A link stands so long after its booking has ended.
 STANDS = timedelta(days=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from tools.book.opening import Opening
+from tools.services.bookings.opening import Opening
 
 BEFORE, SHOWN = 3, 14
 

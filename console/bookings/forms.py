@@ -8,11 +8,11 @@ from uuid import UUID
 
 from django import forms
 
-from projects.phones import NoPhone, read_phone
-from tools.book.opening import Opening
-from tools.book.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
-from tools.book.services import Guest
+from projects.common.phones import NoPhone, read_phone
 from tools.models import Resource, ResourceKind
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
+from tools.services.bookings.services import Guest
 
 SKIPPED = "The clocks skip this time on that day; choose another."
 

@@ -16,17 +16,17 @@ from django.views.decorators.http import require_http_methods, require_POST
 from console.bookings.forms import NewResourcesForm, ResourceForm
 from console.layout import shell_context
 from console.people.refusals import refusals, take_refusals
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
-from tools.book.opening import Opening
-from tools.book.resources import change_resource, create_resource, remove_resource
-from tools.book.search import config_of
-from tools.book.wishes import shelf
-from tools.book.wording import listed
 from tools.models import Resource, ResourceKind
+from tools.services.bookings.booking_request import shelf
+from tools.services.bookings.date_words import listed
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.resources import change_resource, create_resource, remove_resource
+from tools.services.bookings.search import config_of
 
 BEGUN = {"kind": ResourceKind.TABLE, "capacity": 4, "slot_minutes": 90, "count": 1, "is_active": True}
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from conversations.models import Conversation
 from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
-from tools.attention import broken_of_late, unanswered_effects
-from tools.desk.escalations import waiting_requests
+from tools.engine.attention import broken_of_late, unanswered_effects
+from tools.services.support.escalations import waiting_requests
 
 # A list of what waits shows no more than that, the most pressing first.
 MOST = 100

@@ -18,9 +18,9 @@ from conversations.turns.flags import clear_caller_flag
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry
-from tools.desk.escalations import open_request
+from projects.models.permissions import Entry
 from tools.models import EscalationState
+from tools.services.support.escalations import open_request
 
 MOST_RESULTS = 10
 

@@ -42,7 +42,7 @@ from conversations.turns.flags import clear_flag, flag_reasons
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 
 LONGEST_SEARCH = 200

@@ -14,9 +14,9 @@ from jobs.models import Job, State
 from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
 from todos.models import Todo, TodoStatus
-from tools.attention import broken_of_late, unanswered_effects
-from tools.desk.escalations import waiting_requests
+from tools.engine.attention import broken_of_late, unanswered_effects
 from tools.models import Effect, Escalation, Promise
+from tools.services.support.escalations import waiting_requests
 
 SHOWN = 6
 UNNAMED = "A customer"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import cast
 
 from conversations.models import Conversation
-from projects.attributes import resolve_attributes, set_attribute
+from projects.agents.templates_catalogue import are_example_hours, are_hours_confirmed, left_of_example
 from projects.models import AgentVersion, Invitation, Member, Project
-from projects.starters import are_example_hours, are_hours_confirmed, left_of_example
-from projects.widgets import find_widget
+from projects.records.attributes import resolve_attributes, set_attribute
+from projects.widget.widgets import find_widget
 
 HIDDEN = "first_steps_hidden"
 

@@ -26,7 +26,7 @@ from console.layout import shell_context
 from console.timestamps import moment_of
 from conversations.common.business_hours import working_status
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 
 NONE = "No replies in these days."

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
-from tools.ledger import needs_approval
+from tools.engine.ledger import needs_approval
 from tools.models import AfterActionState, Effect, EffectState
 
 OUTBOX = "outbox"

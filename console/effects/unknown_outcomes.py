@@ -12,7 +12,7 @@ from console.timestamps import Moment, moment_of
 from conversations.models import Conversation
 from projects.models import Project
 from todos.executor.resume import why_not_again
-from tools.attention import unanswered_effects
+from tools.engine.attention import unanswered_effects
 from tools.models import Effect
 
 SHOWN = 5

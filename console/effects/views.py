@@ -28,7 +28,7 @@ from conversations.tool_runs.effects.decisions import release, resolve
 from jobs.errors import WrongState
 from projects.models import Project
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 from todos.executor.resume import why_not_again
 from tools.models import Effect, EffectState

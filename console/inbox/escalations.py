@@ -24,7 +24,7 @@ from conversations.models import Conversation
 from jobs.errors import WrongState
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 from tools.models import Escalation, EscalationState
 

@@ -21,10 +21,10 @@ from conversations.api.tickets import TicketInput
 from conversations.models import Conversation
 from projects.models import User
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from tools.desk.tickets import open_ticket
 from tools.models import Ticket, TicketPriority
+from tools.services.support.tickets import open_ticket
 
 MOST_BESIDE = 5
 FIELDS = {"subject": "Subject", "body": "Text", "priority": "Priority"}

@@ -19,14 +19,14 @@ from console.inbox.tabs import tabs_of
 from console.layout import shell_context
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
-from projects.api.problem import ApiError
-from projects.differences import Change as FieldChange
+from projects.common.api_error import ApiError
+from projects.common.differences import Change as FieldChange
 from projects.models import Member, User
 from projects.models.key import Scope
-from projects.permissions import VERBS, Entry
+from projects.models.permissions import VERBS, Entry
 from tenancy.scope import tenant_tx
-from tools.desk.tickets import change_ticket, find_assignee
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
+from tools.services.support.tickets import change_ticket, find_assignee
 
 PAGE = 50
 UNNAMED = "Unnamed customer"

@@ -20,13 +20,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from console.agent.form_fields import Box
 from console.agent.nested_form_data import Node, part_of, read_entries, text_of
 from console.agent.page import page_context, tab_url
-from projects.agent_sentences import SettingsRefused
-from projects.meanwhile import SEEN, SavedMeanwhile, as_text, read_seen
-from projects.models import Project, Source, User
-from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
-from projects.source_kinds import KINDS, SourceKind
-from projects.sources import (
+from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
+from projects.connections.integration_types import KINDS, SourceKind
+from projects.connections.integrations import (
     SECRET,
     SourceEdit,
     connect_source,
@@ -35,14 +31,18 @@ from projects.sources import (
     secret_hint,
     what_is_seen,
 )
+from projects.models import Project, Source, User
+from projects.models.agent_errors import SettingsRefused
+from projects.models.key import Scope
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.calendar.connecting import calendar_connected
-from tools.calendar.entries import refused
-from tools.calendar.looking import KIND as CALENDAR
-from tools.integrations.outbox import NAME as OUTBOX
-from tools.integrations.trial import Trial, try_source
 from tools.models import Effect
+from tools.services.calendar.availability import KIND as CALENDAR
+from tools.services.calendar.connecting import calendar_connected
+from tools.services.calendar.event_sync import refused
+from tools.services.messaging.outbox import NAME as OUTBOX
+from tools.services.messaging.send_test import Trial, try_source
 
 TAB = "integrations"
 SHOWN = 5

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from console.agent.form_fields import Boxes
 from console.layout import shell_context
 from console.timestamps import moment_of
-from projects.differences import differences
+from projects.common.differences import differences
 from projects.knowledge.links import article_path
 from projects.knowledge.markup import read_markup
 from projects.knowledge.services import (
@@ -34,7 +34,7 @@ from projects.knowledge.services import (
 from projects.knowledge.text import LONGEST_EXCERPT, LONGEST_TITLE, ArticleRefused, ArticleText
 from projects.models import Article, User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
 

@@ -18,7 +18,7 @@ from projects.knowledge.passages import Piece, excerpt_of
 from projects.knowledge.search import Found, search_articles
 from projects.models import Article, Project, User
 from projects.models.key import Scope
-from projects.permissions import enter_project
+from projects.models.permissions import enter_project
 from tenancy.scope import tenant_tx
 
 PAGE = 50

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.people.forms import JoinForm
 from console.people.member_list import choice_of
-from projects.accounts import TOKEN, expect_sign_in
-from projects.addresses import unclaimed
-from projects.api.problem import Conflict
-from projects.invitations import Offer, accept, accept_as_newcomer, read_offer
+from projects.accounts.accounts import TOKEN, expect_sign_in
+from projects.accounts.email_addresses import unclaimed
+from projects.accounts.invitations import Offer, accept, accept_as_newcomer, read_offer
+from projects.common.api_error import Conflict
 from projects.models import Project, User
 from tenancy.scope import tenant_tx
 

@@ -16,7 +16,7 @@ from console.layout import shell_context
 from console.timestamps import Moment, moment_of
 from projects.models import AuditEntry, User
 from projects.models.key import Scope
-from projects.permissions import enter_project
+from projects.models.permissions import enter_project
 from tenancy.scope import tenant_tx
 
 SHOWN = 50

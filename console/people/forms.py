@@ -12,9 +12,9 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from projects.agents.templates_catalogue import NAMES, Locale
 from projects.models import Role, User
 from projects.models.key import Scope
-from projects.starters import NAMES, Locale
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 LIFETIMES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}

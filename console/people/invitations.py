@@ -20,11 +20,11 @@ from django.views.decorators.http import require_POST
 from console.people.member_list import acting, choice_of
 from console.people.one_time_secrets import keep_once, take_once
 from console.people.refusals import refusals
-from projects.invitations import NewInvitation, note_emailed, open_invitations, renew, revoke
-from projects.mail import Delivery, deliver
+from projects.accounts.invitations import NewInvitation, note_emailed, open_invitations, renew, revoke
+from projects.common.mail import Delivery, deliver
 from projects.models import Invitation, User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
 LINK = "invitation_link"

@@ -17,10 +17,10 @@ from console.layout import shell_context
 from console.people.forms import LIFETIMES, KeyForm
 from console.people.one_time_secrets import keep_once, take_once
 from console.timestamps import Moment, moment_of
+from projects.agents.services import create_key, revoke_key
 from projects.models import ApiKey, User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
-from projects.services import create_key, revoke_key
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
 SECRET = "api_key"  # noqa: S105  # the name of its place in the session

@@ -9,10 +9,10 @@ from uuid import UUID
 from django.http import Http404
 
 from console.timestamps import Moment, moment_of
-from projects.invitations import holds, open_invitations
+from projects.accounts.invitations import holds, open_invitations
 from projects.models import Invitation, Member, Role
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 
 SHOWN = 500
 LINES = {

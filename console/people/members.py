@@ -18,14 +18,14 @@ from console.people.forms import InvitationForm, RoleForm
 from console.people.invitations import TOO_MANY, announce, take_link
 from console.people.member_list import acting, find_member, invitation_rows, member_rows, roles_for
 from console.people.refusals import refusals, take_refusals
-from projects.api.problem import Conflict
-from projects.audit import Actor
-from projects.invitations import NewInvitation, invite
-from projects.mail import has_server
-from projects.members import remove_member, set_role
+from projects.accounts.invitations import NewInvitation, invite
+from projects.accounts.members import remove_member, set_role
+from projects.common.api_error import Conflict
+from projects.common.mail import has_server
 from projects.models import Role, User
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
+from projects.models.permissions import Entry, enter_project
+from projects.records.audit import Actor
 from tenancy.scope import tenant_tx
 
 

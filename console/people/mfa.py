@@ -36,8 +36,8 @@ from fido2.webauthn import RegistrationResponse
 from console.people.passkey_challenges import make_question, read_question
 from console.people.passkey_forms import origin_host
 from console.timestamps import Moment, moment_of
-from projects.factor_trail import note_factor
 from projects.models import AuditAction, User
+from projects.records.mfa_audit import note_factor
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
-from projects import crypto
+from projects.common import crypto
 
 
 def keep_once(request: HttpRequest, name: str, secret: str, *, organization_id: UUID) -> None:

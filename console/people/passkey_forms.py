@@ -28,8 +28,8 @@ from fido2.webauthn import (
 
 from console.people.forms import LineField
 from console.people.passkey_challenges import spend_question
-from projects.factor_trail import note_copy
-from projects.sign_counts import take_count
+from projects.common.passkey_counters import take_count
+from projects.records.mfa_audit import note_copy
 
 LONGEST_NAME = 80
 # Of an answer as text. A passkey's takes one or two thousand characters.

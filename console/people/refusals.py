@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest
 
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.people.forms import WelcomeForm
+from projects.agents.templates_catalogue import start_business, starters
 from projects.models import User
-from projects.starters import start_business, starters
 from tenancy.tenant_lookup import find_organizations
 
 MOST = 20

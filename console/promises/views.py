@@ -26,8 +26,8 @@ from jobs.errors import WrongState
 from projects.models import Project, User
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
+from tools.engine.promise_answers import ANSWERS
 from tools.models import Promise, PromiseState
-from tools.promise_answers import ANSWERS
 
 PERIODS = (7, 30, 90)
 USUAL = 30

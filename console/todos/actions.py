@@ -12,14 +12,14 @@ from django.http import Http404, HttpRequest, QueryDict
 
 from console.todos.labels import approved_unreached, in_titles
 from console.todos.listing import uuid_of
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from projects.permissions import Entry
-from todos.by_hand import complete_todo, fail_todo, take_todo
-from todos.content import recipients_of, tools_of
-from todos.lifecycle import Actor
+from projects.models.permissions import Entry
+from todos.approvals.manual_completion import complete_todo, fail_todo, take_todo
+from todos.approvals.standing_rules import end_rule
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import recipients_of, tools_of
 from todos.models import Todo, TodoStatus
-from todos.rules import end_rule
 from todos.services import (
     Choice,
     approve_many,

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from projects.models.key import Scope
-from projects.permissions import Entry
-from todos.approvals import may_approve, needs_second
-from todos.by_hand import NOT_SETTLED, TAKEABLE
-from todos.lifecycle import AFTER
+from projects.models.permissions import Entry
+from todos.approvals.manual_completion import NOT_SETTLED, TAKEABLE
+from todos.approvals.validity import may_approve, needs_second
+from todos.content.deliverability import Lack, Unsent
+from todos.content.lifecycle import AFTER
 from todos.models import Approval, Todo, TodoStatus
-from todos.reaching import Lack, Unsent
 from tools.models import Effect
 
 S = TodoStatus

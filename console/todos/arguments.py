@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tools.catalogue import CompiledTool
-from tools.execution.schemas import MalformedTool, handler_of, wanted_arguments
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.schemas import MalformedTool, handler_of, wanted_arguments
 
 
 def properties_of(tool: CompiledTool) -> Mapping[str, Any]:

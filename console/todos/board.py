@@ -12,7 +12,7 @@ from console.effects.labels import Standing
 from console.todos.cards import Card, cards_of
 from console.todos.labels import STANDINGS
 from projects.models import Project
-from todos.content import compiled_tools
+from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoStatus
 
 # Cards of a state on the board; the rest is in the list.

@@ -25,14 +25,14 @@ from console.todos.labels import (
     in_titles,
     title_of_tool,
 )
-from todos.authority import needs_second
-from todos.content import recipients_of, tools_of
-from todos.lifecycle import AGENT
+from todos.approvals.permissions import needs_second
+from todos.content.lifecycle import AGENT
+from todos.content.plans import names_addressee
+from todos.content.snapshot import recipients_of, tools_of
 from todos.models import Approval, Todo, TodoEvent, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
-from todos.plans import names_addressee
-from tools.catalogue import CompiledTool
-from tools.execution.handler import Contact
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.handler import Contact
 
 LONGEST_TITLE = 110
 NOBODY = "Nobody to write to yet"

@@ -13,11 +13,11 @@ from conversations.common.contacts import read_contact
 from conversations.handover.requests import read_lead
 from conversations.models import Persona
 from conversations.turns.services import give_fields
-from projects.agent import AgentConfig
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import AgentVersion, Project
-from todos.reaching import needs_contact
-from tools.catalogue import CompiledTool
+from projects.models.agent_config import AgentConfig
+from todos.content.deliverability import needs_contact
+from tools.engine.catalogue import CompiledTool
 
 CONTACT = "contact."
 # By the kind of letter: the customer's field that it goes to, and what that is called.

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from conversations.common.contacts import FIELDS, contact_with
 from conversations.models import Persona, PersonaField
-from tools.execution.handler import Contact
+from tools.engine.execution.handler import Contact
 
 UNNAMED = "Unnamed customer"
 

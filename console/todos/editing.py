@@ -27,18 +27,18 @@ from console.todos.contacts import UNNAMED
 from console.todos.labels import in_titles, title_of_tool
 from console.todos.listing import uuid_of
 from conversations.models import Conversation, Persona
-from projects.api.problem import ApiError
-from projects.differences import Change, label_of
+from projects.common.api_error import ApiError
+from projects.common.differences import Change, label_of
 from projects.models import Project
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.arranged import why_fixed
-from todos.content import compiled_tools
+from todos.content.planned_effect import why_fixed
+from todos.content.plans import LONGEST_DESCRIPTION, tool_problem
+from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.plans import LONGEST_DESCRIPTION, tool_problem
 from todos.services import Changed, edit_todo, get_todo, make_todo
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 
 # Customers to choose from, the newest first.
 MOST_CUSTOMERS = 100

@@ -17,14 +17,14 @@ from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
 from console.todos.labels import SOURCES, STANDINGS, capitalised, unreached
 from projects.models import Project
-from projects.permissions import Entry
-from todos.approvals import may_approve, unsent_of, why_not_runnable
-from todos.content import compiled_tools, content_of, hash_of
+from projects.models.permissions import Entry
+from todos.approvals.validity import may_approve, unsent_of, why_not_runnable
+from todos.content.deliverability import Refusal
+from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.reaching import Refusal
-from tools.catalogue import CompiledTool
-from tools.execution.handler import Contact
-from tools.integrations.sms import TextRules
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.handler import Contact
+from tools.services.messaging.sms import TextRules
 
 PAGE = 50
 LIST = "list"

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from console.todos.warnings import Note
 from conversations.models import PersonaField
+from todos.content.deliverability import needs_contact
 from todos.models import Todo
-from todos.reaching import needs_contact
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 
 # By the kind of letter: the field in which the observer keeps the wish, and what is not wanted.
 WISHES = {"email": ("email_opt_in", "e-mails"), "sms": ("sms_opt_in", "texts")}

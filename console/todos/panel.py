@@ -23,16 +23,16 @@ from console.todos.plan import Content, Plan, plan_of
 from console.todos.run_log import runs_of
 from console.todos.warnings import notes_of
 from conversations.models import Conversation, Turn
-from projects.permissions import Entry
-from todos.approvals import unsent_of, why_not_runnable
-from todos.authority import needs_second, wanted_role
-from todos.content import compiled_tools, content_of, hash_of
-from todos.lifecycle import AGENT
+from projects.models.permissions import Entry
+from todos.approvals.permissions import needs_second, wanted_role
+from todos.approvals.validity import unsent_of, why_not_runnable
+from todos.content.deliverability import Unsent
+from todos.content.lifecycle import AGENT
+from todos.content.requested_recipients import wanted_recipients
+from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
-from todos.reaching import Unsent
-from todos.wanted import wanted_recipients
-from tools.catalogue import CompiledTool
-from tools.ledger import OPEN
+from tools.engine.catalogue import CompiledTool
+from tools.engine.ledger import OPEN
 from tools.models import Effect, EffectState
 
 S = TodoStatus

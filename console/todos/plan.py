@@ -10,10 +10,10 @@ from typing import Any
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, hidden_count, revealed
 from console.todos.labels import LETTERS
-from projects import differences
-from projects.differences import Change, label_of
-from todos.plans import names_addressee
-from tools.catalogue import CompiledTool
+from projects.common import differences
+from projects.common.differences import Change, label_of
+from todos.content.plans import names_addressee
+from tools.engine.catalogue import CompiledTool
 
 Content = Mapping[str, Any]
 # The keys under which a tool's arguments may hold whom it writes to.

@@ -8,7 +8,7 @@ from uuid import UUID
 from console.todos.cards import cards_of
 from console.todos.change_token import stamp_beside
 from projects.models import Project
-from todos.content import compiled_tools
+from todos.content.snapshot import compiled_tools
 from todos.models import Todo
 
 SHOWN = 5

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from console.todos.labels import title_of_tool
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from todos.models import Approval, StandingRule
 
 LOOKED_AT = 300

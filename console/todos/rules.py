@@ -21,13 +21,13 @@ from console.layout import shell_context
 from console.todos.cards import cards_of
 from console.todos.labels import title_of_tool
 from console.todos.plan import plain
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.content import compiled_tools
+from todos.approvals.standing_rules import draft_rule, keep_rule, would_have
+from todos.content.snapshot import compiled_tools
 from todos.models import Todo
-from todos.rules import draft_rule, keep_rule, would_have
 from todos.services import get_todo
 
 EQUALS, ONE_OF, AT_MOST, ANYTHING = "equals", "one_of", "at_most", "anything"

@@ -15,10 +15,10 @@ from console.timestamps import Moment, moment_of
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, revealed
 from console.todos.plan import plain
-from projects.differences import label_of
+from projects.common.differences import label_of
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 from tools.models import EffectState
 
 LONGEST_RESULT = 2_000

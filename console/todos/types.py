@@ -23,17 +23,17 @@ from console.todos.editing import addresses_in
 from console.todos.labels import icon_of, title_of_tool
 from console.todos.listing import uuid_of
 from console.todos.plan import plain
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Member, Project, Role
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.content import compiled_tools
+from todos.approvals.standing_rules import end_rule
+from todos.content.plans import tool_problem
+from todos.content.snapshot import compiled_tools
+from todos.content.types import remove_type, save_type, types_of
 from todos.models import Approval, SecondApprover, StandingRule, TodoType
-from todos.plans import tool_problem
-from todos.rules import end_rule
-from todos.types import remove_type, save_type, types_of
-from tools.catalogue import CompiledTool
+from tools.engine.catalogue import CompiledTool
 
 TAB = "todos"
 APPROVERS = ((Role.OPERATOR, "Operators and above"), (Role.ADMIN, "Admins and owners"), (Role.OWNER, "Owners only"))

@@ -22,14 +22,14 @@ from console.todos.change_token import stamp_beside, stamp_of
 from console.todos.listing import LIST, asked_of, list_of, rows_of, uuid_of
 from console.todos.panel import panel_of
 from console.todos.rule_suggestions import offer_of
-from projects.accounts import ask_for_password, signed_in_of_late
-from projects.api.problem import ApiError
+from projects.accounts.accounts import ask_for_password, signed_in_of_late
+from projects.common.api_error import ApiError
 from projects.models import Project
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from todos.approving import MOST_UNCONFIRMED
-from todos.content import compiled_tools
+from todos.approvals.approve import MOST_UNCONFIRMED
+from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoStatus
 from todos.services import Choice, get_todo
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from console.timestamps import moment_of
 from console.todos.history import happening_of
 from console.todos.labels import STANDINGS, first_word, unreached
-from todos.approvals import needs_second
+from todos.approvals.validity import needs_second
+from todos.content.deliverability import Unsent
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
-from todos.reaching import Unsent
 from tools.models import EffectState
 
 S = TodoStatus

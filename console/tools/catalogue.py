@@ -11,16 +11,16 @@ from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.text import capfirst
 
-from projects.attributes import ENUMS, Resolved, is_on, resolve_attributes
-from projects.known_settings import KNOWN_SETTINGS, KnownSetting
 from projects.models import Project
 from projects.models.attribute import AttributeType
-from tools.builtin import builtin_tools
-from tools.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
-from tools.definition import Moment
+from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting
+from projects.records.attributes import ENUMS, Resolved, is_on, resolve_attributes
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
+from tools.engine.definition import Moment
+from tools.engine.platform import stored_definitions
+from tools.engine.registry import builtin_tools
 from tools.models import Effect, EffectState
-from tools.platform import stored_definitions
-from tools.state import read_state
 
 CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("portal", "Portal"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
 MOMENTS = {

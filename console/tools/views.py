@@ -28,18 +28,18 @@ from console.tools.catalogue import (
     reason_of,
     usage_of,
 )
-from projects.api.problem import ApiError
-from projects.attributes import WrongValue, resolve_attributes, set_attribute
+from projects.common.api_error import ApiError
 from projects.models import Member, Project
 from projects.models.key import Scope
-from projects.permissions import Entry
+from projects.models.permissions import Entry
+from projects.records.attributes import WrongValue, resolve_attributes, set_attribute
 from tenancy.scope import tenant_tx
-from tools.catalogue import BUILT_IN, CompiledTool, compile_tools
-from tools.checking.definition import FIELDS
-from tools.custom import service
-from tools.custom.named import steps_left_without
-from tools.custom.secrets import has_signing_secret, secret_names
-from tools.definition import ActionType
+from tools.engine.catalogue import BUILT_IN, CompiledTool, compile_tools
+from tools.engine.custom import service
+from tools.engine.custom.scenario_references import steps_left_without
+from tools.engine.custom.secrets import has_signing_secret, secret_names
+from tools.engine.definition import ActionType
+from tools.engine.validation.definition import FIELDS
 from tools.models import CustomTool, CustomToolVersion
 
 # What a new tool begins as: it can be saved, and says what to change.

@@ -17,14 +17,22 @@ from console.agent.form_fields import Boxes
 from console.agent.nested_form_data import Node, part_of, read_entries, text_of
 from console.layout import shell_context
 from console.people.one_time_secrets import keep_once, take_once
-from projects.agent_sentences import SettingsRefused
-from projects.meanwhile import SEEN, SavedMeanwhile, as_text, read_seen
+from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
+from projects.common.verticals import VERTICALS
 from projects.models import Project, User, Widget
+from projects.models.agent_errors import SettingsRefused
 from projects.models.key import Scope
-from projects.permissions import Entry, enter_project
-from projects.verticals import VERTICALS
-from projects.widget_theme import LANGUAGES, POSITIONS, SCHEMES, WidgetTheme
-from projects.widgets import WidgetEdit, edit_of, facts_of, find_widget, renew_shopper_secret, save_widget, theme_of
+from projects.models.permissions import Entry, enter_project
+from projects.widget.theme import LANGUAGES, POSITIONS, SCHEMES, WidgetTheme
+from projects.widget.widgets import (
+    WidgetEdit,
+    edit_of,
+    facts_of,
+    find_widget,
+    renew_shopper_secret,
+    save_widget,
+    theme_of,
+)
 from tenancy.scope import tenant_tx
 
 SECRET = "widget_shopper"  # noqa: S105  # the name of its place in the session

@@ -12,16 +12,16 @@ from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
 from conversations.tool_runs.effects.decisions import release, resolve, take_result
-from projects.api.answers import Answer
-from projects.api.doors import ProjectView
+from projects.api.project_views import ProjectView
 from projects.api.schema import Schema
+from projects.api.typed_responses import Answer
 from projects.api.views import JsonAlways
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_effect
-from tools.execution.callback import LENGTH, digest_of
-from tools.payloads import EffectPayload
-from tools.presenters import effect_payload
+from tools.engine.execution.callback import LENGTH, digest_of
+from tools.engine.payloads import EffectPayload
+from tools.engine.presenters import effect_payload
 
 RESULT = {
     "type": "object",

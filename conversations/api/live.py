@@ -22,7 +22,7 @@ from conversations.live.stream import EventStream, Place
 from conversations.live.stream_auth import while_key_opens
 from conversations.models import Conversation, Event
 from conversations.widget.event_filter import LONGEST_SECONDS
-from projects.api.async_doors import door_of, plain, rendered
+from projects.api.async_views import door_of, plain, rendered
 from projects.api.caller import Caller
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db

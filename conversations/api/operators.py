@@ -16,8 +16,8 @@ from conversations.common.presenters import message_payload
 from conversations.common.turn_detail import turn_summary
 from conversations.handover import operators
 from jobs.errors import WrongState
-from projects.api.answers import Answer, Created
 from projects.api.idempotency import idempotent
+from projects.api.typed_responses import Answer, Created
 from projects.models import Member, Role, User
 from projects.models.key import Scope
 

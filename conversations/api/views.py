@@ -38,10 +38,10 @@ from conversations.followups.system_events import post_event
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
 from conversations.turns.services import give_fields, post_message, start_conversation
-from projects.api.answers import Accepted, Answer, Created, Page
-from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
+from projects.api.project_views import ProjectView
+from projects.api.typed_responses import Accepted, Answer, Created, Page
 from projects.models.key import Scope
 from tenancy.prepared_queries import Compiled
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from projects.agent import AgentConfig
-from tools.book.opening import Opening
+from projects.models.agent_config import AgentConfig
+from tools.services.bookings.opening import Opening
 
 
 @dataclass(frozen=True)

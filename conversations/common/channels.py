@@ -8,8 +8,8 @@ from datetime import timedelta
 from enum import StrEnum
 
 from conversations.models import Channel
-from projects.agent import AgentConfig, ChannelKind, NewerMessage
-from tools.state import normalise_channel
+from projects.models.agent_config import AgentConfig, ChannelKind, NewerMessage
+from tools.engine.business_state import normalise_channel
 
 
 class Markup(StrEnum):

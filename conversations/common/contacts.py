@@ -9,10 +9,10 @@ from uuid import UUID
 
 from conversations.models import Conversation, Persona
 from conversations.models.persona import Strength
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Project
 from tenancy.prepared_queries import CompiledValues
-from tools.execution.handler import Contact
+from tools.engine.execution.handler import Contact
 
 FIELDS = ("name", "phone", "email", "language")
 

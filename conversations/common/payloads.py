@@ -10,10 +10,10 @@ from conversations.models.event import EventType
 from conversations.models.turn import Freshness, Origin
 from conversations.models.wait import WaitOutcome
 from jobs.presenters import JobPayload, ModelCallPayload
-from projects.presenters import Id, Stamp
-from tools.analysis.steps import SkillGroup
-from tools.execution.outcome import Signal
-from tools.payloads import EffectPayload, PromisePayload, VerdictPayload
+from projects.common.presenters import Id, Stamp
+from tools.engine.analysis.steps import SkillGroup
+from tools.engine.execution.outcome import Signal
+from tools.engine.payloads import EffectPayload, PromisePayload, VerdictPayload
 
 Block = Annotated[dict[str, Any], "What a widget shows in place of words, by its `type`."]
 Arguments = Annotated[dict[str, Any], "As the tool's parameters have them."]

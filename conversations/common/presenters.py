@@ -19,7 +19,7 @@ from conversations.common.payloads import (
 )
 from conversations.common.queries import FIELDS, WAITS, open_waits
 from conversations.models import Conversation, Directives, Message, MessageRole, Persona, PersonaField, Wait
-from projects.presenters import stamp
+from projects.common.presenters import stamp
 from tenancy.prepared_queries import Compiled
 
 

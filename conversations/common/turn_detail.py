@@ -16,10 +16,10 @@ from conversations.models import Analysis, PersonaField, Turn, TurnStep, Wait
 from conversations.models.directives import Directives
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
-from projects.presenters import stamp
-from tools.calling.showing import shown_arguments
+from projects.common.presenters import stamp
+from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.presenters import effect_payload, promise_payload, verdict_payload
 from tools.models import Effect, Promise, Verdict
-from tools.presenters import effect_payload, promise_payload, verdict_payload
 
 
 def turn_summary(turn: Turn) -> TurnSummaryPayload:

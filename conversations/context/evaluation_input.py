@@ -13,9 +13,9 @@ from django.http import Http404
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import as_line, read_transcript
 from conversations.models import Conversation, Turn, TurnStatus
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Project
-from tools.skills.exchange import Exchange, TranscriptLine
+from tools.engine.skills.exchange import Exchange, TranscriptLine
 
 # Who speaks, by the words in use elsewhere.
 SPEAKERS = {

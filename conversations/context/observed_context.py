@@ -9,7 +9,7 @@ from django.utils import timezone
 from conversations.context.transcript import read_unsummarised
 from conversations.context.turn_context import Scene
 from conversations.models import Message, PersonaField, Turn
-from projects.model_choice import endpoint_of
+from projects.agents.model_choice import endpoint_of
 
 
 def scene_at(message_id: UUID) -> Scene | None:

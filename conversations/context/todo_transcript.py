@@ -8,7 +8,7 @@ from conversations.context.transcript import as_line, read_unsummarised
 from conversations.models import Summary
 from tenancy.prepared_queries import Compiled
 from todos.hooks import Transcript
-from tools.skills.exchange import TranscriptLine
+from tools.engine.skills.exchange import TranscriptLine
 
 SUMMARY = Compiled(
     lambda conversation: Summary.objects.filter(conversation_id=conversation).order_by("-until_seq")[:1], kinds=(UUID,)

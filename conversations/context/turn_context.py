@@ -19,12 +19,12 @@ from conversations.context.transcript import Said, as_line, read_transcript
 from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
 from jobs.claimed import ClaimedJob
 from llm.types import Endpoint, ModelSpec
-from projects.agent import AgentConfig, Skill
-from projects.model_choice import endpoint_of, model_at
+from projects.agents.model_choice import endpoint_of, model_at
 from projects.models import Project
+from projects.models.agent_config import AgentConfig, Skill
 from tenancy.prepared_queries import Compiled
 from todos.models import Todo, TodoStatus
-from tools.ledger import needs_approval
+from tools.engine.ledger import needs_approval
 from tools.models import Effect, EffectState
 
 # What the agent may say of an effect: only what is done is told as done (E5).
@@ -48,7 +48,7 @@ TURN = Compiled(
             "reply",
             "message",
         )
-        # It never changes, and is parsed already (projects.agent).
+        # It never changes, and is parsed already (projects.models.agent_config).
         .defer("conversation__project__agent_version__document")
         .annotate(
             is_waiting=Exists(open_waits_of(conversation)),

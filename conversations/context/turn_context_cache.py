@@ -17,9 +17,9 @@ from conversations.context.turn_context import Scene, scene_after
 from jobs.claimed import ClaimedJob
 from jobs.fence import reading
 from tenancy.threads import in_db
-from tools.catalogue import CompiledTool, compile_tools
-from tools.definition import Moment
-from tools.state import normalise_channel
+from tools.engine.business_state import normalise_channel
+from tools.engine.catalogue import CompiledTool, compile_tools
+from tools.engine.definition import Moment
 
 SHARED_SECONDS = 1.0
 KEPT = 512

@@ -20,25 +20,25 @@ from jobs.calls import call_rows
 from jobs.models import ModelCall
 from llm.client import Client
 from llm.types import CallRecord, ModelSpec
-from projects.agent import AgentConfig
-from projects.api.problem import ApiError
-from projects.model_choice import model_for
-from projects.model_once import with_model_client
+from projects.agents.model_choice import model_for
+from projects.agents.request_client import with_model_client
+from projects.common.api_error import ApiError
 from projects.models import AgentVersion, Project
+from projects.models.agent_config import AgentConfig
 from tenancy.ids import uuid7
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.catalogue import CompiledTool, at_moment, is_called, merge_tools
-from tools.custom.secrets import WebhookSecrets, secrets_of
-from tools.custom.standing import StandingTool, standing_tools
-from tools.definition import Moment
-from tools.execution.handler import Contact, Occasion
-from tools.ledger import effect_key
-from tools.preview import Preview, preview
-from tools.skills.arguments import SKILL, KnownFact, Surroundings
-from tools.skills.exchange import Exchange
-from tools.state import read_state
-from tools.trial import Tried, try_tools, with_drafts
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import CompiledTool, at_moment, is_called, merge_tools
+from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.custom.secrets import WebhookSecrets, secrets_of
+from tools.engine.definition import Moment
+from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.ledger import effect_key
+from tools.engine.preview import Preview, preview
+from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
+from tools.engine.skills.exchange import Exchange
+from tools.engine.try_tools import Tried, try_tools, with_drafts
 
 
 @dataclass(frozen=True)

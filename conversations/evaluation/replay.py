@@ -21,18 +21,18 @@ from conversations.models import Turn
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from projects.model_choice import model_for
-from projects.model_once import with_model_client
+from projects.agents.model_choice import model_for
+from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
 from tenancy.threads import in_db
-from tools.analysis.whole import analyse
-from tools.catalogue import CompiledTool, at_moment, merge_tools
-from tools.custom.standing import StandingTool, standing_tools
-from tools.definition import Moment
+from tools.engine.analysis.whole import analyse
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
+from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.definition import Moment
+from tools.engine.skills.exchange import Exchange
+from tools.engine.try_tools import with_drafts
 from tools.models import Verdict
-from tools.skills.exchange import Exchange
-from tools.state import read_state
-from tools.trial import with_drafts
 
 MOST_TURNS = 50
 SIDE_BY_SIDE = 4

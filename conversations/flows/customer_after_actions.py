@@ -16,13 +16,13 @@ from jobs.claimed import ClaimedJob
 from jobs.fence import job_tx
 from jobs.models import State
 from llm.types import ModelSpec
-from projects.agent import AgentConfig
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
+from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
 from todos.models import Todo
-from tools.execution.after_actions import end_after_action, next_after_action
+from tools.engine.execution.after_actions import end_after_action, next_after_action
+from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
 from tools.models import AfterAction, AfterActionState, Effect
-from tools.skills.arguments import SKILL, KnownFact, Surroundings
 
 
 @dataclass(frozen=True)

@@ -32,22 +32,22 @@ from conversations.tool_runs.effects.outcome_events import (
 )
 from conversations.tool_runs.effects.preparing import prepare
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, prove
 from jobs.models import State
 from tenancy.threads import in_db
-from tools import ledger
-from tools.definition import ActionType, Delivery
-from tools.execution.after_actions import next_after_action, tells
-from tools.execution.callback import callback_token, digest_of
-from tools.execution.caps import cap_of, recipient_of
-from tools.execution.ending import DIED, MOST_ATTEMPTS
-from tools.execution.outcome import Outcome
-from tools.execution.repeats import find_repeated
-from tools.execution.run import carry_out, definition_of
-from tools.execution.same import same_thing
-from tools.execution.schemas import MalformedTool, wanted_arguments
-from tools.execution.standing import why_not_now
+from tools.engine import ledger
+from tools.engine.definition import ActionType, Delivery
+from tools.engine.execution.after_actions import next_after_action, tells
+from tools.engine.execution.callback import callback_token, digest_of
+from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.limits import cap_of, recipient_of
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.repeats import find_repeated
+from tools.engine.execution.run import carry_out, definition_of
+from tools.engine.execution.schemas import MalformedTool, wanted_arguments
+from tools.engine.execution.still_allowed import why_not_now
 from tools.models import AfterAction, Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0

@@ -23,7 +23,7 @@ from conversations.tool_runs.effects.outcome_events import lock_effect
 from conversations.turns.conversation_end import close_silent_conversations
 from jobs.lanes import Lane, Mode, Queue, register
 from jobs.sweep import sweeping
-from tools.promises import break_overdue_promises
+from tools.engine.promises import break_overdue_promises
 
 
 def register_lanes() -> None:

@@ -14,13 +14,13 @@ from conversations.models import Conversation, PersonaField
 from conversations.promises.make_good import broken_promise, day_of, is_unsure, make_good
 from conversations.prompts.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import ChatRequest
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
 from tenancy.threads import in_db
 from tools.models import Promise
 

@@ -16,7 +16,7 @@ from conversations.turns.customer_fields import keep_facts, refusal_of
 from conversations.turns.observe_unanswered import watched_message
 from conversations.turns.quality import keep_quality
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State

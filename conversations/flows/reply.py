@@ -27,8 +27,8 @@ from conversations.turns.after_reply import queue_analysis, tell_replied
 from conversations.turns.channel_signals import obey_signal
 from conversations.turns.flags import no_reply
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp, WrongState
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx
 from jobs.model_client import model_client
 from jobs.models import State
@@ -37,9 +37,9 @@ from llm.types import CallRecord, ChatRequest, Completion, FinishReason
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tenancy.write_batch import update_row
-from tools.calling.offer import Offer, read_offer
-from tools.definition import Moment
-from tools.execution.outcome import Signal
+from tools.engine.definition import Moment
+from tools.engine.execution.outcome import Signal
+from tools.engine.function_calling.offer import Offer, read_offer
 
 GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
 

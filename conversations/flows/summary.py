@@ -13,7 +13,7 @@ from conversations.live.event_log import job_log
 from conversations.models import Summary
 from conversations.prompts.summary import ConversationSummary, build_request
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx
 from jobs.models import State
 from llm.types import ChatRequest

@@ -16,7 +16,7 @@ from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.prompts.thoughts import KeyDirectives, build_request
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State

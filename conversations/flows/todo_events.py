@@ -21,15 +21,15 @@ from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
 from jobs.models import State
 from tenancy.threads import in_db
-from todos.lifecycle import CLOCK
+from todos.content.lifecycle import CLOCK
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo
-from tools import ledger
-from tools.definition import ActionType
-from tools.execution.after_actions import tells
+from tools.engine import ledger
+from tools.engine.definition import ActionType
+from tools.engine.execution.after_actions import tells
+from tools.engine.presenters import effect_payload
+from tools.engine.promises import break_promises, close_promise, note_made_good, same_promises, settle_promises
 from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Promise, PromiseState
-from tools.presenters import effect_payload
-from tools.promises import break_promises, close_promise, note_made_good, same_promises, settle_promises
 
 LANE = "todo_news"
 # What the agent arranged in the conversation: promised, or called while it answered.

@@ -19,9 +19,9 @@ from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, FollowUp, FollowUpState, Origin, Turn
 from conversations.turns.services import has_talked_enough, queue_reply
-from jobs.crash import crash_point
-from projects.agent import AgentConfig
+from jobs.failpoints import crash_point
 from projects.models import Project
+from projects.models.agent_config import AgentConfig
 from tenancy.scope import tenant_tx
 from tools.models import Effect
 

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from conversations.common.channels import traits_of
-from projects.agent import AgentConfig
+from projects.models.agent_config import AgentConfig
 
 
 def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime) -> datetime:

@@ -21,12 +21,12 @@ from conversations.followups.proactive import speak_up
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
 from conversations.models.event import URGENT, EventType
-from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, enqueue, supersede
-from projects.api.problem import ApiError
+from jobs.failpoints import crash_point
+from projects.common.api_error import ApiError
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import tenant_tx
-from tools.checking.options import LONGEST_MESSAGE
+from tools.engine.validation.options import LONGEST_MESSAGE
 
 logger = logging.getLogger(__name__)
 

@@ -16,14 +16,14 @@ from conversations.models import Conversation, ConversationStatus, Message, Mess
 from conversations.turns.channel_signals import give_up_replies
 from conversations.turns.policy import policy_for
 from conversations.turns.services import queue_reply
-from jobs.crash import crash_point
 from jobs.errors import WrongState
+from jobs.failpoints import crash_point
 from projects.models import Member, Role, User
 from projects.models.key import Scope
-from projects.permissions import VERBS
+from projects.models.permissions import VERBS
 from tenancy.scope import tenant_tx
-from tools.desk import escalations, tickets
-from tools.desk.notices import tell_operators_again
+from tools.services.support import escalations, tickets
+from tools.services.support.notices import tell_operators_again
 
 A_COLLEAGUE = "A colleague"
 TAKEN_OVER = "A colleague took the conversation over."

@@ -15,13 +15,13 @@ from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, PersonaField
 from conversations.models.persona import Strength
 from jobs.errors import WrongState
-from projects.agent import AgentConfig
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
+from projects.common.phones import NoPhone, read_phone
 from projects.models import AgentVersion, Project
-from projects.phones import NoPhone, read_phone
-from tools.desk.escalations import make_request
-from tools.desk.notices import tell_operators
+from projects.models.agent_config import AgentConfig
 from tools.models import Escalation, EscalationState
+from tools.services.support.escalations import make_request
+from tools.services.support.notices import tell_operators
 
 LONGEST: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
 ANSWERED = "This request was answered already. Write what you need, and a person can be asked again."

@@ -17,7 +17,7 @@ from conversations.live.hub import LOOK, PING, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from tenancy.prepared_queries import Compiled, CompiledValues
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db

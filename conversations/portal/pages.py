@@ -34,8 +34,8 @@ from conversations.portal.words import Wording, best_of, language_for
 from conversations.widget.event_filter import for_customer, message_shown
 from projects.api.idempotency import once
 from projects.api.parsers import check_value
-from projects.api.problem import ApiError
 from projects.api.throttling import seconds_to_wait
+from projects.common.api_error import ApiError
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 

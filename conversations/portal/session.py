@@ -22,17 +22,17 @@ from conversations.models import Channel, Conversation, Message, Persona
 from conversations.portal.cards import Card, cards_of
 from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.services import Posted, post_message, start_conversation
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Project
 from tenancy.scope import tenant_tx
-from tools.book.finding import Clue, standing_bookings
-from tools.book.own_words import own_line
-from tools.builtin import builtin_tools
-from tools.catalogue import why_not
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import why_not
+from tools.engine.registry import builtin_tools
 from tools.models import Escalation
-from tools.signed_links import PortalPlace, manage_url, read_portal_token
-from tools.state import read_state
-from tools.verification.services import RECENT, Proof, last_proof, level_of
+from tools.services.bookings.finding import Clue, standing_bookings
+from tools.services.bookings.translations import own_line
+from tools.services.signed_links import PortalPlace, manage_url, read_portal_token
+from tools.services.verification.services import RECENT, Proof, last_proof, level_of
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200

@@ -17,13 +17,13 @@ from conversations.models import Turn, Wait
 from conversations.models.event import EventType
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
-from tools.claims import unbacked_claims
-from tools.judge import Judgement
-from tools.ledger import job_for, plan_effects, store_verdicts
+from tools.engine.claims import unbacked_claims
+from tools.engine.ledger import job_for, plan_effects, store_verdicts
+from tools.engine.presenters import effect_payload
+from tools.engine.promises import Source, open_promises
+from tools.engine.verdicts import Judgement
+from tools.engine.wait_seconds import wait_seconds
 from tools.models import Effect
-from tools.presenters import effect_payload
-from tools.promises import Source, open_promises
-from tools.waiting import wait_seconds
 
 UNBACKED = "claim_unbacked"
 LONGEST_CORRECTION = 300

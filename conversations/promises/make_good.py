@@ -16,10 +16,10 @@ from conversations.models import Conversation
 from conversations.prompts.make_good import MakeGood
 from jobs.enqueue import JobRequest, enqueue
 from tenancy.scope import tenant_tx
-from todos.lifecycle import AGENT
+from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoType
 from todos.services import make_todo
-from tools.builtin import builtin_tools
+from tools.engine.registry import builtin_tools
 from tools.models import EffectState, Promise, PromiseState
 
 logger = logging.getLogger(__name__)

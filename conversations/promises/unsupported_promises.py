@@ -8,7 +8,7 @@ from uuid import UUID
 from conversations.live.event_log import ConversationLog
 from conversations.turns.conversation_end import queue_decision
 from tenancy.prepared_queries import CompiledValues
-from todos.lifecycle import AGENT
+from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
 from tools.models import Promise

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from conversations.common.prompt_shapes import Fact, Line
 from llm.requests import structured_request
 from llm.types import ChatRequest, ModelSpec
-from projects.agent import Skill
+from projects.models.agent_config import Skill
 
 SKILL = "make_good"
 # What finds todos drafts this one too: a tenant names the model once.

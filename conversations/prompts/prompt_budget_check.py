@@ -14,12 +14,12 @@ from conversations.models import Channel, Conversation, Turn
 from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES
 from conversations.prompts.reply import ReplyContext, context_of
 from llm.prompts import render
-from projects.agent import AgentConfig
-from projects.model_choice import operator_endpoint
+from projects.agents.model_choice import operator_endpoint
+from projects.agents.prompt_size import Weight
 from projects.models import Project
-from projects.prompt_weight import Weight
-from tools.calling.offer import Offer, read_offers
-from tools.definition import Moment
+from projects.models.agent_config import AgentConfig
+from tools.engine.definition import Moment
+from tools.engine.function_calling.offer import Offer, read_offers
 
 # The parts that a business writes itself, as they are when it writes nothing.
 NOTHING: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}

@@ -19,7 +19,7 @@ from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.knowledge.answers import prompt_passages
 from tenancy.prepared_queries import Compiled
-from tools.calling.offer import Offer
+from tools.engine.function_calling.offer import Offer
 
 # The longest reply; longer than any channel bears.
 MAX_OUTPUT_TOKENS = 1500

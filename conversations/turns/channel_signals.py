@@ -14,9 +14,9 @@ from conversations.models import ConversationStatus, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.turns.conversation_end import queue_extraction
 from jobs.enqueue import supersede
-from projects.api.problem import Conflict
-from tools.execution.outcome import Signal
-from tools.ledger import OPEN
+from projects.common.api_error import Conflict
+from tools.engine.execution.outcome import Signal
+from tools.engine.ledger import OPEN
 from tools.models import Effect
 
 # The kind of a tool that puts a call through.

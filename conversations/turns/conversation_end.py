@@ -19,7 +19,7 @@ from conversations.live.event_log import ConversationLog, lock_conversation
 from conversations.models import Conversation
 from jobs.enqueue import JobRequest, enqueue
 from tenancy.scope import tenant_tx
-from todos.extraction import extracted_types
+from todos.sources.extraction import extracted_types
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from conversations.context.transcript import Said
 from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Confidence, ObservedFact
-from projects.agent import AgentConfig
-from projects.phones import NoPhone, read_phone
+from projects.common.phones import NoPhone, read_phone
+from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import Compiled
 from tenancy.write_batch import Writes
 

@@ -9,9 +9,9 @@ from uuid import UUID
 from conversations.common.channels import traits_of
 from conversations.live.event_log import ConversationLog
 from conversations.models import Turn, TurnStatus
-from projects.agent import NewerMessage
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 from projects.models import AgentVersion
+from projects.models.agent_config import NewerMessage
 
 UNSENT = (TurnStatus.QUEUED, TurnStatus.REPLYING)
 

@@ -27,11 +27,11 @@ from conversations.models.persona import Strength
 from conversations.turns.channel_signals import take_up_again
 from conversations.turns.observe_unanswered import watch
 from conversations.turns.policy import policy_for, refuse_while_answering
-from jobs.crash import crash_point
 from jobs.enqueue import JobRequest, Superseded, enqueue
+from jobs.failpoints import crash_point
 from jobs.lanes import Mode
-from projects.agent import NewerMessage
 from projects.models import Project
+from projects.models.agent_config import NewerMessage
 from tenancy.ids import uuid7
 from tenancy.prepared_queries import Compiled
 from tenancy.write_batch import insert_rows, insert_unless_there

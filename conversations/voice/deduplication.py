@@ -18,15 +18,15 @@ from conversations.tool_runs.effects.argument_extraction import AskedAgain
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from projects.model_choice import model_for
-from projects.model_once import with_model_client
+from projects.agents.model_choice import model_for
+from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.execution.outcome import Signal
+from tools.engine.execution.outcome import Signal
+from tools.engine.skills.arguments import SKILL, Surroundings, generate_object_by_schema
+from tools.engine.skills.exchange import TranscriptLine
 from tools.models import Effect
-from tools.skills.arguments import SKILL, Surroundings, generate_object_by_schema
-from tools.skills.exchange import TranscriptLine
 
 SIGNALS: Mapping[str, Signal] = {"transferred": Signal.TRANSFER, "ended": Signal.END}
 CALLED, ANSWERED = "live_tool_call", "live_tool_result"

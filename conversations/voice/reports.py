@@ -18,8 +18,8 @@ from conversations.models.event import EventType
 from conversations.turns.channel_signals import obey_signal
 from conversations.turns.observe_unanswered import watch
 from conversations.voice.turns import add_spoken_turn, unanswered
-from projects.api.problem import ApiError
-from tools.execution.outcome import Signal
+from projects.common.api_error import ApiError
+from tools.engine.execution.outcome import Signal
 
 REPORTED = "voice_reported"
 

@@ -42,21 +42,21 @@ from llm.types import ToolCall
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools import ledger
-from tools.calling.attempt import attempt_call
-from tools.calling.contexts import Context
-from tools.calling.messages import LONGEST_RESULT
-from tools.calling.offer import collect_agent_tools
-from tools.calling.reading import Refused, read_call
-from tools.calling.results import error_text, result_of, result_without_effect
-from tools.calling.showing import shown_arguments
-from tools.catalogue import CompiledTool
-from tools.execution.caps import cap_of, recipient_of
-from tools.execution.handler import Occasion
-from tools.execution.outcome import Ending, Outcome, Signal
-from tools.execution.repeats import find_repeated
-from tools.execution.same import same_thing
-from tools.execution.schemas import called_arguments
+from tools.engine import ledger
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.limits import cap_of, recipient_of
+from tools.engine.execution.outcome import Ending, Outcome, Signal
+from tools.engine.execution.repeats import find_repeated
+from tools.engine.execution.schemas import called_arguments
+from tools.engine.function_calling.attempt import attempt_call
+from tools.engine.function_calling.contexts import Context
+from tools.engine.function_calling.messages import LONGEST_RESULT
+from tools.engine.function_calling.offer import collect_agent_tools
+from tools.engine.function_calling.parse_call import Refused, read_call
+from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.function_calling.results import error_text, result_of, result_without_effect
 from tools.models import Effect, EffectOrigin, EffectState
 
 logger = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 
 class NoWidget(ApiError):

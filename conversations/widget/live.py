@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from conversations.live.stream import EventStream, Place
 from conversations.widget.event_filter import for_customer
 from conversations.widget.views import Events, organization_of
-from projects.api.async_doors import door_of, plain, rendered
+from projects.api.async_views import door_of, plain, rendered
 from tenancy.threads import in_db
 
 _events = plain(Events)

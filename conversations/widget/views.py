@@ -21,9 +21,9 @@ from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, L
 from conversations.widget.serializers import MessageInput, PersonInput, SessionInput
 from conversations.widget.shopper import ShopperRefused, read_shopper
 from conversations.widget.visitors import Visitor, new_visitor, read_visitor, renewed, sign, signed_in
-from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
+from projects.common.api_error import ApiError
 from projects.models import Widget
 from projects.models.key import Scope
 from tools.models import Escalation

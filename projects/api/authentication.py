@@ -15,9 +15,9 @@ from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.request import Request
 
 from projects.api.caller import Caller, Entrance
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import ApiKey, Member, Project, User
-from projects.permissions import VERBS
+from projects.models.permissions import VERBS
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import current_organization_id, tenant_tx
 from tenancy.tenant_lookup import KeyPlace, ProjectPlace, find_api_key, find_project

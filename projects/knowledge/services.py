@@ -10,11 +10,11 @@ from uuid import UUID
 from django.db.models.functions import Now
 from django.utils.text import slugify
 
-from projects.api.problem import Conflict
-from projects.audit import note_change
+from projects.common.api_error import Conflict
 from projects.knowledge.indexing import UNKNOWN, index_articles, language_of
 from projects.knowledge.text import ArticleText
 from projects.models import Article, AuditAction, Project, User
+from projects.records.audit import note_change
 from tenancy.write_batch import update_row
 
 LONGEST_SLUG = 100

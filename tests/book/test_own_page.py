@@ -13,13 +13,13 @@ from django.utils.formats import date_format
 from django.utils.translation import override
 
 from console.bookings import customer
-from projects.widget_theme import LANGUAGES
+from projects.widget.theme import LANGUAGES
 from tests.book.conftest import Desk
-from tools.book.agenda import STEP
-from tools.book.own_words import WORDS, OwnWords
-from tools.book.wishes import Wish
 from tools.models import Booking, BookingState, Resource
-from tools.signed_links import booking_token, manage_url, read_booking_token
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.day_schedule import STEP
+from tools.services.bookings.translations import WORDS, OwnWords
+from tools.services.signed_links import booking_token, manage_url, read_booking_token
 
 GAP = re.compile(r"\{\w+\}")
 

@@ -20,8 +20,8 @@ from tests.browser.talk import composer
 from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
 from tools.models import Booking, Verification
-from tools.signed_links import PortalPlace, portal_token
-from tools.verification.services import note_verified
+from tools.services.signed_links import PortalPlace, portal_token
+from tools.services.verification.services import note_verified
 
 pytestmark = pytest.mark.browser
 

@@ -12,7 +12,7 @@ from tests.calendar.radicale import Calendar
 from tests.calendar.scripted import ScriptedCalendar
 from tests.calendar.test_writing import to_come
 from tools.models import Booking
-from tools.signed_links import booking_token
+from tools.services.signed_links import booking_token
 
 
 def day_of(booking: Booking) -> date:

@@ -10,7 +10,7 @@ from tests.calls.probe import Probe, offered
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.processes import ScriptedModel
-from tools.definition import Delivery
+from tools.engine.definition import Delivery
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from tests.effects.target import target_server
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer
 from tests.processes import ScriptedModel, Zygote
-from tools.calling.results import UNKNOWN
-from tools.custom import service
+from tools.engine.custom import service
+from tools.engine.function_calling.results import UNKNOWN
 from tools.models import Effect
 
 pytestmark = pytest.mark.short_leases

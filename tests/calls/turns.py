@@ -15,8 +15,8 @@ from jobs.attempt import attempt
 from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import ModelCall
-from projects.agent import AgentConfig
-from projects.services import save_agent
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.processes import ScriptedModel

@@ -28,14 +28,14 @@ from conversations.turns.services import post_message
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import run_again
-from projects.audit import Actor
-from projects.members import remove_member, set_role
+from projects.accounts.members import remove_member, set_role
 from projects.models import Member, Role, User
+from projects.records.audit import Actor
 from tests.calls.turns import Turns
 from tests.conversations.threads import in_thread
 from tests.desk.conftest import offer
 from tests.desk.test_requests import ask
-from tools.execution.outcome import Signal
+from tools.engine.execution.outcome import Signal
 from tools.models import Escalation, EscalationState
 
 JSON = {"content_type": "application/json"}

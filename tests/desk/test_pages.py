@@ -17,8 +17,8 @@ from tests.conftest import Tenant
 from tests.desk.conftest import offer
 from tests.desk.test_requests import ask
 from tests.pages.conftest import add_effect, browser, talk
-from tools.desk.tickets import change_ticket, open_ticket
 from tools.models import EffectState, Escalation, EscalationState, Ticket
+from tools.services.support.tickets import change_ticket, open_ticket
 
 
 def url(turns: Turns, page: str, *args: Any) -> str:

@@ -13,7 +13,7 @@ from tests.crashes.invariants import settle
 from tests.effects.conftest import PHONE, webhook
 from tests.effects.target import Target
 from tests.processes import ScriptedModel
-from tools.custom.service import save
+from tools.engine.custom.service import save
 
 
 @pytest.fixture(autouse=True)

@@ -16,12 +16,12 @@ from jobs import claims
 from jobs.lanes import lane_of
 from jobs.models import LIVE, Job, State
 from jobs.services import fail_job
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.effects.conftest import PHONE, Bench, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel
-from tools.custom.service import remove, save
-from tools.ledger import TRIED_WITHIN
+from tools.engine.custom.service import remove, save
+from tools.engine.ledger import TRIED_WITHIN
 from tools.models import AfterAction, Effect, EffectState
 
 BODY = {

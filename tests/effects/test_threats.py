@@ -24,10 +24,10 @@ from tests.effects.target import Answers, Target
 from tests.effects.test_table import occasion
 from tests.processes import ScriptedModel
 from tools.builtin.send_sms_tool import carry_out
-from tools.custom.secrets import WebhookSecrets, set_secret_headers
-from tools.definition import WebhookOptions
-from tools.execution.outcome import Outcome
-from tools.execution.webhook import CUT, LONGEST_EXCERPT, LONGEST_TOLD, MASK, build_request, reply_of
+from tools.engine.custom.secrets import WebhookSecrets, set_secret_headers
+from tools.engine.definition import WebhookOptions
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.webhook import CUT, LONGEST_EXCERPT, LONGEST_TOLD, MASK, build_request, reply_of
 from tools.models import CustomTool, Effect, Verdict
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -26,11 +26,11 @@ from conversations.prompts.thoughts import ThoughtsContext
 from llm import prompts
 from llm.prompts import UnknownVariable, neutralise, render, template_hash
 from llm.template_fields import template_fields
-from todos.skills.execute import ExecuteContext
-from todos.skills.extract import ExtractContext
-from tools.skills.arguments import ArgumentsContext
-from tools.skills.detect import DetectContext
-from tools.skills.rerank import RerankContext
+from todos.executor.prompt import ExecuteContext
+from todos.sources.extraction_prompt import ExtractContext
+from tools.engine.skills.arguments import ArgumentsContext
+from tools.engine.skills.detect import DetectContext
+from tools.engine.skills.rerank import RerankContext
 
 CONTEXTS: dict[str, type] = {
     "arguments": ArgumentsContext,

@@ -13,10 +13,10 @@ from conversations.common.prompt_shapes import ExtraField, Fact, Intent, Line, P
 from llm.prompts import render
 from offline_model.composer import compose
 from offline_model.wire import ChatCall
-from tools.builtin import builtin_tools
-from tools.definition import Moment
-from tools.skills.detect import ConditionLine, DetectContext, ToolLine
-from tools.skills.exchange import TranscriptLine
+from tools.engine.definition import Moment
+from tools.engine.registry import builtin_tools
+from tools.engine.skills.detect import ConditionLine, DetectContext, ToolLine
+from tools.engine.skills.exchange import TranscriptLine
 
 DEMO: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parents[2] / "projects" / "demo" / "restaurant.json").read_text()

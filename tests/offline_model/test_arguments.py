@@ -14,8 +14,8 @@ from offline_model.wire import ChatCall
 from tests.conftest import RESTAURANT
 from tools.builtin.send_email_tool import EmailArguments
 from tools.builtin.send_sms_tool import SmsArguments
-from tools.skills.arguments import ArgumentsContext, KnownFact
-from tools.skills.exchange import TranscriptLine
+from tools.engine.skills.arguments import ArgumentsContext, KnownFact
+from tools.engine.skills.exchange import TranscriptLine
 
 CONTEXT = json.loads(RESTAURANT.read_text())["business_context"]
 # A Saturday.

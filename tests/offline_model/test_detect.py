@@ -12,7 +12,7 @@ import pytest
 
 from conversations.common.prompt_shapes import Line
 from tests.offline_model.prompts import detect, tool_lines
-from tools.skills.detect import ConditionLine, Detection, ToolLine
+from tools.engine.skills.detect import ConditionLine, Detection, ToolLine
 
 DATA = Path(__file__).parent / "data"
 SMS = "send_sms_tool"

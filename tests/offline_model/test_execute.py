@@ -10,9 +10,9 @@ from offline_model.business import best_sentences
 from offline_model.composer import compose
 from offline_model.wire import Tool
 from tests.offline_model.prompts import DEMO, NOW, rendered
-from tools.builtin import builtin_tools
-from tools.execution.schemas import wanted_arguments
-from tools.skills.arguments import KnownFact
+from tools.engine.execution.schemas import wanted_arguments
+from tools.engine.registry import builtin_tools
+from tools.engine.skills.arguments import KnownFact
 
 CALLER, ANYBODY = "send_email_to_caller", "send_email"
 PROMISED = "Marta was promised: “I'll e-mail you our opening hours.” They had said: “When are you open?”"

@@ -6,7 +6,7 @@ import pytest
 
 from offline_model.tool_choice import choose_tool, tell_results
 from offline_model.wire import ChatCall, Tool, ToolUse
-from tools.builtin import builtin_tools
+from tools.engine.registry import builtin_tools
 
 NAMES = ("lookup_order", "lookup_caller", "verify_caller", "send_verification_code", "check_verification_code")
 GREETED = ("Hello", "How can I help?")

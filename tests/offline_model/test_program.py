@@ -11,7 +11,7 @@ import pytest
 from llm.client import Client
 from llm.prompts import render
 from llm.types import LANE_DEADLINES, CallRecord, ChatRequest, FinishReason
-from tools.skills.detect import ConditionLine, DetectContext, Detection, ToolLine
+from tools.engine.skills.detect import ConditionLine, DetectContext, Detection, ToolLine
 
 Ask = Callable[..., ChatRequest]
 

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.dashboard import metrics_cache
-from projects.agent_versions import Edit, change_agent
+from projects.agents.agent_versions import Edit, change_agent
+from projects.agents.templates_catalogue import Locale, start_business, starters
 from projects.models import Role, User
 from projects.models.widget import Widget
-from projects.starters import Locale, start_business, starters
 from tenancy.scope import tenant_tx
 from tests.conftest import Tenant, member_of
 from tests.pages.conftest import add_effect, add_promise, browser, talk

@@ -10,7 +10,7 @@ from django.utils import timezone
 from console import search
 from console.search import Filters, find_by_customer, find_by_words, list_conversations
 from conversations.models import Channel, Conversation, ConversationStatus
-from projects.services import create_project
+from projects.agents.services import create_project
 from tests.conftest import Tenant
 from tests.pages.conftest import talk
 

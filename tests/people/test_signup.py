@@ -10,7 +10,7 @@ from django.conf import settings as configured
 from django.test import Client
 from django.urls import reverse
 
-from projects import accounts
+from projects.accounts import accounts
 from projects.models import Member, Project, Role, User
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations

@@ -9,8 +9,8 @@ from conversations.context.turn_context import Scene, scene_before
 from conversations.models import Turn
 from conversations.prompts.reply import build_request
 from jobs.claimed import ClaimedJob
-from projects.agent import AgentConfig
-from projects.services import save_agent
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.processes import ScriptedModel

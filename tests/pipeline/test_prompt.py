@@ -15,7 +15,7 @@ from conversations.models import Conversation, Directives, PromptSection, Summar
 from conversations.prompts import reply, thoughts
 from conversations.turns.services import give_fields
 from llm import prompts
-from projects.agent import AgentConfig
+from projects.models.agent_config import AgentConfig
 from tests.pipeline.conftest import begin, configure, job_of, last_prompt, prompts_of, scene_of
 from tests.waiting.conftest import FREE, TOOL, answered, planned
 from tools.models import Effect

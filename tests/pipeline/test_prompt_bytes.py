@@ -13,15 +13,15 @@ from conversations.models import Conversation, Directives, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts import observer, reply, thoughts
 from llm.client import Client
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
 from tests.conversations.conftest import Talk
 from tests.offline_model.prompts import Line, think
 from tests.pipeline.conftest import job_of, scene_of
 from tests.processes import ScriptedModel
 from tests.waiting.conftest import answer, answered
-from tools.analysis.exchange import detect_side_by_side, group_tools
-from tools.catalogue import at_moment, compile_tools
-from tools.definition import Moment
+from tools.engine.analysis.exchange import detect_side_by_side, group_tools
+from tools.engine.catalogue import at_moment, compile_tools
+from tools.engine.definition import Moment
 
 KNOWN = {
     "name": "Giulia Ferri",

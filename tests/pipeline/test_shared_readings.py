@@ -24,9 +24,9 @@ from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import lane_of
 from jobs.models import State
-from projects.attributes import set_attribute
-from projects.model_choice import KEY_ATTRIBUTE
+from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models.attribute import AttributeType
+from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
 from tests.pipeline.conftest import configure, job_of

@@ -18,7 +18,7 @@ from conversations.live.event_log import open_log
 from conversations.models import Conversation, FollowUp, Message, Turn
 from conversations.turns.services import start_conversation
 from jobs.models import Job
-from projects.agent import AgentConfig
+from projects.models.agent_config import AgentConfig
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk
 from tests.crashes.invariants import check, settle

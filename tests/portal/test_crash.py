@@ -14,7 +14,7 @@ from tests.integrations.twilio_server import TwilioServer
 from tests.portal.test_portal import LINK
 from tests.processes import Zygote
 from tools.models import Effect
-from tools.signed_links import read_portal_token
+from tools.services.signed_links import read_portal_token
 
 pytestmark = pytest.mark.short_leases
 

@@ -19,7 +19,7 @@ from tests.conftest import Tenant
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer
 from tools.models import Effect, Escalation, EscalationState
-from tools.signed_links import portal_token, portal_url, read_portal_token, token_in
+from tools.services.signed_links import portal_token, portal_url, read_portal_token, token_in
 
 FOREVER = 40_000
 LINK = re.compile(r"/c/([\w=-]{68})")
@@ -107,7 +107,7 @@ def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, mon
     token = token_in(portal_url(place))
     today = time.time()
     for days, is_open in ((0, True), (14, True), (15, False)):
-        monkeypatch.setattr("tools.signed_links.time.time", lambda days=days: today + days * 86_400)
+        monkeypatch.setattr("tools.services.signed_links.time.time", lambda days=days: today + days * 86_400)
         assert (read_portal_token(token) == place) == is_open, days
 
 

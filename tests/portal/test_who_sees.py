@@ -24,11 +24,11 @@ from tests.calls.test_appointments import soon
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.portal.test_portal import token_of
-from tools.book.services import Guest, book
-from tools.book.wishes import Wish
 from tools.models import Booking, Verification
-from tools.signed_links import PortalPlace
-from tools.verification.services import note_verified
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.services import Guest, book
+from tools.services.signed_links import PortalPlace
+from tools.services.verification.services import note_verified
 
 OVER = timedelta(minutes=61)
 SAID, CODE_SAID = "Do you have a table on Friday?", "My booking is under Lovelace."

@@ -25,10 +25,10 @@ from tests.sources.conftest import (
     silent,
     todos,
 )
-from todos.extraction import Source, keep_findings
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import edit_todo, make_todo, reject_todo
-from todos.skills.extract import Finding
+from todos.sources.extraction import Source, keep_findings
+from todos.sources.extraction_prompt import Finding
 
 MENU = "I'll e-mail you the banquet menu tonight"
 ASKED = "Could you e-mail me the banquet menu? Copy it to events@acme.example please."

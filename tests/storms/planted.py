@@ -32,7 +32,7 @@ def no_token_check() -> None:
 
 def no_sending_commit() -> None:
     """`sending` is in memory only when the first byte leaves."""
-    from tools import ledger
+    from tools.engine import ledger
 
     def begin_in_memory(effect, *, callback_hash=""):
         effect.attempts += 1
@@ -61,7 +61,7 @@ def hint_instead_of_row() -> None:
     def listen() -> None:
         from jobs.enqueue import enqueue
         from tenancy.scope import tenant_tx
-        from tools.ledger import job_for
+        from tools.engine.ledger import job_for
         from tools.models import Effect
 
         client = redis.Redis.from_url(settings.REDIS_URL)

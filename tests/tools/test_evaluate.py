@@ -18,7 +18,7 @@ from tests.conversations.conftest import begin
 from tests.processes import ScriptedModel
 from tests.tools.conftest import Tools
 from tests.tools.examples import event, webhook
-from tools.custom.secrets import set_secret_headers
+from tools.engine.custom.secrets import set_secret_headers
 from tools.models import CustomTool, Effect, Promise, Verdict
 
 URL = "/api/v1/tools/evaluate"

@@ -23,9 +23,9 @@ from conversations.voice import tool_calls
 from conversations.voice.deduplication import Answer
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from jobs.models import Job
-from projects.attributes import set_attribute
+from projects.agents.services import save_agent
 from projects.models import Member, Project
-from projects.services import save_agent
+from projects.records.attributes import set_attribute
 from tests.api.documented import DocumentedClient
 from tests.calls.probe import Probe, offered
 from tests.calls.test_own import CALLED, STOCK, definition
@@ -33,19 +33,19 @@ from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.effects.target import Answers, target_server
 from tests.processes import ScriptedModel
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import StandingRule, Todo, TodoStatus
 from todos.services import edit_todo, review_again
-from tools.builtin import builtin_tools
-from tools.calling.contexts import ContextRefused, read_context
-from tools.calling.messages import LONGEST_RESULT
-from tools.calling.offer import collect_agent_tools
-from tools.calling.showing import BLOTTED
-from tools.custom import service
-from tools.definition import Delivery, Moment
-from tools.execution import caps
-from tools.execution.outcome import Outcome
-from tools.integrations.transfers import TRANSFER_NUMBERS
+from tools.engine.custom import service
+from tools.engine.definition import Delivery, Moment
+from tools.engine.execution import limits
+from tools.engine.execution.outcome import Outcome
+from tools.engine.function_calling.contexts import ContextRefused, read_context
+from tools.engine.function_calling.messages import LONGEST_RESULT
+from tools.engine.function_calling.offer import collect_agent_tools
+from tools.engine.function_calling.redaction import BLOTTED
+from tools.engine.registry import builtin_tools
+from tools.engine.transfers import TRANSFER_NUMBERS
 from tools.models import Effect, EffectOrigin, EffectState
 
 TOKEN = "twilio-auth-token-canary"
@@ -354,7 +354,7 @@ def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, be
 
 def test_more_than_a_day_has_is_not_done(live: Live, bell: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threat 8, L19: the model is told why."""
-    monkeypatch.setattr(caps, "MOST_OF_ANOTHER_KIND", 1)
+    monkeypatch.setattr(limits, "MOST_OF_ANOTHER_KIND", 1)
     live.call("ring_bell", {"times": 1}, call_id="a")
     answer = live.call("ring_bell", {"times": 2}, call_id="b")
     assert (answer["is_error"], "that is the limit" in answer["result"], len(bell.done)) == (True, True, 1)

@@ -20,8 +20,8 @@ from tests.conftest import Tenant
 from tests.conversations.conftest import begin
 from tests.processes import ScriptedModel
 from tests.tools.examples import event, webhook
-from tools.custom.standing import StandingTool
-from tools.definition import ToolDefinition
+from tools.engine.custom.current_tools import StandingTool
+from tools.engine.definition import ToolDefinition
 from tools.models import Effect, Verdict
 
 SMS = "I'll text you the details now."

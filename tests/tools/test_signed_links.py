@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tools.models import Booking
-from tools.signed_links import (
+from tools.services.signed_links import (
     BookingPlace,
     PortalPlace,
     booking_token,

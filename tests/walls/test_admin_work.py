@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs.models import Job, ModelCall, State
-from projects.attributes import read_secret, set_attribute
 from projects.models import ApiKey, Attribute, Member, Organization, Project, Role, User
 from projects.models.attribute import AttributeType
+from projects.records.attributes import read_secret, set_attribute
 from tenancy.scope import NoTenant
 from tests.conftest import Tenant, member_of
 from tests.walls.conftest import Filled, browser

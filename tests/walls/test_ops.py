@@ -23,13 +23,13 @@ ALLOWED = {
     "conversations/turns/conversation_end.py": {"_silent"},
     "conversations/promises/make_good.py": {"_broken"},
     "conversations/followups/waits.py": {"_overdue"},
-    "tools/promises.py": {"_overdue"},
+    "tools/engine/promises.py": {"_overdue"},
     "todos/expiry.py": {"_overdue"},
     "projects/api/idempotency.py": {"delete_old_answers"},
     # Look-ups before a tenant is known.
     "tenancy/tenant_lookup.py": {"find_organizations", "_row"},
     # The platform's own definitions of tools, which the migration lets nobody else write.
-    "tools/platform/seeds.py": {"<module>", "seed_tools"},
+    "tools/engine/platform/seeds.py": {"<module>", "seed_tools"},
     # The platform's own admin.
     "config/admin.py": {"<module>", "_scope_of"},
     # The connection, its router and the scope themselves.

@@ -15,7 +15,7 @@ from conversations.models import Conversation, ConversationStatus, Message, Pers
 from conversations.turns.services import start_conversation
 from tests.conftest import Tenant
 from tests.widget.conftest import Placed, Visitor
-from tools.signed_links import PortalPlace, portal_token
+from tools.services.signed_links import PortalPlace, portal_token
 
 MANY = 50
 # As many as a web process serves at the same moment; each has a connection of its own.

@@ -23,8 +23,8 @@ from tests.orders.conftest import connect_shop
 from tests.orders.woocommerce_server import ANNA, BERT, WooCommerceServer, order
 from tests.widget.conftest import Placed, Visitor, refusal
 from tests.widget.test_stream import read
-from tools.desk.escalations import offer_person
 from tools.models import Effect, Escalation, Ticket
+from tools.services.support.escalations import offer_person
 
 __all__ = ["turns"]
 

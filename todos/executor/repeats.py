@@ -9,7 +9,7 @@ from django.db.models import Q
 from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import Compiled
 from todos.models import Approval, Todo
-from tools.execution.repeats import STANDING, find_same
+from tools.engine.execution.repeats import STANDING, find_same
 from tools.models import Effect
 
 EARLIER_RUNS = Compiled(

@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field
 
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome, Signal
-from tools.hooks import flag_customer
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome, Signal
+from tools.engine.hooks import flag_customer
 
 LONGEST_REASON = 300
 

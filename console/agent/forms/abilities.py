@@ -7,7 +7,7 @@ from typing import Any
 from console.agent.form_fields import Boxes
 from console.agent.forms.rows import RowsForm
 from console.agent.nested_form_data import Node, part_of, text_of
-from projects.verticals import VERTICALS
+from projects.common.verticals import VERTICALS
 
 ALL, CHOSEN = "all", "chosen"
 ACTIONS = (("transfer", "Put the call through"), ("message", "Text them"))

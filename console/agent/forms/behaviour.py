@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from console.agent.form_fields import Boxes
 from console.agent.nested_form_data import Node, part_of, text_of
-from projects.agent import ChannelKind, ChannelName
+from projects.models.agent_config import ChannelKind, ChannelName
 
 KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
 # Voice conversations are always scored.

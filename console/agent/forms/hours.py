@@ -8,7 +8,7 @@ from phonenumbers import SUPPORTED_REGIONS
 
 from console.agent.form_fields import Boxes
 from console.agent.nested_form_data import Node, part_of, rows_of, text_of
-from projects.agent import Day, time_zones
+from projects.models.agent_config import Day, time_zones
 
 DAYS: tuple[Day, ...] = get_args(Day)
 NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

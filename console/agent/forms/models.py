@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 from console.agent.form_fields import Boxes
 from console.agent.nested_form_data import Node, part_of, text_of
-from projects.agent import Skill
-from projects.model_choice import default_model
+from projects.agents.model_choice import default_model
+from projects.models.agent_config import Skill
 
 SKILLS: tuple[Skill, ...] = get_args(Skill)
 NAMES: dict[Skill, tuple[str, str]] = {

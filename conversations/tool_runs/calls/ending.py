@@ -12,11 +12,11 @@ from conversations.models import TurnCall
 from conversations.models.event import EventType
 from conversations.tool_runs.effects.outcome_events import end_effect
 from jobs.enqueue import enqueue
-from tools import ledger
-from tools.calling.results import result_of, result_without_effect
-from tools.definition import Delivery
-from tools.execution.after_actions import next_after_action
-from tools.execution.outcome import Ending, Outcome
+from tools.engine import ledger
+from tools.engine.definition import Delivery
+from tools.engine.execution.after_actions import next_after_action
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.function_calling.results import result_of, result_without_effect
 from tools.models import Effect, EffectState
 
 logger = logging.getLogger(__name__)

@@ -12,10 +12,10 @@ from conversations.models import TurnCall
 from conversations.tool_runs.calls.ending import end_call, end_with_effect
 from conversations.tool_runs.effects.outcome_events import tell_cancelled
 from tenancy.scope import tenant_tx
-from tools import ledger
-from tools.calling.results import result_of
-from tools.execution.ending import DIED
-from tools.execution.outcome import Outcome
+from tools.engine import ledger
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import DIED
+from tools.engine.function_calling.results import result_of
 from tools.models import EffectState
 
 logger = logging.getLogger(__name__)

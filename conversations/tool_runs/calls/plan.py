@@ -12,15 +12,15 @@ from conversations.common.contacts import contact_with
 from conversations.context.turn_context import Scene
 from conversations.models import TurnCall, TurnStep
 from llm.types import Completion, ToolCall
-from tools.calling.offer import Offer
-from tools.calling.reading import Refused, call_id_of, read_call, storable
-from tools.calling.results import error_text
-from tools.catalogue import CompiledTool
-from tools.execution.caps import recipient_of
-from tools.execution.handler import Occasion
-from tools.execution.same import same_thing
-from tools.execution.schemas import called_arguments
-from tools.ledger import effect_key
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.limits import recipient_of
+from tools.engine.execution.schemas import called_arguments
+from tools.engine.function_calling.offer import Offer
+from tools.engine.function_calling.parse_call import Refused, call_id_of, read_call, storable
+from tools.engine.function_calling.results import error_text
+from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin
 
 

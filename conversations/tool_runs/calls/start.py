@@ -12,14 +12,14 @@ from conversations.tool_runs.effects.approval import ask_for_approval, hold_repe
 from conversations.tool_runs.effects.effect_context import has_asked_since
 from conversations.tool_runs.effects.outcome_events import tell_held
 from tenancy.write_batch import Writes
-from tools import ledger
-from tools.calling.results import result_of
-from tools.calling.showing import shown_arguments
-from tools.definition import Delivery
-from tools.execution.caps import cap_of
-from tools.execution.ending import DIED
-from tools.execution.outcome import Outcome
-from tools.execution.repeats import find_repeated
+from tools.engine import ledger
+from tools.engine.definition import Delivery
+from tools.engine.execution.limits import cap_of
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import DIED
+from tools.engine.execution.repeats import find_repeated
+from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.function_calling.results import result_of
 from tools.models import Effect, EffectState
 
 APPROVAL = "A colleague has to approve this first and has been asked. Tell the customer so, and never that it was done."

@@ -20,17 +20,17 @@ from conversations.tool_runs.calls.start import Begin, begin_call, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
 from conversations.tool_runs.effects.effect_context import Work, read_work
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import Zombie, reading
 from llm.types import ChatRequest, Completion
 from tenancy.prepared_queries import Compiled
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.calling.attempt import attempt_call
-from tools.calling.messages import room_for_each, said_and_called
-from tools.calling.offer import Offer
-from tools.execution.caps import wait_in_order
-from tools.execution.outcome import Outcome
+from tools.engine.execution.limits import wait_in_order
+from tools.engine.execution.outcome import Outcome
+from tools.engine.function_calling.attempt import attempt_call
+from tools.engine.function_calling.messages import room_for_each, said_and_called
+from tools.engine.function_calling.offer import Offer
 from tools.models import Effect
 
 MOST_HOPS = 3

@@ -15,15 +15,15 @@ from conversations.models import Persona, PromptSection, WaitOutcome
 from conversations.tool_runs.effects.outcome_events import OUTCOMES, sentence_of
 from conversations.turns.customer_fields import MAX_VALUE, NORMALISERS, RefusedValue, holds_controls
 from conversations.turns.services import give_fields, set_read_field
-from projects.agent import AgentConfig
-from tools.definition import (
+from projects.models.agent_config import AgentConfig
+from tools.engine.definition import (
     AFTER_ACTION_OPTIONS,
     AfterActionType,
     PersonaAttributeOptions,
     PromptSectionOptions,
     UrgentMessageOptions,
 )
-from tools.execution.after_actions import end_after_action, input_of, message_of, tells
+from tools.engine.execution.after_actions import end_after_action, input_of, message_of, tells
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 LONGEST_SECTION = 8_000

@@ -6,15 +6,15 @@ from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import WaitOutcome
 from conversations.models.event import EventType
-from todos.lifecycle import AGENT
+from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
-from tools import ledger
-from tools.execution.repeats import find_waiting
-from tools.ledger import needs_approval
+from tools.engine import ledger
+from tools.engine.execution.repeats import find_waiting
+from tools.engine.ledger import needs_approval
+from tools.engine.presenters import effect_payload
+from tools.engine.promises import give_time
 from tools.models import Effect, EffectState
-from tools.presenters import effect_payload
-from tools.promises import give_time
 
 GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 NOT_BEGUN = (TodoStatus.PENDING_REVIEW, *GIVEN)

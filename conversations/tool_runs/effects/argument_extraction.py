@@ -16,9 +16,9 @@ from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.definition import ToolDefinition
+from tools.engine.definition import ToolDefinition
+from tools.engine.skills.arguments import Schema, Surroundings, generate_object_by_schema
 from tools.models import Effect
-from tools.skills.arguments import Schema, Surroundings, generate_object_by_schema
 
 
 class AskedAgain(BaseModel):

@@ -10,19 +10,19 @@ from conversations.live.event_log import open_log
 from conversations.models.event import EventType
 from conversations.tool_runs.effects.outcome_events import conversation_of, settle, tell_end
 from jobs.enqueue import enqueue
-from projects.crypto import WrongSecret
+from projects.common.crypto import WrongSecret
 from projects.models import Project
 from todos.executor import resume
-from tools import ledger
-from tools.calendar.entries import is_calendar_event
-from tools.calendar.entries import resolve as resolve_calendar_event
-from tools.custom.secrets import WebhookSecrets, secrets_of
-from tools.execution.callback import is_token_of
-from tools.execution.outcome import Ending, Outcome
-from tools.execution.webhook import Reply, hidden_from, reply_of, result_of
+from tools.engine import ledger
+from tools.engine.custom.secrets import WebhookSecrets, secrets_of
+from tools.engine.execution.callback import is_token_of
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.execution.webhook import Reply, hidden_from, reply_of, result_of
+from tools.engine.presenters import effect_payload
+from tools.engine.promises import settle_promises
 from tools.models import AfterActionState, Effect, EffectState
-from tools.presenters import effect_payload
-from tools.promises import settle_promises
+from tools.services.calendar.event_sync import is_calendar_event
+from tools.services.calendar.event_sync import resolve as resolve_calendar_event
 
 CALLED_BACK = (EffectState.SENDING, EffectState.UNKNOWN)
 

@@ -17,12 +17,12 @@ from conversations.models import Conversation, Message, PersonaField, Turn
 from conversations.tool_runs.effects.outcome_events import conversation_of
 from jobs.models import LIVE, Job
 from llm.types import ModelSpec
-from projects.agent import AgentConfig
-from projects.model_choice import model_for
-from tools.execution.handler import Occasion
+from projects.agents.model_choice import model_for
+from projects.models.agent_config import AgentConfig
+from tools.engine.execution.handler import Occasion
+from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
+from tools.engine.skills.exchange import TranscriptLine
 from tools.models import Effect, EffectState
-from tools.skills.arguments import SKILL, KnownFact, Surroundings
-from tools.skills.exchange import TranscriptLine
 
 # What tools did in the conversation lately, as the skill is told it.
 MOST_EARLIER = 5

@@ -13,16 +13,16 @@ from conversations.models import Event, WaitOutcome
 from conversations.models.event import URGENT, EventType
 from conversations.turns.channel_signals import obey_signal
 from jobs.enqueue import enqueue
-from tools import ledger
-from tools.definition import ActionType, ToolDefinition
-from tools.execution.after_actions import plan_after_actions, tells
-from tools.execution.ending import Course, course_of, may_have_happened, next_attempt_at
-from tools.execution.outcome import Outcome
-from tools.execution.run import definition_of
-from tools.execution.schemas import handler_of
+from tools.engine import ledger
+from tools.engine.definition import ActionType, ToolDefinition
+from tools.engine.execution.after_actions import plan_after_actions, tells
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
+from tools.engine.execution.run import definition_of
+from tools.engine.execution.schemas import handler_of
+from tools.engine.presenters import effect_payload
+from tools.engine.promises import settle_promises
 from tools.models import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
-from tools.presenters import effect_payload
-from tools.promises import settle_promises
 
 CHECKED = (
     "It is not known whether what was promised (“{quote}”) has happened; a colleague is checking it. "

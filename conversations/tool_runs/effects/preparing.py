@@ -9,7 +9,7 @@ from jobs.errors import GiveUp
 from jobs.fence import job_tx
 from llm.errors import LlmError
 from tenancy.threads import in_db
-from tools.execution.after_actions import NoInput, end_after_action
+from tools.engine.execution.after_actions import NoInput, end_after_action
 from tools.models import AfterAction, AfterActionState
 
 

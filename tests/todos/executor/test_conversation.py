@@ -12,9 +12,9 @@ from conversations.models import Event, MessageRole, Summary
 from jobs.models import Job
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
-from todos.content import content_of, hash_of
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import content_of, hash_of
 from todos.executor import run, steps
-from todos.lifecycle import Actor
 from todos.models import Todo
 from todos.services import review_again
 

@@ -1,0 +1,55 @@
+"""The tools that an agent's settings may name, listed by a hook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from projects.common.hooks import Hook
+from projects.models import Project
+
+MOST_NEAR = 3
+
+# Every tool that the project has, on or off, by name, inside a tenant's transaction.
+tool_names: Hook[Callable[[Project], list[str]]] = Hook("tool_names")
+
+
+def tools_of_steps(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The tools that each step of the settings' scenarios names, with the path of the field that names them."""
+    for i, scenario in enumerate(document.get("scenarios", ())):
+        for j, step in enumerate(scenario.get("steps", ())):
+            yield f"scenarios.{i}.steps.{j}.tools", step.get("tools", [])
+
+
+@dataclass(frozen=True)
+class NamingStep:
+    """A step that names a tool: its number, its scenario's title, and the path of the field."""
+
+    number: str
+    title: str
+    path: str
+
+    @property
+    def anchor(self) -> str:
+        """The field's id on the page of the scenarios."""
+        return self.path.replace(".", "-")
+
+
+def steps_naming(name: str, document: Mapping[str, Any]) -> list[NamingStep]:
+    """The steps of the settings' scenarios that name a tool."""
+    found = []
+    for path, names in tools_of_steps(document):
+        if name in names:
+            _, i, _, j, _ = path.split(".")
+            title = document["scenarios"][int(i)]["title"]
+            found.append(NamingStep(f"{int(i) + 1}.{int(j) + 1}", title, path))
+    return found
+
+
+def no_such_tool(name: str, *, known: Sequence[str]) -> str:
+    """The refusal of a name, with those that it may have been meant for."""
+    near = [f"'{one}'" for one in get_close_matches(name, known, n=MOST_NEAR)]
+    meant = f" Did you mean {', '.join(near[:-1])}{' or ' if near[1:] else ''}{near[-1]}?" if near else ""
+    return f"There is no tool '{name}'.{meant} The page Tools lists all."
