@@ -8,8 +8,8 @@ from jobs.lanes import Lane, Mode, Queue
 from jobs.lanes import register as register_lane
 from jobs.sweep import sweeping
 from projects.models.seeds import PLANTS
-from todos.approvals import digest
 from todos.approvals.approve import LANE
+from todos.approvals.digest import APPROVERS, on_todo_changed
 from todos.executor.run import give_up_todo, lock_subject, refuse_run, run_todo
 from todos.expiry import expire_overdue_todos
 from todos.hooks import todo_changed
@@ -35,5 +35,5 @@ def register() -> None:
             task="execute_todo",
         )
     )
-    register_lane(Lane(name=digest.LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=digest.run_todo_notice))
-    todo_changed.connect(digest.on_todo_changed)
+    APPROVERS.register()
+    todo_changed.connect(on_todo_changed)

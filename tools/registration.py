@@ -12,7 +12,7 @@ from tools.engine.registry import builtin_tools, register_tools
 from tools.services.bookings.resources import plant_resources
 from tools.services.business_data import products, zip_codes
 from tools.services.calendar import lane as calendar_lane
-from tools.services.support import notices
+from tools.services.support.notices import OPERATORS
 
 
 def register() -> None:
@@ -23,7 +23,7 @@ def register() -> None:
     SHAPES[products.KEY] = products.check_products
     PLANTS["resources"] = plant_resources
     tool_names.connect(list_tool_names)
-    notices.register_lane()
+    OPERATORS.register()
     calendar_lane.register_lane()
 
 
