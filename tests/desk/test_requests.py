@@ -182,7 +182,7 @@ def test_a_killed_notice_goes_out_once_and_not_within_a_quarter_of_an_hour(
     ask(known, offer(known)["escalation"])
     with turns.tenant.tx():
         # So long ago that it alone is no reason to write again.
-        Escalation.objects.update(requested_at=F("requested_at") - PAUSE)
+        Escalation.objects.update(requested_at=F("requested_at") - 2 * PAUSE)
     kill(processes, "operator_notice.noted_pre_send", mail_port=settings.EMAIL_PORT)
     go_on(processes, turns, notices.LANE, mail_port=settings.EMAIL_PORT)
     assert mailbox.messages == []
