@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from django.db import connections, transaction
 
@@ -13,6 +14,7 @@ from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
 from projects.common.hooks import Signal
 from projects.common.session_cleanup import delete_old_sessions
+from tenancy.scope import tenant_tx
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,22 @@ def sweep() -> set[str]:
     delete_old_answers()
     delete_old_sessions()
     return waiting
+
+
+def sweep_tenants(sql: str, act: Callable[..., None], *, failed: str) -> None:
+    """Call `act` for each row of a query over all tenants, in a transaction of the row's tenant.
+
+    A row is the organization's id and the arguments of `act`. An error is logged as `failed` with the row, and keeps no other row.
+    """
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(sql)
+        rows = cursor.fetchall()
+    for organization_id, *subject in rows:
+        try:
+            with tenant_tx(organization_id):
+                act(*subject)
+        except Exception:  # the worker's edge: one row's trouble keeps no other
+            log.exception("%s: organization %s, %s.", failed, organization_id, ", ".join(map(str, subject)) or "all")
 
 
 def _fail(job: ClaimedJob) -> None:
