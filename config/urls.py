@@ -7,6 +7,7 @@ from django.urls import include, path
 
 from config.views import healthz, no_such_page
 from projects.api import errors
+from projects.catalog import javascript_catalog
 
 handler400 = errors.bad_request
 handler403 = errors.permission_denied
@@ -22,6 +23,7 @@ urlpatterns = [
     path("account/2fa/", include("projects.pages.people.factor_urls")),
     path("account/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", include("config.api_urls")),
+    path("i18n/<str:language>.js", javascript_catalog, name="javascript_catalog"),
     path("", include("conversations.widget.urls")),
     path("", include("conversations.portal.urls")),
     path("", include("projects.pages.widget.urls")),

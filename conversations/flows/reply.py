@@ -21,7 +21,7 @@ from conversations.log import job_log, open_log
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.outcomes import obey_signal
-from conversations.own_words import words_for
+from conversations.own_words import apology_for
 from conversations.scene import Scene, scene_before
 from conversations.skills.reply import build_request
 from conversations.timers import next_follow_up
@@ -231,7 +231,7 @@ def apologise(job: ClaimedJob, reason: str) -> None:
     with open_log(job.subject_id) as log:
         turn = Turn.objects.get(conversation=log.conversation, seq=job.ordinal)
         if turn.origin != Origin.FOLLOW_UP:
-            apology = words_for(log.conversation).apology
+            apology = apology_for(log.conversation)
             turn.reply = log.add_message(MessageRole.AGENT, apology, turn=turn, idn="agent_message")
         turn.status, turn.error, turn.finished_at = TurnStatus.FAILED, reason[:300], timezone.now()
         turn.save(update_fields=["reply", "status", "error", "finished_at"])

@@ -1,4 +1,4 @@
-"""The widget's script: the modules of static/widget as one file, made when a process starts.
+"""The widget's script: the modules of static/widget and their sentences as one file, made when a process starts.
 
 No tool is needed to build it: the modules keep to what this can read, and `widget_source` refuses the rest.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,9 @@ from pathlib import Path
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import condition, require_safe
 
-SOURCE = Path(__file__).resolve().parents[2] / "static" / "widget"
+from projects.catalog import WIDGET as SOURCE
+from projects.catalog import widget_catalog
+
 FIRST = "main.js"
 IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";\n', re.MULTILINE)
 OTHER_IMPORT = re.compile(r"^(import|export \{|export default|export \*).*$", re.MULTILINE)
@@ -50,7 +53,9 @@ def widget_source(folder: Path = SOURCE) -> str:
         raise CannotBuild(
             f"Two modules of the widget call something {', '.join(twice)}; in one file they would be one."
         )
-    return INDENT.sub("", '(() => {\n"use strict";\n' + "".join(texts) + "})();\n")
+    catalog = json.dumps(widget_catalog(), ensure_ascii=False, separators=(",", ":"))
+    head = f'(() => {{\n"use strict";\nconst CATALOG = {catalog};\n'
+    return INDENT.sub("", head + "".join(texts) + "})();\n")
 
 
 def _in_order(name: str, folder: Path, seen: dict[str, None] | None = None) -> list[str]:

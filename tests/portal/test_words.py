@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from conversations.portal.words import WORDS
 from django.test import Client
 
 from conversations.models import Conversation
 from conversations.own_words import WORDS as OWN_WORDS
-from conversations.portal.words import WORDS
 from conversations.services import give_fields, start_conversation
 from projects.widgets import WidgetEdit, save_widget
 from tests.conftest import Tenant

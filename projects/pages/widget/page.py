@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from projects.agent_sentences import SettingsRefused
+from projects.catalog import widget_catalog
 from projects.meanwhile import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.models import Project, User, Widget
 from projects.models.key import Scope
@@ -113,6 +114,7 @@ def _show(
         "snippet": _snippet(widget) if widget else "",
         "secret": take_once(request, SECRET, organization_id=entry.project.organization.pk),
         "preview": preview,
+        "catalog": widget_catalog(),
         "conflict": conflict,
         # A form that was refused began with what it began with; any other begins with what stands.
         "seen": as_text(facts_of(widget)) if seen is None else seen,
