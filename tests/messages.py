@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import django
 from babel.messages.catalog import Catalog
@@ -20,6 +22,7 @@ DOMAINS = ("django", "djangojs")
 CALLS = {"gettext": None, "gettext_lazy": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
 # The widget has no globals of Django's: it `say`s a sentence, and names a `phrase` that is said elsewhere.
 WIDGET_CALLS = {"say": None, "phrase": None}
+Sentence = tuple[str | tuple[str, ...], str | None]
 APPS = ("conversations", "projects", "tools", "todos")
 
 
@@ -28,29 +31,49 @@ def languages() -> list[str]:
     return [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 
 
-def sentences(domain: str) -> Iterator[tuple[str | tuple[str, ...], str | None]]:
+def sentences(domain: str) -> Iterator[Sentence]:
     """Each sentence of the sources, with its context."""
-    for text, method, calls in _python() if domain == "django" else _javascript():
-        options = {"parse_template_string": "true"} if method == "javascript" else {}
-        for _, message, _, context in extract(method, io.BytesIO(text.encode()), keywords=calls, options=options):
+    for source in _python() if domain == "django" else [*_pages(), *_widget()]:
+        yield from source.sentences()
+
+
+def widget_sentences() -> set[str]:
+    return {str(text) for source in _widget() for text, _ in source.sentences()}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file, and how Babel reads it."""
+
+    text: str
+    method: str = "javascript"
+    calls: Mapping[str, Any] = field(default_factory=lambda: CALLS)
+
+    def sentences(self) -> Iterator[Sentence]:
+        options = {"parse_template_string": "true"} if self.method == "javascript" else {}
+        file = io.BytesIO(self.text.encode())
+        for _, message, _, context in extract(self.method, file, keywords=self.calls, options=options):
             yield message, context
 
 
-def _python() -> Iterator[tuple[str, str, dict]]:
+def _python() -> Iterator[Source]:
     for path in sorted(path for app in APPS for path in (ROOT / app).rglob("*.py")):
         if "gettext" in (text := path.read_text()):
-            yield text, "python", CALLS
+            yield Source(text, method="python")
     for path in sorted((ROOT / "templates").rglob("*.html")):
         if "i18n" in (text := path.read_text()):
-            # Its form is that of calls, between crosses: a lexer for JavaScript is the more lenient one.
-            yield templatize(text), "javascript", CALLS
+            # It becomes calls between crosses, which only the more lenient lexer for JavaScript reads.
+            yield Source(templatize(text))
 
 
-def _javascript() -> Iterator[tuple[str, str, dict]]:
+def _pages() -> Iterator[Source]:
     for path in sorted((ROOT / "static" / "js").rglob("*.js")):
-        yield path.read_text(), "javascript", CALLS
+        yield Source(path.read_text())
+
+
+def _widget() -> Iterator[Source]:
     for path in sorted((ROOT / "static" / "widget").glob("*.js")):
-        yield path.read_text(), "javascript", WIDGET_CALLS
+        yield Source(path.read_text(), calls=WIDGET_CALLS)
 
 
 def template_of(domain: str) -> Catalog:

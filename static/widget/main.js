@@ -4,7 +4,7 @@ import { Memory } from "./memory.js";
 import { makeHost, Panel } from "./panel.js";
 import { Talk } from "./talk.js";
 
-/* global CATALOG -- written at the head of the bundle (conversations/widget/script.py) */
+// CATALOG stands at the head of the bundle (conversations/widget/script.py).
 const TRIES = [2_000, 10_000, 60_000];
 
 class Widget {

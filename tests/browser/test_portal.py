@@ -185,12 +185,12 @@ def stays_until_it_fits(page: Page, field: Locator, longest: int, sentence: str)
 
 def test_a_paste_that_is_too_long_for_the_customers_page_is_not_cut(own_page: Page, app: App) -> None:
     field = own_page.get_by_label("Your message")
-    stays_until_it_fits(own_page, field, 4_000, "That is 4,001 characters; the limit is 4,000.")
+    stays_until_it_fits(own_page, field, 4_000, "Too long: 4,001 of 4,000 characters.")
 
 
 def test_a_paste_that_is_too_long_for_the_playground_is_not_cut(page: Page, app: App) -> None:
     open_page(page, app, "playground")
-    stays_until_it_fits(page, composer(page), 8_000, "That is 8,001 characters; the limit is 8,000.")
+    stays_until_it_fits(page, composer(page), 8_000, "Too long: 8,001 of 8,000 characters.")
 
 
 def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, app: App) -> None:
@@ -204,7 +204,7 @@ def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, 
 
 def test_what_is_booked_in_the_chat_stands_beside_it_at_once(own_page: Page, app: App) -> None:
     """D25: without loading the page again; and a colleague's words are seen to be a person's."""
-    expect(own_page.locator("#booked")).to_contain_text("Nothing is booked.")
+    expect(own_page.locator("#booked")).to_contain_text("No bookings yet.")
     booking = book_table(app.tenant)
     with app.tenant.tx():
         Booking.objects.filter(pk=booking.pk).update(persona_id=Persona.objects.get(external_id="ada").pk)

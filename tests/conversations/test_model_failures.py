@@ -17,7 +17,7 @@ from tests.crashes.invariants import settle
 from tests.pages.conftest import browser
 from tests.pipeline.conftest import configure
 
-APOLOGY = "Sorry, I can't answer right now."
+APOLOGY = "Sorry, I can’t reply right now."
 
 
 @pytest.mark.parametrize("fault", ["401", "404", "content_filter", "html", "empty", "error_200"])
