@@ -69,7 +69,7 @@ def test_an_answer_that_is_being_written_is_seen_after_a_reload(own_page: Page, 
     app.model.script("reply", text="There are four, and all of them are good.")
     write(own_page, "Hello?")
     expect(said.locator('[data-role="agent"][data-id]')).to_have_text(
-        "The agent:There are four, and all of them are good."
+        "Agent:There are four, and all of them are good."
     )
     expect(busy).to_have_count(0)
 
@@ -83,7 +83,7 @@ def test_a_page_that_was_open_before_the_first_message_shows_the_chat_that_begin
             other.goto(own_page.url)
         write(own_page, "Hello")
         for page in (other, own_page):
-            expect(page.get_by_role("log").locator(".po-said")).to_have_text(["You:Hello", "The agent:Good evening."])
+            expect(page.get_by_role("log").locator(".po-said")).to_have_text(["You:Hello", "Agent:Good evening."])
 
 
 def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) -> None:
@@ -94,8 +94,8 @@ def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) 
     expect(bookings).to_have_count(0)
     app.model.script("reply", tool_calls=[{"name": "verify_caller", "arguments": {"phone": PHONE_NUMBER}}])
     app.model.script("reply", text="Thank you, Ada.")
-    own_page.get_by_label("Your phone number or e-mail address").fill(PHONE_NUMBER)
-    own_page.get_by_role("button", name="Show them").click()
+    own_page.get_by_label("The phone number or email").fill(PHONE_NUMBER)
+    own_page.get_by_role("button", name="Show").click()
     expect(bookings).to_have_count(1)
     expect(own_page.get_by_role("log")).to_contain_text("Thank you, Ada.")
 
@@ -141,7 +141,7 @@ def test_words_whose_answer_was_lost_are_said_once(own_page: Page, app: App, com
     app.model.script("reply", text="Good evening.")
     own_page.route("**/c/*", lose_the_answer)
     write(own_page, "Hello")
-    expect(own_page.get_by_role("alert")).to_contain_text("there is no connection")
+    expect(own_page.get_by_role("alert")).to_contain_text("no connection")
     own_page.unroute("**/c/*")
     own_page.get_by_label("Your message").press("Enter")
     expect(own_page.get_by_role("log")).to_contain_text("Good evening.")
@@ -226,7 +226,7 @@ def test_the_customers_page_keeps_nobody_out(own_page: Page, app: App) -> None:
     found = everywhere(own_page)
     configure(app, caller_verification="code")
     own_page.reload()
-    expect(own_page.get_by_role("main")).to_contain_text("once it is sure that this is you")
+    expect(own_page.get_by_role("main")).to_contain_text("Confirm it’s you")
     assert found + everywhere(own_page) == []
 
 
