@@ -1,6 +1,6 @@
-"""Claiming, keeping and giving back jobs. Through mg_ops, because a worker claims for every tenant (design section 3).
+"""Claims jobs, renews their leases and releases them. Uses mg_ops, because a worker claims for every tenant.
 
-Only the database's clock counts.
+All times are those of the database's clock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from django.db import IntegrityError, connections, transaction
 
 from jobs.claimed import ClaimedJob
 from jobs.lanes import Lane, lane_of, lanes
-from projects.postgresql.prepared import Prepared
+from tenancy.postgresql.prepared import Prepared
 
 # Of due jobs with one ordinal, as an effect's are, the older goes first: two at once would undo the whole claim, again and again.
 # One that is put off lets the others pass.

@@ -23,7 +23,7 @@ CALLS = {"gettext": None, "gettext_lazy": None, "ngettext": (1, 2), "pgettext": 
 # The widget has no globals of Django's: it `say`s a sentence, and names a `phrase` that is said elsewhere.
 WIDGET_CALLS = {"say": None, "phrase": None}
 Sentence = tuple[str | tuple[str, ...], str | None]
-APPS = ("conversations", "projects", "tools", "todos")
+APPS = ("console", "conversations", "projects", "tools", "todos")
 
 
 def languages() -> list[str]:

@@ -8,9 +8,9 @@ import pytest
 from babel.messages.catalog import Message
 from django.conf import settings
 
-from projects.catalog import widget_catalog
-from projects.languages import best_language
-from projects.widget_theme import LANGUAGES
+from conversations.widget.bundle import widget_catalog
+from projects.widget.languages import best_language
+from projects.widget.theme import LANGUAGES
 from tests.messages import DOMAINS, as_mo, as_po, folder_of, languages, missing, stored, updated, widget_sentences
 
 GAP = re.compile(r"%\(\w+\)s")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from projects.agents.services import create_key
 from projects.api import redis as edge_redis
 from projects.api import throttling
 from projects.models import ApiKey
 from projects.models.key import Scope
-from projects.services import create_key
 from tests.conftest import Tenant
 
 ClientFor = Callable[..., Client]
@@ -56,7 +56,7 @@ def fresh_throttle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def error_of(response: Any, *, status: int) -> dict[str, Any]:
-    """The error of an answer, after a look at its shape (design section 6)."""
+    """The error of an answer, after a look at its shape."""
     assert response.status_code == status, response.content
     assert response.headers["Content-Type"].startswith("application/json")
     body = response.json()

@@ -1,4 +1,4 @@
-"""Words, and the names of fields (reliability section 4, rows 10 and 11)."""
+"""Words, and the names of fields."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from projects.api.problem import ApiError
 from projects.api.serializers import StrictSerializer
 from projects.api.validation import first_problem
+from projects.common.api_error import ApiError
 from tests.api.edge import NoteInput
 
 

@@ -1,4 +1,4 @@
-"""What a JSON body may hold (reliability section 4, rows 1 to 5)."""
+"""The contents that a JSON body may have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projects.api.parsers import parse_object
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 
 def refusal(body: bytes) -> ApiError:

@@ -1,4 +1,4 @@
-"""Log lines (S1: no secret in a log)."""
+"""Log lines hold no secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import pytest
 from django.core.exceptions import DisallowedHost
 
-from projects.logs import RedactingFormatter, redact
+from projects.common.logs import RedactingFormatter, redact
 
 KEY = "mg_0123abcd_" + "Zz-_9" * 8 + "abc"
 

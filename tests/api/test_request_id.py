@@ -1,4 +1,4 @@
-"""What every answer carries: the name of its request, and that nobody keeps or mistakes it."""
+"""The request id of every response, which no client can forge and no log confuses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, Client, RequestFactory
 
 from config.asgi import application
-from projects.middleware import RequestIdMiddleware
+from projects.common.middleware import RequestIdMiddleware
 from tests.api.live import Caller, serve
 from tests.conftest import Tenant
 

@@ -1,4 +1,4 @@
-"""Those who come to hear a conversation, and leave (M11)."""
+"""Streams that join a conversation's hub and leave it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from django.conf import settings
 from conversations.live.client import new_client
 from conversations.live.hub import Entry, hub
 from conversations.live.keys import channel_of
-from projects.ids import uuid7
-from projects.telling import tell
-from tests.hubs import close_hub
+from projects.common.redis_publish import tell
+from tenancy.ids import uuid7
+from tests.live_hub import close_hub
 
 PATIENCE = 5
 BEGUN: Entry = {"type": "begun"}

@@ -1,4 +1,4 @@
-"""Tokens on their way from many replies at once (M11)."""
+"""Tokens on their way from many replies at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.conf import settings
 
 from conversations.live.keys import partial_of
 from conversations.live.tokens import TokenWriter
-from projects.ids import uuid7
+from tenancy.ids import uuid7
 
 REPLIES = 150
 

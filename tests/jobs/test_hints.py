@@ -1,4 +1,4 @@
-"""Hints may be lost (design section 3, points 1 and 5)."""
+"""Hints may be lost."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from django.conf import settings
 from kombu import Queue
 
 from jobs import worker
+from jobs.celery_strategy import hint_strategy
 from jobs.fence import job_tx
 from jobs.models import Job, State
-from jobs.strategy import hint_strategy
 from jobs.sweep import sweep
 from tests.jobs.conftest import add, take
 

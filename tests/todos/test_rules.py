@@ -10,14 +10,14 @@ import pytest
 from django.db.models.functions import Now
 from django.http import Http404
 
-from projects.api.problem import ApiError
+from projects.agents.services import create_key, create_project
+from projects.common.api_error import ApiError
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
-from projects.services import create_key, create_project
 from tests.todos.conftest import REFUND, Desk
 from tests.todos.races import together
-from todos import rules
-from todos.approvals import Void
+from todos.approvals import standing_rules
+from todos.approvals.validity import Void
 from todos.models import Approval, StandingRule
 
 UP_TO_50 = {"body.amount": {"at_most": 50}}
@@ -56,13 +56,15 @@ def test_a_rule_lets_through_what_it_names_and_nothing_else(
     allowed: dict[str, Any], arguments: dict[str, Any], lets_through: bool
 ) -> None:
     """An argument that isn't named forbids."""
-    assert rules.permits(allowed, arguments) is lets_through
+    assert standing_rules.permits(allowed, arguments) is lets_through
 
 
 def rule(desk: Desk, maker: Member, allowed: dict[str, Any] | None = None, **details: Any) -> StandingRule:
     with desk.tenant.tx():
         project, limits = desk.tenant.project, allowed or UP_TO_50
-        return rules.keep_rule(rules.draft_rule(project, tool=REFUND, allowed=limits, created_by=maker.pk, **details))
+        return standing_rules.keep_rule(
+            standing_rules.draft_rule(project, tool=REFUND, allowed=limits, created_by=maker.pk, **details)
+        )
 
 
 def test_a_rule_approves_at_once(desk: Desk, owner: Member) -> None:
@@ -83,7 +85,7 @@ def test_what_is_beyond_the_rule_waits_for_a_person(desk: Desk, owner: Member) -
 
 
 def test_an_edit_is_looked_at_by_a_person(desk: Desk, owner: Member) -> None:
-    """T2: no rule says yes to it behind the editor's back."""
+    """No rule says yes to it behind the editor's back."""
     rule(desk, owner)
     assert desk.edit(desk.refund(50), arguments={"body": {"amount": 49}}).status == "pending_review"
 
@@ -123,7 +125,7 @@ def test_a_day_has_its_places_anew(desk: Desk, owner: Member) -> None:
 
 
 def test_a_rule_speaks_for_its_own_tool_and_project(desk: Desk, owner: Member) -> None:
-    """T12: and is ended by its own project alone."""
+    """Only its own project can end it."""
     allowed = {"body": {"anything": True}, "body.amount": {"anything": True}}
     with desk.tenant.tx():
         project = desk.tenant.project
@@ -134,7 +136,7 @@ def test_a_rule_speaks_for_its_own_tool_and_project(desk: Desk, owner: Member) -
         ]
     assert desk.refund(5).status == "pending_review"
     with pytest.raises(Http404):
-        desk.do(rules.end_rule, project, made[1].pk, by=owner.pk)
+        desk.do(standing_rules.end_rule, project, made[1].pk, by=owner.pk)
     with desk.tenant.tx():
         assert StandingRule.objects.get(pk=made[1].pk).ended_at is None
 
@@ -148,16 +150,16 @@ def test_the_last_place_of_a_day_is_taken_once(desk: Desk, owner: Member) -> Non
 
 
 def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
-    """T10: also for what it approved and nothing has begun."""
+    """Also for what it approved and nothing has begun."""
     standing, todo = rule(desk, owner), desk.refund(5)
-    desk.do(rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
+    desk.do(standing_rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
     assert desk.refund(5).status == "pending_review"
     with pytest.raises(Void, match="The rule that approved this doesn't hold any more"):
         desk.check(todo)
 
 
 def test_a_rule_holds_while_its_maker_may_make_it(desk: Desk) -> None:
-    """T10, threat 13: what a stolen session set up ends with its member."""
+    """What a stolen session set up ends with its member."""
     maker = desk.join(Role.ADMIN, "admin")
     rule(desk, maker)
     desk.leave(maker)
@@ -165,7 +167,7 @@ def test_a_rule_holds_while_its_maker_may_make_it(desk: Desk) -> None:
 
 
 def test_a_rule_says_no_more_than_its_maker_may(desk: Desk, owner: Member) -> None:
-    """T10, T12: not what an owner has to approve, nor anything once they may make no rules."""
+    """Not what an owner has to approve, nor anything once they may make no rules."""
     maker = desk.join(Role.ADMIN, "admin")
     rule(desk, maker)
     assert [desk.refund(5, type=desk.type(name=role, approver_role=role)).status for role in ("admin", "owner")] == [
@@ -179,11 +181,10 @@ def test_a_rule_says_no_more_than_its_maker_may(desk: Desk, owner: Member) -> No
 
 @pytest.mark.parametrize("lost", [{"revoked_at": Now()}, {"scopes": [Scope.OPERATE]}, {"scopes": [Scope.CONFIGURE]}])
 def test_a_rule_that_a_key_made_holds_as_long_as_the_key_does(desk: Desk, lost: dict[str, Any]) -> None:
-    """T10, threat 13"""
     with desk.tenant.tx():
         key = create_key(desk.tenant.project, name="shop", scopes=[Scope.OPERATE, Scope.CONFIGURE]).key
         project = desk.tenant.project
-        rules.keep_rule(rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
+        standing_rules.keep_rule(standing_rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
     assert desk.refund(5).status == "approved"
     with desk.tenant.tx():
         ApiKey.objects.filter(pk=key.pk).update(**lost)
@@ -195,10 +196,10 @@ def test_a_rule_shows_what_it_would_have_let_through(desk: Desk, owner: Member) 
         desk.refund(amount)
     one, two = desk.refund(6, type=desk.type()), desk.refund(7, type=desk.type(name="Two", second_approver="always"))
     with desk.tenant.tx():
-        draft = rules.draft_rule(desk.tenant.project, tool=REFUND, allowed=UP_TO_50, created_by=owner.pk)
-        past = rules.would_have(draft)
+        draft = standing_rules.draft_rule(desk.tenant.project, tool=REFUND, allowed=UP_TO_50, created_by=owner.pk)
+        past = standing_rules.would_have(draft)
         draft.type = one.type
-        of_type = rules.would_have(draft)
+        of_type = standing_rules.would_have(draft)
     assert past.considered == 6
     assert [todo.arguments for todo in past.let_through] == [{"body": {"amount": amount}} for amount in (6, 50, 5)]
     assert ([todo.pk for todo in of_type.let_through], two.status) == ([one.pk], "pending_review")
@@ -221,5 +222,5 @@ def test_a_rule_that_says_nothing_clear_is_refused(desk: Desk, owner: Member) ->
     for fields, said in BAD:
         standard: dict[str, Any] = {"tool": REFUND, "allowed": UP_TO_50, "created_by": owner.pk}
         with pytest.raises(ApiError) as refused:
-            desk.do(rules.draft_rule, desk.tenant.project, **{**standard, **fields})
+            desk.do(standing_rules.draft_rule, desk.tenant.project, **{**standard, **fields})
         assert refused.value.message.startswith(said)

@@ -11,17 +11,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations import rehearsal as rehearsals
+from conversations.evaluation import replay as rehearsals
+from conversations.evaluation.replay import Kind, Rehearsed, read_rehearsal, rehearse
 from conversations.models import Message, MessageRole, Turn, TurnStatus
-from conversations.rehearsal import Kind, Rehearsed, read_rehearsal, rehearse
 from jobs.models import ModelCall
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
 from tests.conversations.conftest import begin
 from tests.processes import ScriptedModel
 from tests.tools.examples import event, webhook
-from tools.custom.standing import StandingTool
-from tools.definition import ToolDefinition
+from tools.engine.custom.current_tools import StandingTool
+from tools.engine.definition import ToolDefinition
 from tools.models import Effect, Verdict
 
 SMS = "I'll text you the details now."
@@ -73,7 +73,7 @@ def run(tenant: Tenant, name: str, document: Any, *, turns: int = 20) -> list[Re
 
 
 def test_a_tool_that_the_agent_calls_itself_from_now_on_fires_no_more(tenant: Tenant) -> None:
-    """D18: and no model is asked for it."""
+    """No model is asked about it."""
     replied(tenant, SMS, fired="my_tool")
     [one] = run(tenant, "my_tool", {**webhook(), "moments": ["turn"]})
     assert [(difference.tool, difference.kind) for difference in one.differences] == [("my_tool", Kind.FIRES_NO_MORE)]
@@ -117,8 +117,9 @@ def test_a_new_tool_shows_where_it_would_have_fired(tenant: Tenant, model: Scrip
     assert kinds == {SMS: [Kind.FIRES], HOURS: []}
 
 
+@pytest.mark.requirement("N40")
 def test_only_tools_that_compete_are_read_beside_it(tenant: Tenant, model: ScriptedModel) -> None:
-    """Row N40: a shared tag can change another tool's verdict, and nothing else can."""
+    """A shared tag can change another tool's verdict, and nothing else can."""
     replied(tenant, HOURS)
     [done] = run(tenant, "text_tool", STRICTER)
     assert {tool.name for tool in done.scene.tools} == {"text_tool", "send_sms_tool", "send_manage_booking_url_tool"}

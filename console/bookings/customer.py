@@ -1,0 +1,266 @@
+"""The customer's page of one booking: whoever has its signed link sees it, moves it or cancels it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, cast
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import get_language, get_language_from_request, gettext, override
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from console.bookings.days import days_around
+from projects.api.throttling import seconds_to_wait
+from projects.models import Project
+from tenancy.scope import tenant_tx
+from tools.models import Booking, BookingKind, BookingState
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.clock import read_day, read_moment
+from tools.services.bookings.date_words import time_words
+from tools.services.bookings.links import BookingPlace, read_token
+from tools.services.bookings.opening import Opening, Span
+from tools.services.bookings.refusals import NoTime, Unbookable
+from tools.services.bookings.search import HORIZON_DAYS, config_of, new_search
+from tools.services.bookings.services import cancel, move, where_it_is, who_is_met
+from tools.services.bookings.translations import is_english, language_of, long_day, moment, month_day, people
+from tools.services.calendar.availability import View, look
+
+# A link stands so long after its booking has ended.
+STANDS = timedelta(days=1)
+LOOKS_PER_MINUTE, CHANGES_PER_MINUTE = 90, 10
+LARGEST_PARTY = 20
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A booking that someone came to by its link, and the business that it is at."""
+
+    booking: Booking
+    project: Project
+    now: datetime
+
+    @property
+    def organization_id(self) -> UUID:
+        return cast(UUID, self.project.organization_id)
+
+    @property
+    def project_id(self) -> UUID:
+        return self.project.pk
+
+    @property
+    def timezone(self) -> str:
+        return config_of(self.project).timezone
+
+    @property
+    def at(self) -> datetime:
+        return self.now
+
+    @property
+    def opening(self) -> Opening:
+        return Opening(config_of(self.project))
+
+    @property
+    def today(self) -> date:
+        return self.opening.local(self.now).date()
+
+    @property
+    def starts(self) -> datetime:
+        return self.opening.local(self.booking.starts_at)
+
+    @property
+    def may_change(self) -> bool:
+        return self.booking.state == BookingState.CONFIRMED and self.booking.starts_at > self.now
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The day and the number of people that the customer looks at free times for."""
+
+    day: date
+    people: int
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_booking(request: HttpRequest, token: str) -> HttpResponse:
+    """The booking behind a link; a POST moves or cancels it. 404 for what we never signed, 410 once it is long over."""
+    if wait := seconds_to_wait(f"own_booking:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
+        return _slow_down(request, wait)
+    place = read_token(token)
+    if place is None:
+        return _answer(request, "gone.html", status=404)
+    if request.method == "POST":
+        return _change(request, token, place)
+    with tenant_tx(place.organization_id):
+        opened = _open(place)
+        language = _language(request, opened)
+    with override(language):
+        return _show(request, token, opened)
+
+
+def _show(request: HttpRequest, token: str, opened: Opened) -> HttpResponse:
+    if opened.booking.ends_at + STANDS < opened.now:
+        return _answer(request, "over.html", {"business": config_of(opened.project).business_name}, status=410)
+    asked = _asked(request, opened)
+    busy = _busy(opened, asked.day) if opened.may_change else ()
+    with tenant_tx(opened.organization_id):
+        context = _context(opened, asked, busy)
+    return _answer(request, "own.html", {**context, "token": token})
+
+
+def _change(request: HttpRequest, token: str, place: BookingPlace) -> HttpResponse:
+    if wait := seconds_to_wait(f"own_booking:{place.booking_id}", per_minute=CHANGES_PER_MINUTE):
+        return _slow_down(request, wait)
+    with tenant_tx(place.organization_id):
+        language = _language(request, _open(place))
+    with override(language):
+        try:
+            said = _cancel(place) if request.POST.get("do") == "cancel" else _move(request, place)
+            messages.success(request, said)
+        except Unbookable as error:
+            messages.error(request, _why(error, gettext("That’s no longer available. Choose another time.")))
+        except NoTime:
+            messages.error(request, gettext("Choose a time."))
+    return redirect("own_booking", token)
+
+
+def _why(error: Unbookable, translated: str) -> str:
+    """The reason, which there is in English only; other languages say less."""
+    return error.message if is_english() else translated
+
+
+def _move(request: HttpRequest, place: BookingPlace) -> str:
+    with tenant_tx(place.organization_id):
+        opened = _open(place)
+    size = request.POST.get("people", "")
+    number = int(size) if size.isascii() and size.isdigit() and len(size) < 4 else opened.booking.party_size
+    start = read_moment(request.POST.get("starts_at", ""))
+    if start.tzinfo is None:
+        raise NoTime("The page's times have a zone.")
+    busy = _busy(opened, opened.opening.local(start).date())
+    with tenant_tx(place.organization_id):
+        moved = move(
+            opened.booking,
+            opened.project,
+            starts_at=start,
+            party_size=max(number, 1),
+            resource_id=who_is_met(opened.booking),
+            place=where_it_is(opened.booking),
+            now=opened.now,
+            busy=busy,
+        )
+    when = moment(opened.opening.local(moved.starts_at), today=opened.today)
+    return gettext("Booking moved: %(when)s, %(people)s.") % {"when": when, "people": people(moved.party_size)}
+
+
+def _cancel(place: BookingPlace) -> str:
+    with tenant_tx(place.organization_id):
+        opened = _open(place)
+        cancel(opened.booking, by="customer", now=opened.now)
+    return gettext("Booking canceled.")
+
+
+def _busy(opened: Opened, day: date) -> Sequence[Span]:
+    """When the business's own calendar is taken. No transaction may be open; without an answer the book goes alone."""
+    view: View = async_to_sync(look)(opened, day=day)
+    return view.busy
+
+
+def _open(place: BookingPlace) -> Opened:
+    """In the tenant's transaction. Raises Http404 for a booking that is no more."""
+    booking = Booking.objects.select_related("resource").filter(pk=place.booking_id).first()
+    if booking is None:
+        raise Http404
+    project = Project.objects.select_related("agent_version").get(pk=booking.project_id)
+    return Opened(booking=booking, project=project, now=timezone.now())
+
+
+def _asked(request: HttpRequest, opened: Opened) -> Asked:
+    """What the address asks for; anything else is the booking's own day and number."""
+    size = request.GET.get("people", "")
+    try:
+        day = read_day(request.GET.get("day", ""))
+    except NoTime:
+        day = opened.starts.date()
+    last = opened.today + timedelta(days=HORIZON_DAYS)
+    is_size = size.isascii() and size.isdigit() and len(size) < 4 and 1 <= int(size) <= LARGEST_PARTY
+    return Asked(day=min(max(day, opened.today), last), people=int(size) if is_size else opened.booking.party_size)
+
+
+def _context(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
+    booking, config = opened.booking, config_of(opened.project)
+    return {
+        "booking": booking,
+        "business": config.business_name,
+        "starts_on": opened.starts.date(),
+        "date": month_day(opened.starts.date(), today=opened.today),
+        "time": time_words(opened.starts),
+        "iso": opened.starts.isoformat(),
+        "people": people(booking.party_size),
+        "zone": config.timezone.replace("_", " "),
+        "is_cancelled": booking.state == BookingState.CANCELLED,
+        "may_change": opened.may_change,
+        **(_free(opened, asked, busy) if opened.may_change else {}),
+    }
+
+
+def _free(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
+    """The days to choose from, and the free times of the one that is looked at."""
+    return {
+        "asked": asked,
+        "looked_at": long_day(asked.day, today=opened.today),
+        "days": days_around(asked.day, opening=opened.opening, today=opened.today),
+        "sizes": range(1, max(LARGEST_PARTY, asked.people) + 1),
+        **_times(opened, asked, busy),
+    }
+
+
+def _times(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
+    booking, nothing = opened.booking, gettext("Nothing is free on this day. Try another day or fewer people.")
+    wish = Wish(
+        party_size=asked.people,
+        kind=BookingKind(booking.kind),
+        resource_id=who_is_met(booking),
+        place=where_it_is(booking),
+    )
+    try:
+        search = new_search(opened.project, wish, now=opened.now, without=opened.booking.pk, busy=busy)
+    except Unbookable as error:
+        return {"times": [], "why": _why(error, nothing)}
+    starts = search.starts_of(asked.day)
+    is_same = asked.people == opened.booking.party_size
+    times = [
+        {"iso": start.isoformat(), "text": time_words(start), "is_own": is_same and start == opened.starts}
+        for start in starts
+    ]
+    return {"times": times, "why": "" if times else nothing}
+
+
+def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
+    response = _answer(request, "slow.html", status=429)
+    response["Retry-After"] = str(math.ceil(wait))
+    return response
+
+
+def _language(request: HttpRequest, opened: Opened) -> str:
+    """The language of the booking's customer, in the tenant's transaction."""
+    return language_of(opened.booking, asked=get_language_from_request(request))
+
+
+def _answer(
+    request: HttpRequest, template: str, context: dict[str, Any] | None = None, *, status: int = 200
+) -> HttpResponse:
+    """The page in the active language, or in the browser's for a visitor nothing is known of."""
+    with override(get_language() if context else get_language_from_request(request)):
+        response = render(request, f"bookings/own/{template}", context, status=status)
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    return response

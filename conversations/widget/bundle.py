@@ -1,0 +1,117 @@
+"""The widget's script: the modules of static/widget and their sentences as one file, made when a process starts.
+
+No tool is needed to build it: the modules keep to what this can read, and `widget_source` refuses the rest.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from gettext import translation
+from pathlib import Path
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import condition, require_safe
+
+SOURCE = Path(__file__).resolve().parents[2] / "static" / "widget"
+FIRST = "main.js"
+IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";\n', re.MULTILINE)
+OTHER_IMPORT = re.compile(r"^(import|export \{|export default|export \*).*$", re.MULTILINE)
+EXPORT = re.compile(r"^export (?=const |class |function |async )", re.MULTILINE)
+NAMED = re.compile(r"^(?:const|let|class|function|async function) (\w+)", re.MULTILINE)
+COMMENT = re.compile(r"^ *(//.*|/\*\*.*\*/)\n", re.MULTILINE)
+INDENT = re.compile(r"^ +", re.MULTILINE)
+SENTENCE = re.compile(r'\b(?:say|phrase)\("([^"]+)"')
+SECONDS_KEPT = 300
+
+
+class CannotBuild(ValueError):
+    """A module of the widget says something that can't be put into one file."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """The built file, as it is sent."""
+
+    plain: bytes
+    zipped: bytes
+
+    @property
+    def etag(self) -> str:
+        return f'"{hashlib.sha256(self.plain).hexdigest()[:32]}"'
+
+
+def widget_source(folder: Path = SOURCE) -> str:
+    """All modules in the order in which they need each other, in one function. Raises CannotBuild."""
+    texts = [_plain(folder / name) for name in _in_order(FIRST, folder)]
+    names = [name for text in texts for name in NAMED.findall(text)]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise CannotBuild(
+            f"Two modules of the widget call something {', '.join(twice)}; in one file they would be one."
+        )
+    catalog = json.dumps(widget_catalog(), ensure_ascii=False, separators=(",", ":"))
+    head = f'(() => {{\n"use strict";\nconst CATALOG = {catalog};\n'
+    return INDENT.sub("", head + "".join(texts) + "})();\n")
+
+
+@cache
+def widget_catalog() -> dict[str, list[str]]:
+    """The widget's sentences by language, each where its English stands in `en`."""
+    texts = sorted({text for path in SOURCE.glob("*.js") for text in SENTENCE.findall(path.read_text())})
+    return {code: _translated(texts, code) for code, _ in settings.LANGUAGES}
+
+
+def _translated(texts: Sequence[str], language: str) -> list[str]:
+    is_english = language == settings.LANGUAGE_CODE
+    found = translation("djangojs", settings.LOCALE_PATHS[0], [language], fallback=is_english)
+    return [found.gettext(text) for text in texts]
+
+
+def _in_order(name: str, folder: Path, seen: dict[str, None] | None = None) -> list[str]:
+    """The modules that one needs, before it. Those that need each other come in the order in which they are met."""
+    seen = {} if seen is None else seen
+    if name in seen:
+        return []
+    seen[name] = None
+    needed = [one for other in IMPORT.findall((folder / name).read_text()) for one in _in_order(other, folder, seen)]
+    return [*needed, name]
+
+
+def _plain(path: Path) -> str:
+    text = IMPORT.sub("", path.read_text())
+    if found := OTHER_IMPORT.search(text):
+        raise CannotBuild(f"{path.name}: “{found[0]}” can't be put into one file; name what is taken, on one line.")
+    return COMMENT.sub("", EXPORT.sub("", text))
+
+
+@cache
+def built() -> Script:
+    plain = widget_source().encode()
+    return Script(plain, gzip.compress(plain, 9, mtime=0))
+
+
+def _etag(request: HttpRequest) -> str:
+    return built().etag
+
+
+@require_safe
+@condition(etag_func=_etag)
+def widget_script(request: HttpRequest) -> HttpResponse:
+    """GET the script. Any page may load it; what it may then do is the doors' affair."""
+    is_zipped = "gzip" in request.headers.get("Accept-Encoding", "")
+    response = HttpResponse(
+        built().zipped if is_zipped else built().plain, content_type="text/javascript; charset=utf-8"
+    )
+    if is_zipped:
+        response["Content-Encoding"] = "gzip"
+    response["Vary"] = "Accept-Encoding"
+    response["Cache-Control"] = f"public, max-age={SECONDS_KEPT}"
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response

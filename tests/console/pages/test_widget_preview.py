@@ -1,0 +1,30 @@
+"""The preview of the widget: an exchange that fits the business."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects.agents.agent_versions import Edit, change_agent
+from tests.conftest import Tenant
+
+
+def preview(owner: Client, tenant: Tenant) -> dict[str, Any]:
+    context: Any = owner.get(reverse("widget", args=[tenant.project.slug])).context
+    return dict(context["preview"])
+
+
+@pytest.mark.parametrize(("kind", "has_orders"), [("bookings", False), ("generic", False), ("ecommerce", True)])
+def test_orders_are_shown_to_a_shop_only(owner: Client, tenant: Tenant, kind: str, has_orders: bool) -> None:
+    with tenant.tx():
+        change_agent(tenant.project, Edit({"vertical": kind}, 1, tenant.owner))
+    assert ("order_status" in preview(owner, tenant)["capabilities"]) == has_orders
+
+
+def test_the_customer_of_the_preview_asks_what_customers_of_the_business_ask(owner: Client, tenant: Tenant) -> None:
+    with tenant.tx():
+        change_agent(tenant.project, Edit({"openers": ["Is there a table free?", "Thank you"]}, 1, tenant.owner))
+    assert preview(owner, tenant)["asked"] == "Is there a table free?"

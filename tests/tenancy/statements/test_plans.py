@@ -1,0 +1,117 @@
+"""Plans that a connection keeps for all tenants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection, connections, transaction
+
+from conversations.context import turn_context
+from conversations.models import Conversation, Message, Turn
+from conversations.turns.services import start_conversation
+from jobs import claims, fence
+from tenancy.ids import uuid7
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import tenant_tx
+from tenancy.write_batch import insert_rows
+from tests.conftest import Tenant
+
+# So many that reading them all costs a plan far more than an index does, whatever state the tests before have left the table in.
+PER_TENANT, AT_ONCE = 2_000, 500
+# A few pages.
+SMALL = 150
+# Indexes of all running or all queued jobs, which a statement about one job, or a lane's next ones, must not go by.
+OF_ALL = {"one_running_per_subject", "job_lease", "job_claim", "job_fairness"}
+STATEMENTS = {
+    "hold": (fence._HOLD, OF_ALL),
+    "finish": (fence._FINISH, OF_ALL),
+    "claim": (claims._claim_statement((("reply", 10.0),), 32), OF_ALL - {"job_claim"}),
+}
+
+
+def test_a_row_of_a_small_table_is_found_by_its_key(tenant: Tenant) -> None:
+    """The plan is kept while the table grows: reading all of a few pages is cheap for the first of its rows only."""
+    conversation = fill(tenant, messages=SMALL)
+    take_stock()
+    with tenant_tx(tenant.organization.pk, plans_once=True), connection.cursor() as cursor:
+        sql, values = Message.objects.filter(conversation=conversation, seq=7).values("id").query.sql_with_params()
+        cursor.execute(f"explain (format json) {sql}", values)
+        plan = plan_of(cursor)
+    assert not [node for node in nodes(plan) if node["Node Type"] == "Seq Scan"]
+
+
+def test_a_turn_of_a_large_tenant_is_found_by_keys_though_its_plan_was_made_for_an_empty_one(
+    tenant: Tenant, stranger: Tenant
+) -> None:
+    """Walls and noisy neighbours: what a statement reads doesn't hang on who was first to run it."""
+    conversation = fill(tenant)
+    take_stock()
+    with tenant_tx(stranger.organization.pk, plans_once=True), connection.cursor() as cursor:
+        cursor.execute(f"prepare found_by_keys as {numbered(turn_context.TURN.text.sql)}")
+        execute(cursor, tenant, conversation)
+    with tenant_tx(tenant.organization.pk, plans_once=True), connection.cursor() as cursor:
+        plan = execute(cursor, tenant, conversation)
+        cursor.execute("deallocate found_by_keys")
+    assert max(rows_read(node) for node in nodes(plan)) < PER_TENANT / 20
+
+
+@pytest.mark.parametrize(("statement", "wrong"), STATEMENTS.values(), ids=STATEMENTS.keys())
+def test_no_statement_about_a_job_reads_all_that_run_or_wait(statement: Prepared, wrong: set[str]) -> None:
+    """Their indexes look small whenever statistics are taken, and aren't when thousands of jobs have passed through them."""
+    with transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:
+        cursor.execute("set local enable_seqscan = off")
+        cursor.execute(f"explain (generic_plan, format json) {statement._text.decode()}")
+        plan = plan_of(cursor)
+    used = {node["Index Name"] for node in nodes(plan) if "Index Name" in node}
+    assert used
+    assert not used & wrong
+
+
+def fill(tenant: Tenant, *, messages: int = PER_TENANT) -> Conversation:
+    with tenant.tx():
+        made = start_conversation(tenant.project, channel="chat", external_id="guest", known={}, metadata={})
+        said = [
+            Message(id=uuid7(), conversation=made, seq=number, role="user", author="customer", content="Hello?")
+            for number in range(1, messages + 1)
+        ]
+        for start in range(0, messages, AT_ONCE):
+            insert_rows(said[start : start + AT_ONCE])
+        insert_rows([Turn(id=uuid7(), conversation=made, seq=1, message=said[0])])
+    return made
+
+
+def take_stock() -> None:
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("analyze conversations_message")
+
+
+def numbered(sql: str) -> str:
+    first, *rest = sql.split("%s")
+    return "".join([first, *(f"${number}{part}" for number, part in enumerate(rest, 1))])
+
+
+def execute(cursor: Any, tenant: Tenant, conversation: Conversation) -> dict[str, Any]:
+    """The plan as it was run for that conversation's first turn."""
+    values = turn_context.TURN.text.values(tenant.organization.pk, conversation.pk, 1)
+    arguments = ", ".join(f"'{value.decode()}'" for value in values if value is not None)
+    cursor.execute(f"explain (analyze, format json) execute found_by_keys ({arguments})")
+    return plan_of(cursor)
+
+
+def plan_of(cursor: Any) -> dict[str, Any]:
+    [(found,)] = cursor.fetchall()
+    return (found if isinstance(found, list) else json.loads(found))[0]["Plan"]
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for below in plan.get("Plans", []):
+        yield from nodes(below)
+
+
+def rows_read(node: dict[str, Any]) -> float:
+    removed = sum(value for name, value in node.items() if name.startswith("Rows Removed"))
+    return (node["Actual Rows"] + removed) * node["Actual Loops"]

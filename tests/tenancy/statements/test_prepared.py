@@ -1,0 +1,94 @@
+"""Statements that a connection prepares once: what they give, and that nothing makes it forget them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC
+from uuid import uuid4
+
+import pytest
+from django.db import DataError, OperationalError, connection, transaction
+
+from projects.models import Project
+from tenancy.postgresql.prepared import MOST_PREPARED, Prepared
+from tenancy.threads import _in_thread
+
+PREPARED = "select count(*) from pg_prepared_statements where name like 'makegood%'"
+
+
+def count() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(PREPARED)
+        return int(cursor.fetchone()[0])
+
+
+@pytest.fixture
+def named() -> Prepared:
+    """Prepared by no connection yet."""
+    return Prepared("select name from projects_project where id = %s")
+
+
+def test_values_come_as_the_models_have_them(tenant):
+    """Identifiers and moments as such, documents as text, which a JSON field reads."""
+    statement = Prepared(
+        "select %s::uuid, created_at, %s::jsonb, %s::int, %s::text from projects_project where id = %s"
+    )
+    some = uuid4()
+    with tenant.tx():
+        [row] = statement(some, '{"a": 1}', 3, None, tenant.project.pk)
+        [created_at] = Project.objects.values_list("created_at", flat=True)
+    assert row == (some, created_at, '{"a": 1}', 3, None)
+    assert row[1].tzinfo is UTC
+
+
+def test_what_a_connection_prepared_outlives_what_is_rolled_back(tenant, named):
+    """Preparing anew after each refusal would cost more than the statements do."""
+    with tenant.tx():
+        named(tenant.project.pk)
+        known = count()
+    with pytest.raises(DataError), tenant.tx():
+        named("no identifier")
+    with tenant.tx():
+        with pytest.raises(DataError), transaction.atomic():
+            named("no identifier")
+        assert Project.objects.count() == 1
+        assert named(tenant.project.pk) == [(tenant.project.name,)]
+        assert count() == known
+
+
+def test_a_flood_of_statements_does_not_stay(tenant):
+    with tenant.tx():
+        for number in range(MOST_PREPARED + 5):
+            assert Prepared(f"select {number}")() == [(number,)]
+        assert count() == MOST_PREPARED
+
+
+def test_a_connection_that_broke_is_replaced_for_the_next_piece_of_work(tenant, named):
+    def ask() -> list[tuple[str]]:
+        with tenant.tx():
+            return named(tenant.project.pk)
+
+    def break_off() -> None:
+        with tenant.tx():
+            named(tenant.project.pk)
+            Prepared("select pg_terminate_backend(pg_backend_pid())")()
+
+    with pytest.raises(OperationalError):
+        _in_thread("default", break_off)
+    assert _in_thread("default", ask) == [(tenant.project.name,)]
+
+
+def test_a_restart_of_the_server_between_two_pieces_of_work_is_not_noticed(tenant, named):
+    """Nothing was done on the broken connection yet, so another takes its place."""
+
+    def ask() -> tuple[int, str]:
+        with tenant.tx():
+            [(pid,)] = Prepared("select pg_backend_pid()")()
+            return pid, named(tenant.project.pk)[0][0]
+
+    before, _ = _in_thread("default", ask)
+    other = connection.copy()
+    with closing(other), other.cursor() as cursor:
+        cursor.execute("select pg_terminate_backend(%s, 5000)", [before])
+    after, name = _in_thread("default", ask)
+    assert (after != before, name) == (True, tenant.project.name)
