@@ -1,4 +1,4 @@
-"""Reads the URL of a request into its parts, strictly: what two parsers could read in two ways is refused."""
+"""Strict URL parsing. A URL that two parsers could read differently is rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOST_NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
 
 @dataclass(frozen=True)
 class Target:
-    """Where a request goes. `host` is canonical (lower case, ASCII, no brackets); `path` includes the query."""
+    """A parsed URL. `host` is canonical (lower case, ASCII, no brackets); `path` includes the query."""
 
     scheme: str
     host: str
@@ -36,7 +36,7 @@ class Target:
 
 
 def parse_target(url: str) -> Target:
-    """The parts of an http or https URL. Raises BlockedAddress."""
+    """Parse an http or https URL. Raises BlockedAddress."""
     if len(url) > LONGEST_URL:
         raise BlockedAddress(f"The URL is longer than {LONGEST_URL} characters.", reason="bad_url")
     if "\\" in url or any(character.isspace() or not character.isprintable() for character in url):
@@ -53,7 +53,7 @@ def parse_target(url: str) -> Target:
 
 
 def canonical_host(host: str) -> str:
-    """A name in lower-case ASCII, or a literal address in its usual form whatever form it was written in.
+    """Return the name in lower-case ASCII, or a literal address in its canonical form.
 
     Raises BlockedAddress.
     """
@@ -63,10 +63,13 @@ def canonical_host(host: str) -> str:
 
 
 def literal_address(host: str) -> Address | None:
-    """The address, if the host is one in any form that a resolver accepts; None for a name. Raises BlockedAddress."""
+    """Return the address if the host is one in any form that a resolver accepts, or None for a name.
+
+    Raises BlockedAddress.
+    """
     try:
         if ":" in host:
-            # A zone ("fe80::1%eth0") names an interface of this machine
+            # A zone ("fe80::1%eth0") names a network interface of this machine
             return IPv6Address(host) if "%" not in host else _refuse_host()
         plain = _plain(host)
         return parse_ipv4(plain) if looks_like_ipv4(plain) else None
@@ -79,7 +82,7 @@ def _refuse_host() -> Address | None:
 
 
 def _plain(host: str) -> str:
-    """The name as the resolver would see it: other scripts' digits and dots made plain, international names encoded."""
+    """The name as a resolver sees it: NFKC-normalized, lower case, internationalized names encoded."""
     name = unicodedata.normalize("NFKC", host).replace("\u3002", ".").lower().removesuffix(".")
     if not name.isascii():
         try:
@@ -100,7 +103,7 @@ def _check_form(parts: SplitResult) -> None:
 
 def _bare_host(parts: SplitResult) -> str:
     host = parts.hostname or ""
-    # Brackets go around an IPv6 address, all of it and nothing else
+    # Brackets must enclose an IPv6 address, and nothing else
     has_brackets = re.fullmatch(r"\[[^\]]*\](:\d*)?", parts.netloc) is not None
     if has_brackets != (":" in host):
         _refuse_host()
