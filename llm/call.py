@@ -1,4 +1,4 @@
-"""One model call: its attempts, its deadlines, and the record of it."""
+"""One model call: its attempts, deadlines and record."""
 
 from __future__ import annotations
 
@@ -25,23 +25,26 @@ OnRecord = Callable[[CallRecord], object]
 
 MOST_RETRIES = 2
 FIRST_PAUSE_S = 0.5
-# Once the answer is whole, the endpoint gets this long to send its usage
+# Time for the endpoint to send its usage once the answer is complete
 USAGE_GRACE_S = 2.0
 LONGEST_TEXT = 500
-# The endpoint is in trouble; any other failure shows that it works
+# Errors that count against the endpoint's health; any other response shows that it works
 TROUBLE = (Unavailable, BadAnswer, StreamCut)
 
 
 class _Simpler(LlmError):
-    """The endpoint didn't understand a parameter; it is asked again without."""
+    """The endpoint rejected an optional parameter. The request is repeated without it."""
 
 
 def ignore_text(text: str) -> None:
-    """The `on_text` of an answer that nobody reads along."""
+    """The default `on_text`, for callers that don't stream."""
 
 
 class Call:
-    """A call from its first attempt to its record. Use it once, inside `recorded`; there, `ask` may be used twice."""
+    """A call from its first attempt to its record.
+
+    Use it once, inside `recorded`; `ask` may be called twice there.
+    """
 
     def __init__(self, request: ChatRequest, *, sdk: Sdk, health: EndpointHealth, prices: Prices) -> None:
         self._request = request
@@ -62,7 +65,7 @@ class Call:
 
     @contextmanager
     def recorded(self, on_record: OnRecord) -> Iterator[None]:
-        """Hand the record over once, whatever happens inside."""
+        """Pass the record to `on_record` exactly once, whatever happens inside."""
         error_code: str | None = "internal"
         try:
             yield
@@ -77,7 +80,7 @@ class Call:
             on_record(self._record(error_code))
 
     async def ask(self, ask: Ask, *, on_text: OnText = ignore_text) -> Answer:
-        """Ask until there is a usable answer, the retries are used up or the time is over. Raises LlmError."""
+        """Send the request until there is a usable answer, no retry is left or the deadline passes. Raises LlmError."""
         self._on_text = on_text
         self._answer = Answer()
         self._health.budget.count_call()
@@ -89,7 +92,8 @@ class Call:
         except TimeoutError:
             failure = self._lateness(ask)
         if failure is not None:
-            # Raised out here, so that no exception of the SDK, whose text may hold the key, hangs on it as its context
+            # Raised outside the except clause: an exception of the SDK may contain the key and must not become the
+            # context
             raise self._cleaned(failure)
         return self._answer
 
@@ -116,7 +120,10 @@ class Call:
             await asyncio.sleep(pause_s)
 
     async def _attempt(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
-        """One request. Its failure is returned, so that it is raised outside of every except clause."""
+        """Send one request.
+
+        A failure is returned, not raised, so that the caller can raise it outside every except clause.
+        """
         breaker = self._health.breaker
         if (refusal := breaker.refusal()) is not None:
             return refusal
@@ -125,7 +132,7 @@ class Call:
         try:
             failure = await self._exchange(ask, clock=clock)
         except BaseException:
-            # Cancelled, by the caller or by a deadline, or `on_text` raised
+            # Cancelled by the caller or by a deadline, or `on_text` raised
             breaker.abandoned()
             raise
         finally:
@@ -175,7 +182,7 @@ class Call:
             self._on_text(text)
 
     def _pause_s(self, failure: LlmError, *, clock: asyncio.Timeout) -> float | None:
-        """How long to wait before the next attempt, in seconds; None when there is to be none."""
+        """Seconds to wait before the next attempt, or None if there is none."""
         if not failure.retryable or self._delivered or self._retries >= MOST_RETRIES:
             return None
         pause_s = failure.retry_after_s
@@ -188,7 +195,7 @@ class Call:
 
     def _lateness(self, ask: Ask) -> LlmError | None:
         if self._answer.finish is not None:
-            # Whole, only its usage did not come
+            # The answer is complete; only its usage is missing
             self._health.breaker.succeeded()
             return self._answer.flaw()
         self._health.breaker.failed()
@@ -196,13 +203,13 @@ class Call:
         return FirstTokenDeadline() if is_first else TotalDeadline()
 
     def _cleaned(self, failure: LlmError) -> LlmError:
-        # Redact first: a text cut in the middle of a key could not be found any more
+        # Redact before truncating: a key cut in half would not be found
         failure.args = (self._redactor.text(storable(str(failure)))[:LONGEST_TEXT],)
         failure.partial = self._redactor.text(self._delivered)
         return failure
 
     def _loop_time(self, seconds: float) -> float:
-        """The event loop's time at so many seconds after the start of the call."""
+        """The event loop's time `seconds` after the start of the call."""
         return asyncio.get_running_loop().time() + seconds - (time.monotonic() - self._start)
 
     def _elapsed_ms(self) -> int:
@@ -231,5 +238,5 @@ class Call:
 
 
 def _host_of(base_url: str) -> str:
-    """Host and port, also of a URL that is none: a record is written whatever the URL is."""
+    """Host and port, even of an invalid URL: a record is written in any case."""
     return base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]

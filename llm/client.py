@@ -1,4 +1,4 @@
-"""The door to the models: stream a reply, complete in one piece, or get a structured answer."""
+"""The model client: stream a reply, complete in one piece, or return structured output."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ T = TypeVar("T")
 
 
 class Client:
-    """One per event loop, and used on that loop only.
+    """A client for one event loop.
 
     Every method raises LlmError, and calls `record` exactly once with a CallRecord: after success, failure or
     cancellation. Cancelling the task closes the connection at once. `record` and `on_text` run on the event loop, so
-    they must be quick, and must not raise.
+    they must be quick and must not raise.
     """
 
     def __init__(self, *, prices: Prices | None = None, outbound: Guard | None = None) -> None:
-        """`outbound` guards endpoints that aren't trusted; without it they must be on the public internet."""
-        # Here and not above: the SDK takes a second to load, which a command that calls no model need not pay
+        """`outbound` guards untrusted endpoints. Without it, they must be on the public internet."""
+        # Imported late: the SDK takes a second to load, and many commands call no model
         from llm.sdk import Sdk
 
         self._prices = prices or {}
@@ -42,9 +42,9 @@ class Client:
         self._health = HealthBook()
 
     async def stream(self, request: ChatRequest, *, on_text: OnText, record: OnRecord) -> Completion:
-        """Stream an answer; `on_text` gets each piece of its text as it arrives.
+        """Stream an answer. `on_text` gets each piece of text as it arrives.
 
-        Retries only while no text was handed over. StreamCut and TotalDeadline carry what was, as `partial`.
+        Retries only until the first text is passed on. StreamCut and TotalDeadline carry the text so far as `partial`.
         """
         call = self._call(request)
         with call.recorded(record):
@@ -52,22 +52,26 @@ class Client:
             return call.completion()
 
     async def complete(self, request: ChatRequest, *, record: OnRecord) -> Completion:
-        """The answer in one piece."""
+        """Return the whole answer."""
         call = self._call(request)
         with call.recorded(record):
             await call.ask(_ask(request))
             return call.completion()
 
     async def structured(self, request: ChatRequest, *, output: type[Output], record: OnRecord) -> Output:
-        """An answer that fits the output model; the model gets one chance to mend what doesn't.
+        """Return an answer that matches the output model. The model gets one chance to repair an invalid answer.
 
-        Raises SchemaMismatch after that, and LengthCut for an answer cut by length: that one is never mended.
+        Raises SchemaMismatch if the repair is invalid too, and LengthCut for a truncated answer, which is never
+        repaired.
         """
         schema = schema_of(output, name=request.skill)
         return await self._fitting(request, schema, partial(parse, output=output), record=record)
 
     async def object(self, request: ChatRequest, *, schema: dict[str, Any], record: OnRecord) -> dict[str, Any]:
-        """An object that fits a JSON Schema which a tenant or a tool wrote, in the same manner. Raises as `structured`."""
+        """Return an object that matches a JSON Schema written by a tenant or a tool.
+
+        Repairs and raises as `structured` does.
+        """
         offered = OutputSchema(request.skill, schema, is_strict=False)
         return await self._fitting(request, offered, partial(parse_object, schema=schema), record=record)
 
@@ -90,7 +94,7 @@ class Client:
             raise failure
 
     async def aclose(self) -> None:
-        """Close all connections. Calls that still run fail."""
+        """Close all connections. Running calls fail."""
         await self._sdk.aclose()
 
     def _call(self, request: ChatRequest) -> Call:

@@ -1,4 +1,4 @@
-"""What an endpoint's model turned out not to understand, so that it isn't asked twice within an hour."""
+"""Optional parameters that an endpoint's model rejected. They are left out of requests for an hour."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-# How servers say that they don't know a parameter. A complaint about its value ("is too large") has none of these
+# How servers report an unsupported parameter. Errors about a value ("is too large") don't match
 UNSUPPORTED = re.compile(
     r"(not|n't|never|no longer|only) (be )?(support|allow|permit|accept|implement|recogni|available|enabled)"
     r"|unsupported|unavailable|unrecogni[sz]ed|unknown|unexpected|extra (inputs|fields)|no endpoints found"
@@ -27,7 +27,7 @@ REFUSAL_STATUSES = frozenset({400, 404, 422, 501})
 
 @dataclass(frozen=True)
 class Complaint:
-    """A refusal of a request: its status, the error's text, and the `param` and `code` fields where there are any."""
+    """An error response: its status, its text, and its `param` and `code` fields if present."""
 
     status: int
     text: str
@@ -35,7 +35,7 @@ class Complaint:
     code: str = ""
 
     def is_about(self, *names: str) -> bool:
-        """Whether it says that one of these parameters isn't supported."""
+        """True if the error says that one of these parameters isn't supported."""
         if self.status not in REFUSAL_STATUSES:
             return False
         if self.parameter in names:
@@ -46,7 +46,7 @@ class Complaint:
 
 @dataclass
 class Features:
-    """The optional parameters which a model at an endpoint understands: all of them, until it complains."""
+    """The optional parameters that a model at an endpoint accepts. All of them, until it rejects one."""
 
     tokens_parameter: str | None = "max_completion_tokens"
     stream_options: bool = True
@@ -54,9 +54,9 @@ class Features:
     tools: bool = True
 
     def learn(self, complaint: Complaint, *, body: dict[str, Any]) -> bool:
-        """Give up what the endpoint complains about. True: the request, made anew, may be tried again.
+        """Drop the parameter that the endpoint rejected. Returns True if the request can be rebuilt and retried.
 
-        Calls run side by side: what this one was refused for, another may have given up by now.
+        Calls run concurrently, so another call may have dropped it already.
         """
         sent = next((name for name in TOKENS_PARAMETERS if name in body), "")
         steps: tuple[tuple[bool, tuple[str, ...], Callable[[], None]], ...] = (

@@ -1,4 +1,4 @@
-"""Reads the response to a chat completion into an answer, as a stream of events or as one body."""
+"""Reads the response to a chat completion, as a stream of events or as one body."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MOST_BYTES = 16 * 1024 * 1024
 END_OF_STREAM = b"[DONE]"
 JSON, PAGE, EVENTS = "application/json", "text/html", "text/event-stream"
 
-# Called after each event with its text, which is often empty
+# Called with the text of each event, which is often empty
 OnProgress = Callable[[str], None]
 
 
 async def read_answer(response: httpx2.Response, *, answer: Answer, is_streamed: bool, on_progress: OnProgress) -> None:
-    """Fill `answer`. Raises BadAnswer, and what the connection raises."""
-    # Some servers ignore `stream` and send one JSON body; at a wrong address there is a page, which is no stream either
+    """Fill `answer` from the response. Raises BadAnswer and the errors of the connection."""
+    # Some servers ignore `stream` and send one JSON body. A wrong URL returns an HTML page
     if is_streamed and not _kind_of(response).startswith((JSON, PAGE)):
         await _read_events(response, answer=answer, on_progress=on_progress)
     else:
@@ -34,7 +34,7 @@ async def read_answer(response: httpx2.Response, *, answer: Answer, is_streamed:
 
 
 async def _read_events(response: httpx2.Response, *, answer: Answer, on_progress: OnProgress) -> None:
-    """Read on after the last event, to the end of the body: only then can the connection be used again."""
+    """Read the events, then the rest of the body: only then can the connection be reused."""
     lines = DataLines()
     async for chunk in _chunks(response):
         for payload in lines.feed(chunk):
@@ -43,7 +43,7 @@ async def _read_events(response: httpx2.Response, *, answer: Answer, on_progress
     if not lines.has_any and not _kind_of(response).startswith(EVENTS):
         raise BadAnswer(f"The endpoint's answer is no event stream{_but(response)}.")
     for payload in rest:
-        # A line that was cut off is no event; the missing finish reason tells
+        # A truncated line is not an event; the missing finish reason reports it
         if payload.endswith((b"}", END_OF_STREAM)):
             _take(payload, answer=answer, on_progress=on_progress)
 
@@ -71,7 +71,7 @@ def _json(payload: bytes, *, response: httpx2.Response | None = None) -> Any:
     try:
         return from_json(payload)
     except ValueError:
-        # It takes no half of a character, which some servers send when they cut one in two.
+        # It rejects lone surrogates, which some servers send when they split a character
         pass
     try:
         return json.loads(payload)
@@ -81,7 +81,7 @@ def _json(payload: bytes, *, response: httpx2.Response | None = None) -> Any:
 
 
 def _but(response: httpx2.Response | None) -> str:
-    """What an answer is instead, where it says so."""
+    """The content type that the endpoint sent instead of the expected one, if any."""
     kind = _kind_of(response) if response is not None else ""
     return f" but {kind}" if kind and not kind.startswith(JSON) else ""
 

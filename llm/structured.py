@@ -1,4 +1,4 @@
-"""Structured output: the schema that a provider gets, and the strict reading of what comes back."""
+"""Structured output: the schema sent to the provider, and the strict parsing of the answer."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ LONGEST_SHOWN_ANSWER = 8000
 
 
 class Misfit(ValueError):
-    """The answer doesn't fit; its text says where and why, without the answer's own words."""
+    """The answer doesn't match the schema. The message says where and why, without quoting the answer."""
 
 
 @cache
 def schema_of(output: type[BaseModel], *, name: str) -> OutputSchema:
-    """The strict JSON schema of an output model: nothing additional, everything required, references written out.
+    """The strict JSON schema of an output model.
 
-    What a class says of itself is for us and stays out; what an attribute says goes along, where the model has it so.
+    It allows no additional properties, requires all properties, and inlines references. Class docstrings are left out.
+    Attribute docstrings are included if the model is configured to use them.
     """
     schema = output.model_json_schema()
     definitions = schema.pop("$defs", {})
@@ -66,14 +67,14 @@ def _written_out(node: dict[str, Any], *, definitions: dict[str, Any], inside: t
     name = node["$ref"].rpartition("/")[2]
     if name in inside:
         raise TypeError(f"{name} contains itself; an output model can't.")
-    # What stands beside a reference is the attribute's docstring
+    # Keywords beside a reference come from the attribute's docstring
     beside = {key: value for key, value in node.items() if key != "$ref"}
     return _strict({**copy.deepcopy(definitions[name]), **beside}, definitions=definitions, inside=(*inside, name))
 
 
 def parse(text: str, *, output: type[Output]) -> Output:
-    """Read an answer strictly: "true" is no boolean and "7" no number. Raises Misfit."""
-    # It would parse, and then the database would refuse it
+    """Parse an answer strictly: "true" is not a boolean and "7" is not a number. Raises Misfit."""
+    # It would parse, but the database would reject it
     if "\\u0000" in text:
         raise Misfit("- the answer: holds a NUL character")
     try:
@@ -84,9 +85,9 @@ def parse(text: str, *, output: type[Output]) -> Output:
 
 
 def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
-    """Read an answer by a JSON Schema that somebody else wrote. Raises Misfit.
+    """Parse an answer by a JSON Schema from outside. Raises Misfit.
 
-    What is null though it need not be there is left out: it is how models say that they don't know. No reference is followed.
+    Optional properties that are null are left out, because models say "unknown" that way. References are not resolved.
     """
     if "\\u0000" in text:
         raise Misfit("- the answer: holds a NUL character")
@@ -110,7 +111,7 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _keepable(value: Any) -> Any:
-    """The value, unless a database would refuse it. Python reads NaN, 1e999 and half of a character. Raises Misfit."""
+    """Return the value if a database can store it. Python also parses NaN, 1e999 and lone surrogates. Raises Misfit."""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except ValueError:
@@ -130,7 +131,7 @@ def _without_nulls(value: Any, schema: Any) -> Any:
 
 
 def _complaint(problem: ValidationProblem) -> str:
-    """What a schema asks for, without the answer's own words."""
+    """The schema's requirement, without quoting the answer."""
     return f"does not fit {problem.validator}: {json.dumps(problem.validator_value, ensure_ascii=False)[:200]}"
 
 
@@ -144,7 +145,7 @@ def _unfenced(text: str) -> str:
 
 
 def repair_messages(messages: list[dict[str, Any]], *, text: str, misfit: Misfit) -> list[dict[str, Any]]:
-    """The conversation that shows the model its answer and what is wrong with it."""
+    """The messages that show the model its answer and the errors in it."""
     return [
         *messages,
         {"role": "assistant", "content": text[:LONGEST_SHOWN_ANSWER]},

@@ -12,9 +12,9 @@ from llm.features import Features
 
 @dataclass(frozen=True)
 class OutputSchema:
-    """The JSON schema a structured answer must fit; providers see its name.
+    """The JSON schema of a structured answer, and the name that providers see.
 
-    `is_strict`: every property is required and nothing may be added, which is what providers can hold a model to.
+    `is_strict` means that every property is required and none may be added. Providers can enforce only such a schema.
     """
 
     name: str
@@ -24,7 +24,7 @@ class OutputSchema:
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """One question as it goes over the wire, before it is fitted to what the endpoint understands."""
+    """A request before it is adapted to the features of its endpoint."""
 
     model: str
     messages: list[dict[str, Any]]
