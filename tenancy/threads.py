@@ -1,6 +1,6 @@
-"""Database work from the event loop: a few threads, each with a connection that serves one piece of work after the other.
+"""Database access from the event loop: a few threads, each with a connection that it keeps between calls.
 
-There are as many connections as threads, however many jobs wait for a model or a customer: none is ever held meanwhile.
+There are as many connections as threads. A job that waits for a model or a customer holds none.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _ops = ThreadPoolExecutor(max_workers=1, thread_name_prefix="claims")
 
 
 async def in_db(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a function that uses the database in one of the threads. It leaves no transaction open."""
+    """Run a function that uses the database in one of the threads. It must not leave a transaction open."""
     return await _run_in(_pool, "default", partial(function, *args, **kwargs))
 
 
 async def in_ops(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """The same, for what is done again and again through the role mg_ops: one after the other, in a thread of its own."""
+    """Run a function that uses the role mg_ops. Calls run one at a time, in a thread of their own."""
     return await _run_in(_ops, "ops", partial(function, *args, **kwargs))
 
 
@@ -38,9 +38,9 @@ async def _run_in(pool: ThreadPoolExecutor, kept: str, function: Callable[[], R]
 
 
 def _in_thread(kept: str, function: Callable[[], R]) -> R:
-    """Keep the thread's own connection for what comes next, unless something went wrong on it; give back any other.
+    """Run the function, and keep the thread's own connection open unless it failed. Close all others.
 
-    Taking one from the pool and giving it back costs as much as two statements.
+    Taking a connection from the pool and returning it costs as much as two statements.
     """
     is_fine = False
     try:

@@ -1,4 +1,4 @@
-"""Whose transaction the next one is."""
+"""The statement that begins a transaction and sets its tenant."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from uuid import UUID
 
-# A statement that is prepared may be planned for each of its first runs anew, to see whether its values matter. Where all of
-# them find their rows by keys they don't, and those plans would take longer than the statements.
+# PostgreSQL may plan a prepared statement anew for each of its first runs, to compare plans for different values. If
+# every statement finds its rows by keys, the values don't matter, and planning would take longer than running.
 PLANS_ONCE = "; set local plan_cache_mode = force_generic_plan"
 
 
 @dataclass(frozen=True)
 class _Beginning:
-    """The tenant of the next transaction, and whether its statements are planned once."""
+    """The tenant of the next transaction, and whether to use generic plans."""
 
     organization_id: UUID
     plans_once: bool
@@ -26,7 +26,7 @@ _next: ContextVar[_Beginning | None] = ContextVar("beginning", default=None)
 
 @contextmanager
 def beginning_as(organization_id: UUID, *, plans_once: bool = False) -> Iterator[None]:
-    """A transaction that begins inside is this organization's from its first statement on."""
+    """Transactions that begin inside belong to this organization from their first statement."""
     token = _next.set(_Beginning(organization_id, plans_once))
     try:
         yield
@@ -35,7 +35,7 @@ def beginning_as(organization_id: UUID, *, plans_once: bool = False) -> Iterator
 
 
 def begin_statement() -> str:
-    """What begins a transaction, as one text: its steps reach the server together."""
+    """The text that begins a transaction. Its steps reach the server in one message."""
     beginning = _next.get()
     if beginning is None:
         return "begin"
