@@ -1,4 +1,4 @@
-"""One attempt at a job, and what becomes of it."""
+"""One attempt at a job, and the handling of its failure."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ log = logging.getLogger(__name__)
 FIRST_DELAY_SECONDS = 0.5
 BROKE_OFF = "The database broke off in the middle of it."
 FAULT = "A fault of this server ended it, not one of your settings; its log says more."
-# Errors of our own, whose texts are sentences for staff; any other's text is a library's, for the log
+# Errors whose messages are written for staff. Any other message comes from a library and goes to the log only
 SAID = (LlmError, OutboundError, ApiError)
 
 
 async def attempt(job: ClaimedJob, lane: Lane) -> None:
-    """Run the lane's handler. It finishes the job itself, in the transaction of its result; this handles every other end."""
+    """Run the lane's handler.
+
+    The handler finishes the job in the transaction of its result. Every other outcome is handled here.
+    """
     crash_point("turn.claimed" if job.lane == "reply" else "lane.claimed")
     try:
         async with asyncio.timeout(lane.deadline.total_seconds()):
@@ -41,13 +44,13 @@ async def attempt(job: ClaimedJob, lane: Lane) -> None:
         log.info("%s %s is another worker's by now; nothing was written.", job.lane, job.id)
     except GiveUp as error:
         await _settle(job, reason=str(error), final=True)
-    except Exception as error:  # the worker's edge: any bug of a handler becomes a row that staff can see
+    except Exception as error:  # the worker's boundary: a bug in a handler becomes a failure that staff can see
         log.exception("%s %s failed, attempt %d of %d.", job.lane, job.id, job.attempt, job.max_attempts)
         await _settle(job, reason=_reason(error), final=job.is_last_attempt)
 
 
 async def _settle(job: ClaimedJob, *, reason: str, final: bool) -> None:
-    """Fail the job or queue it again. If even that can't be written, the lease runs out and the sweep does it."""
+    """Fail the job or requeue it. If the database is unavailable, the lease expires and the sweep does it."""
     try:
         if final:
             await in_db(fail_job, job, reason=reason)

@@ -14,7 +14,7 @@ _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictiona
 
 
 def model_client() -> Client:
-    """One client per loop: connections to the model are kept and shared by all its calls."""
+    """The loop's client, created at first use. All calls share its connections."""
     loop = asyncio.get_running_loop()
     client = _clients.get(loop)
     if client is None:
@@ -23,7 +23,7 @@ def model_client() -> Client:
 
 
 async def close_model_client() -> None:
-    """Close the running loop's connections to models, if there are any."""
+    """Close the client of the running loop, if any."""
     client = _clients.pop(asyncio.get_running_loop(), None)
     if client is not None:
         await client.aclose()

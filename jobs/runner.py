@@ -1,4 +1,4 @@
-"""A worker process's event loop: claims jobs of its lanes, runs them side by side, keeps their leases, obeys cancellations."""
+"""The event loop of a worker process: claims jobs, runs them concurrently, renews leases and handles cancellations."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from tenancy.threads import in_db, in_ops
 log = logging.getLogger(__name__)
 
 STOP_SECONDS = 6
-# After an outage or a bug, before it is tried again.
+# The pause before a failed service restarts.
 REST_SECONDS = 1.0
-# Jobs that one process runs at once, and how many of a lane one claim takes.
+# The number of concurrent jobs per process, and the number of jobs of a lane per claim.
 SIDE_BY_SIDE = 256
 CLAIM_AT_ONCE = 32
 
 
 class Runner:
-    """Runs the lanes of some queues until stopped. Everything but `wake` happens on its loop."""
+    """Runs the lanes of some queues until stopped. Only `wake` may be called from other threads."""
 
     def __init__(self, *, queues: frozenset[str]) -> None:
         self._lanes = {lane.name: lane for lane in lanes(queues=queues)}
@@ -43,26 +43,26 @@ class Runner:
         self._loop = asyncio.get_running_loop()
 
     def start(self) -> None:
-        """Begin to claim, to beat, to sweep and to listen."""
+        """Start the services: claims, heartbeat, sweep and cancellations."""
         services = (self._pump, self._heartbeat, self._sweep, self._listen)
         self._services = [self._loop.create_task(_forever(service)) for service in services]
         self._work.set()
 
     def wake(self, lane: str) -> bool:
-        """Look for work soon, from any thread. False when the lane is not this process's, or it has no room."""
+        """Look for work soon. Thread-safe. Returns False if this process doesn't run the lane or is full."""
         if lane not in self._lanes or len(self._tasks) >= SIDE_BY_SIDE:
             return False
         self._loop.call_soon_threadsafe(self._work.set)
         return True
 
     async def stop(self) -> None:
-        """Claim no more; let what runs finish for a few seconds; give the rest back, uncounted."""
+        """Stop claiming, let running jobs finish for a few seconds, and requeue the rest without counting the attempt."""
         for service in self._services:
             service.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=STOP_SECONDS)
         for job_id, held in list(self._held.items()):
-            # Others come to their end while one is given back
+            # Other jobs may end while one is requeued
             if (task := self._tasks.get(job_id)) is not None:
                 task.cancel()
             await in_db(claims.give_back, held.job, error="", delay_seconds=0, forgive=True)
@@ -70,7 +70,7 @@ class Runner:
             await asyncio.wait(self._tasks.values(), timeout=1)
 
     async def _pump(self) -> None:
-        """Claim whenever there may be work, until nothing is left or no room is."""
+        """Claim after each wakeup, until no work or no capacity is left."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -90,7 +90,7 @@ class Runner:
                 return
 
     def _begin(self, job: ClaimedJob, lane: Lane) -> None:
-        # After an outage it may still run here, with a lease that has run out
+        # After an outage, the job may still run here with an expired lease
         self._cancel({job.id})
         self._held[job.id] = Held(job=job, lease_seconds=lane.lease_seconds)
         task = self._tasks[job.id] = self._loop.create_task(attempt(job, lane), name=f"{lane.name} {job.id}")
@@ -99,7 +99,7 @@ class Runner:
     def _end(self, job: ClaimedJob) -> None:
         was_full = len(self._tasks) >= SIDE_BY_SIDE
         held = self._held.get(job.id)
-        # It may have been claimed again meanwhile
+        # It may have been claimed again
         if held is not None and held.job is job:
             del self._held[job.id], self._tasks[job.id]
         if was_full:
@@ -119,7 +119,7 @@ class Runner:
                 self.wake(lane)
 
     async def _listen(self) -> None:
-        """Obey cancellations of superseded jobs."""
+        """Cancel superseded jobs when Redis announces them."""
         client = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, health_check_interval=10)
         async with client, client.pubsub(ignore_subscribe_messages=True) as channel:
             await channel.subscribe(wakeups.CANCELLATIONS)
@@ -132,13 +132,13 @@ class Runner:
 
 
 async def _forever(service: Callable[[], Awaitable[None]]) -> None:
-    """Run a service again after whatever an outage of PostgreSQL or Redis does to it, or a bug of its own."""
+    """Run a service, and restart it after an outage of PostgreSQL or Redis or a bug of its own."""
     name = service.__name__.strip("_")
     while True:
         try:
             await service()
         except (DatabaseError, RedisError, OSError) as error:
             log.warning("%s stumbled (%s); going on in a second.", name, type(error).__name__)
-        except Exception:  # the process's edge: what stops the sweep or the claims once must not stop them for good
+        except Exception:  # the process's boundary: one error must not stop claims or sweeps for good
             log.exception("%s failed; going on in a second.", name)
         await asyncio.sleep(REST_SECONDS)
