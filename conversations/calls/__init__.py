@@ -1,5 +1,5 @@
-"""Tools that the agent's model calls while it answers (W08-W11, T6).
+"""Tools that the agent's model calls while it answers.
 
-`plan`: what a model called, as rows → `begin`: under the conversation's lock, with the checks of the ledger → carried out,
-outside of any transaction → `ending`: the result, one commit each. `hops` is the loop around them, `left_behind` the sweep.
+`hops` is the loop: `plan` turns what a model called into rows, `begin` stores and starts them under the conversation's lock,
+`ending` stores each result. `left_behind` is the sweep.
 """

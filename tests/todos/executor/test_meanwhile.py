@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.db.models import F
 
-from conversations.calls import hops
+from conversations.calls.begin import start_calls
 from conversations.log import open_log
 from conversations.models import TurnCall
 from conversations.services import start_conversation
@@ -90,7 +90,7 @@ def test_who_writes_and_texts_to_a_customer_and_who_texts_and_writes_do_not_dead
         with runs.tenant.tx(), open_log(other.pk) as log:
             kinds = ("sms", "email")
             both = [like(copy(done), kind=kind, repeat_key=kind, conversation_id=other.pk) for kind in kinds]
-            hops._begin(log, [TurnCall(effect=effect) for effect in both], asked_again=True)
+            start_calls(log, [TurnCall(effect=effect) for effect in both], asked_again=True)
 
     with ThreadPoolExecutor(1) as pool:
         with runs.tenant.tx():
