@@ -13,6 +13,7 @@ from uuid import UUID
 from conversations.channels import traits_of
 from conversations.log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Turn, TurnStatus
+from conversations.models.turn import TAKEN_OVER
 from conversations.outcomes import give_up_replies
 from conversations.own_words import Notice, add_notice
 from conversations.policy import policy_for
@@ -27,7 +28,6 @@ from tools.desk import escalations, tickets
 from tools.desk.notices import tell_operators_again
 
 A_COLLEAGUE = "A colleague"
-TAKEN_OVER = "A colleague took the conversation over."
 A_CALL = "This is a call: a person comes into it by a transfer. Claim the request, and call the customer back."
 NOBODY = "Nobody has this conversation: the agent answers in it."
 NOT_YOURS = "Take the conversation over before you answer in it."

@@ -16,6 +16,7 @@ from conversations.log import ConversationLog, open_log
 from conversations.models import (
     Channel,
     Conversation,
+    Event,
     Message,
     MessageRole,
     Persona,
@@ -47,10 +48,15 @@ PERSONA = Compiled(
 
 @dataclass(frozen=True)
 class Posted:
-    """A stored message and the turn that answers it; none while a colleague has the conversation."""
+    """A stored message and the turn that answers it; none while a colleague has the conversation.
 
+    `event` is the number of the message's event: a stream of the turn begins with it.
+    """
+
+    conversation: Conversation
     message: Message
     turn: Turn | None
+    event: int
 
 
 def start_conversation(
@@ -115,13 +121,21 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
             refuse_while_answering(log)
         if log.conversation.operator_id is not None:
             message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
+            event = log.conversation.last_event
             watch(log, message)
-            return Posted(message, turn=None)
+            return Posted(log.conversation, message, turn=None, event=event)
         turn = log.add_turn(message_id=uuid7())
         message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
+        event = log.conversation.last_event
         queue_reply(log, turn, policy=policy)
     crash_point("msg.pre_commit")
-    return Posted(message=message, turn=turn)
+    return Posted(log.conversation, message, turn, event)
+
+
+def message_event(conversation_id: UUID, message_id: str) -> int:
+    """The number of the event of a customer's message."""
+    events = Event.objects.filter(conversation_id=conversation_id, idn="user_message", payload__id=message_id)
+    return events.values_list("seq", flat=True).get()
 
 
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:

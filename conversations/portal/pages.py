@@ -140,7 +140,7 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
         return _show(request, token, typed=typed) if typed else redirect("portal", token)
     if wants_json:
         return JsonResponse(answer, status=202)
-    if "state" in answer:
+    if "escalation" in request.POST:
         messages.success(request, wording.words["asked"])
     return redirect("portal", token)
 
@@ -156,7 +156,7 @@ def _take(visit: Visit, posted: Mapping[str, str], wording: Wording) -> dict[str
     if "escalation" in posted:
         return {"state": ask_for_person(visit, posted["escalation"]).state}
     made = say(visit, _checked(_said_by(posted, wording), wording))
-    return {"message": message_shown(message_payload(made.message)), "chat": str(made.message.conversation_id)}
+    return {"message": message_shown(message_payload(made.message)), "chat": str(made.conversation.pk)}
 
 
 def _said_by(posted: Mapping[str, str], wording: Wording) -> str:
