@@ -14,13 +14,13 @@ from rest_framework.response import Response
 
 from conversations.api.views import Events, Messages
 from conversations.api.waiting import OpenStream, ReplyWait, TurnStream
-from conversations.live.admission import while_key_opens
+from conversations.common.payloads import PostedPayload, RepliedPayload
 from conversations.live.hub import hub
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Frame, Frames
-from conversations.payloads import PostedPayload, RepliedPayload
-from conversations.widget.customer import LONGEST_SECONDS
-from projects.api.async_doors import Continued, continues, door_of, serve
+from conversations.live.stream_auth import while_key_opens
+from conversations.widget.event_filter import LONGEST_SECONDS
+from projects.api.async_views import Continued, continues, door_of, serve
 from projects.api.caller import Caller
 
 

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from uuid import UUID
 
+from conversations.common.payloads import MessagePayload
 from conversations.live.stream import Place
-from conversations.payloads import MessagePayload
 from projects.api.caller import Caller
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 MAX_SECONDS = 60.0
 

@@ -7,15 +7,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
 
+from conversations.common.payloads import MessagePayload, OperatorPayload, TurnSummaryPayload
+from conversations.common.presenters import message_payload, operator_payload
+from conversations.common.turn_detail import turn_summary
 from conversations.live.hub import Listener, Room, hub
 from conversations.live.stream import EventStream, Frames, Place
 from conversations.models import Turn, TurnStatus
 from conversations.models.event import EventType
-from conversations.payloads import MessagePayload, OperatorPayload, TurnSummaryPayload
-from conversations.presenters import message_payload, operator_payload
-from conversations.turns import turn_summary
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 POLL_SECONDS = 3
 # A superseded turn is followed to the one that took over; where none did, the conversation was over.

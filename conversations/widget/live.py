@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from conversations.live.stream import EventStream, Place
-from conversations.widget.customer import for_customer
+from conversations.widget.event_filter import for_customer
 from conversations.widget.views import Events
-from projects.api.async_doors import Continued, continues
+from projects.api.async_views import Continued, continues
 
 
 @continues(Events)

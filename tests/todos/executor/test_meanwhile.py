@@ -10,18 +10,18 @@ from uuid import uuid4
 import pytest
 from django.db.models import F
 
-from conversations.calls.begin import start_calls
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import TurnCall
-from conversations.services import start_conversation
-from projects.ids import uuid7
+from conversations.tool_runs.calls.start import start_calls
+from conversations.turns.services import start_conversation
+from tenancy.ids import uuid7
 from tests.between import is_anybody_waiting
 from tests.conversations.threads import in_thread
 from tests.processes import until
 from tests.todos.executor.conftest import Runs
-from tools import ledger
-from tools.execution import caps
-from tools.execution.caps import cap_of
+from tools.engine import ledger
+from tools.engine.execution import limits
+from tools.engine.execution.limits import cap_of
 from tools.models import Effect, EffectState
 
 CALLER = "send_email_to_caller"
@@ -63,7 +63,7 @@ def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
     runs: Runs, done: Effect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threat 8: counted over all conversations of the project."""
-    monkeypatch.setattr(caps, "MOST_TO_RECIPIENT", 1)
+    monkeypatch.setattr(limits, "MOST_TO_RECIPIENT", 1)
     with runs.tenant.tx():
         other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
 

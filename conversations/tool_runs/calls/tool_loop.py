@@ -1,0 +1,263 @@
+"""The tool loop of a reply: ask the model, run the tools it calls, tell it their results, in at most three steps.
+
+Every step is stored before anything acts on it; an attempt after a crash resumes at the calls without a result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, cast
+from uuid import UUID
+
+from conversations.claim_check.claim_guard import TruthfulText, UncheckedText
+from conversations.context.turn_context import Scene
+from conversations.live.event_log import job_log, open_log
+from conversations.live.tokens import TokenWriter
+from conversations.models import TurnCall, TurnStep
+from conversations.prompts.budget import make_room
+from conversations.tool_runs.calls.ending import settle_call
+from conversations.tool_runs.calls.plan import occasion_of, plan_step
+from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
+from conversations.tool_runs.effects.argument_extraction import has_asked_again
+from conversations.tool_runs.effects.effect_context import Work, read_work
+from jobs.claimed import ClaimedJob
+from jobs.failpoints import crash_point
+from jobs.fence import Zombie, reading
+from jobs.model_client import model_client
+from llm.errors import StreamCut
+from llm.types import CallRecord, ChatRequest, Completion, FinishReason
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.execution.outcome import Outcome
+from tools.engine.function_calling.attempt import attempt_call
+from tools.engine.function_calling.messages import room_for_each, said_and_called
+from tools.engine.function_calling.offer import Offer
+from tools.models import Effect
+
+MAX_STEPS = 3
+GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
+
+CALLS = Compiled(
+    lambda turn: (
+        TurnCall.objects.select_related("step", "effect").filter(step__turn_id=turn).order_by("step__number", "index")
+    ),
+    kinds=(UUID,),
+)
+
+
+class LoopEnd(Enum):
+    """Why the loop ended: the model answered in words, a tool ended the agent's part, or the model called a fourth time."""
+
+    ANSWERED = "answered"
+    SIGNALED = "signaled"
+    LIMIT = "limit"
+
+
+@dataclass
+class ToolStep:
+    """One answer of the model that called tools."""
+
+    step: TurnStep
+    calls: list[TurnCall]
+
+
+@dataclass(frozen=True)
+class ReplyText:
+    """The words of a reply on their way: through the claim guard to the live stream."""
+
+    guard: TruthfulText | UncheckedText
+    writer: TokenWriter
+
+    def write(self, piece: str) -> None:
+        self.guard.write(piece)
+        crash_point("turn.mid_stream")
+
+    def next_answer(self) -> Callable[[str], None]:
+        """Takes the words of one more answer, set apart by a space from those said before."""
+        is_first = True
+
+        def write(piece: str) -> None:
+            nonlocal is_first
+            before = self.writer.text if is_first and piece else ""
+            if before and not (before[-1].isspace() or piece[0].isspace()):
+                self.write(" ")
+            is_first = False
+            self.write(piece)
+
+        return write
+
+
+@dataclass
+class ToolLoop:
+    """A reply being written: its prompt, the tools on offer, and the steps so far."""
+
+    job: ClaimedJob
+    scene: Scene
+    request: ChatRequest
+    offer: Offer
+    steps: list[ToolStep] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next answer must be words."""
+        return len(self.steps) >= MAX_STEPS
+
+    @property
+    def signal(self) -> TurnCall | None:
+        """The call that told the channel to end or to transfer; the agent says nothing after it."""
+        return next((call for call in self.calls if call.signal), None)
+
+    @property
+    def calls(self) -> list[TurnCall]:
+        return [call for step in self.steps for call in step.calls]
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """The blocks the widget shows beside the words, in the order of the calls."""
+        return [call.block for call in self.calls if call.block]
+
+    @property
+    def effects(self) -> list[Effect]:
+        return [call.effect for call in self.calls if call.effect is not None]
+
+
+async def run_tool_loop(loop: ToolLoop, *, text: ReplyText, records: list[CallRecord]) -> LoopEnd:
+    """Write the answer to `text`, running the tools the model calls on the way; steps already stored are completed first.
+
+    Appends a record of every model call. Raises LlmError; the loop can then be run again, and keeps its steps.
+    """
+    for step in loop.steps:
+        text.guard.write(step.step.content)
+        await _complete(loop, step)
+        text.guard.learn(loop.effects)
+    while loop.signal is None:
+        completion = await _ask(_next_request(loop), text, records)
+        if not completion.tool_calls:
+            return LoopEnd.ANSWERED
+        if loop.is_full:
+            return LoopEnd.LIMIT
+        await _take(loop, completion)
+        text.guard.learn(loop.effects)
+    return LoopEnd.SIGNALED
+
+
+def stored_steps(turn_id: UUID) -> list[ToolStep]:
+    """The steps that an earlier attempt at the reply stored, in the running transaction."""
+    steps: list[ToolStep] = []
+    for call in CALLS(turn_id):
+        if not steps or steps[-1].step.pk != call.step_id:
+            steps.append(ToolStep(call.step, []))
+        call.step = steps[-1].step
+        steps[-1].calls.append(call)
+    return steps
+
+
+def _next_request(loop: ToolLoop) -> ChatRequest:
+    """The prompt with the steps so far, each call with its result; the transcript makes room for them."""
+    if not loop.offer.tools:
+        return loop.request
+    offered = replace(loop.request, tools=loop.offer.functions, may_call=not loop.is_full)
+    if not loop.steps:
+        return offered
+    longest = room_for_each(loop.calls)
+    said = [
+        message for step in loop.steps for message in said_and_called(step.step.content, step.calls, longest=longest)
+    ]
+    # All but the system's prompt, and what changes from turn to turn.
+    transcript = len(loop.request.messages) - 2
+    whole = replace(offered, messages=[*loop.request.messages, *said])
+    return make_room(whole, transcript=transcript, beside=loop.offer.weight)
+
+
+async def _ask(request: ChatRequest, text: ReplyText, records: list[CallRecord]) -> Completion:
+    """Stream one answer; one cut by its length is continued once. Raises LlmError."""
+    on_text = text.next_answer()
+    completion = await model_client().stream(request, on_text=on_text, record=records.append)
+    if completion.finish is FinishReason.LENGTH:
+        rest = _continuation(request, written=completion.text)
+        completion = await model_client().stream(rest, on_text=on_text, record=records.append)
+        if completion.finish is FinishReason.LENGTH:
+            raise StreamCut("The answer is longer than the model may write.", partial=text.writer.text)
+    return completion
+
+
+def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
+    more = [{"role": "assistant", "content": written}, {"role": "user", "content": GO_ON}]
+    return replace(request, messages=[*request.messages, *more])
+
+
+async def _take(loop: ToolLoop, completion: Completion) -> None:
+    """Store the calls of one answer, and run them."""
+    crash_point("hop.llm_done_pre_commit")
+    step, started = await in_db(_store, loop, completion)
+    loop.steps.append(step)
+    await _run(loop, started)
+
+
+async def _complete(loop: ToolLoop, step: ToolStep) -> None:
+    """Run the calls of a stored step that have no result."""
+    if any(call.finished_at is None for call in step.calls):
+        await _run(loop, await in_db(_start, loop, step.calls))
+
+
+async def _run(loop: ToolLoop, started: StartedCalls) -> None:
+    """Run calls side by side. If the reply is superseded meanwhile they are run to their end and their results are stored."""
+    for call in started.repeats:
+        started.ready.extend((await _confirm(loop, call)).ready)
+    if not started.ready:
+        return
+    crash_point("hop.sending_pre_bytes")
+    running = asyncio.gather(*(_execute(loop, call) for call in started.ready))
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        with suppress(Zombie):
+            await running
+        raise
+
+
+async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
+    """Ask the model whether the customer wants a repeat; it is held where not."""
+    work = await in_db(_work_of, loop, call)
+    return await in_db(_start, loop, [call], asked_again=await has_asked_again(loop.job, work))
+
+
+async def _execute(loop: ToolLoop, call: TurnCall) -> None:
+    outcome = await attempt_call(call.name, call.arguments or {}, occasion_of(loop.scene, call), call.effect)
+    crash_point("hop.response_pre_commit")
+    await in_db(_settle, loop, call, outcome)
+    crash_point("hop.settled_pre_next")
+
+
+def _work_of(loop: ToolLoop, call: TurnCall) -> Work:
+    with reading(loop.job):
+        return read_work(cast(UUID, call.effect_id))
+
+
+def _store(loop: ToolLoop, completion: Completion) -> tuple[ToolStep, StartedCalls]:
+    with job_log(loop.job, loop.scene.conversation.pk) as log:
+        step, calls = plan_step(loop.scene, loop.offer, completion, number=len(loop.steps) + 1)
+        store_step(log, step, calls)
+        return ToolStep(step, calls), start_calls(log, calls)
+
+
+def _start(loop: ToolLoop, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> StartedCalls:
+    with job_log(loop.job, loop.scene.conversation.pk) as log:
+        return start_calls(log, calls, asked_again=asked_again)
+
+
+def _settle(loop: ToolLoop, call: TurnCall, outcome: Outcome) -> None:
+    """Store a call's result even if the reply was superseded: the effect's own state is the fence."""
+    conversation_id = loop.scene.conversation.pk
+    try:
+        with job_log(loop.job, conversation_id) as log:
+            settle_call(log, call, outcome)
+    except Zombie:
+        with tenant_tx(loop.job.organization_id), open_log(conversation_id) as log:
+            settle_call(log, call, outcome)
+        raise
