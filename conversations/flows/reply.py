@@ -26,10 +26,10 @@ from conversations.tool_runs.calls.tool_loop import LoopEnd, ReplyText, ToolLoop
 from conversations.turns.after_reply import queue_analysis, tell_replied
 from conversations.turns.channel_signals import obey_signal
 from conversations.turns.flags import no_reply
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp, WrongState
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from llm.errors import LlmError, StreamCut
 from llm.types import CallRecord

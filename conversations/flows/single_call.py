@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from conversations.live.model_calls import as_failure
 from jobs.calls import call_rows
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from jobs.models import ModelCall, State
 from llm.errors import LlmError

@@ -16,8 +16,7 @@ from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Turn, TurnStatus
 from conversations.models.turn import TAKEN_OVER
 from conversations.turns.channel_signals import give_up_replies
-from conversations.turns.policy import policy_for
-from conversations.turns.services import queue_reply
+from conversations.turns.services import policy_for, queue_reply
 from jobs.errors import WrongState
 from jobs.failpoints import crash_point
 from projects.models import Member, Role, User

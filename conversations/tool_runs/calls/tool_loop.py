@@ -24,9 +24,9 @@ from conversations.tool_runs.calls.plan import occasion_of, plan_step
 from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
 from conversations.tool_runs.effects.effect_context import Work, read_work
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
 from jobs.fence import Zombie, reading
+from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from llm.errors import StreamCut
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason
