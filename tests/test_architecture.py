@@ -1,4 +1,4 @@
-"""Which way the imports point (design section 1). A new arrow that goes up fails here."""
+"""The direction of imports. A new import of a module from a higher floor fails here."""
 
 from __future__ import annotations
 
