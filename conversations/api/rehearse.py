@@ -115,13 +115,13 @@ def _line(document: Mapping[str, Any]) -> bytes:
 
 
 def rehearsed_payload(rehearsed: Rehearsed) -> RehearsedPayload:
-    scene = rehearsed.scene
+    context = rehearsed.turn_context
     return {
-        "turn": str(scene.turn_id),
-        "conversation": str(scene.conversation_id),
-        "seq": scene.seq,
-        "replied_at": stamp(scene.replied_at),
-        "answer": scene.exchange.answer,
+        "turn": str(context.turn_id),
+        "conversation": str(context.conversation_id),
+        "seq": context.seq,
+        "replied_at": stamp(context.replied_at),
+        "answer": context.exchange.answer,
         "differences": [_difference(one) for one in rehearsed.differences],
         "error": rehearsed.error or None,
     }

@@ -168,16 +168,16 @@ class UncheckedText:
         """Nothing is held."""
 
 
-def text_of(scene: TurnContext, release: Release) -> TruthfulText | UncheckedText:
+def text_of(context: TurnContext, release: Release) -> TruthfulText | UncheckedText:
     """What a reply's pieces go through on their way, by the project's setting."""
-    return TruthfulText(release, ledger_of(scene)) if scene.config.truthful_status else UncheckedText(release)
+    return TruthfulText(release, ledger_of(context)) if context.config.truthful_status else UncheckedText(release)
 
 
-def ledger_of(scene: TurnContext) -> Ledger:
+def ledger_of(context: TurnContext) -> Ledger:
     """What stands behind the claims of a reply."""
-    language = next((fact.value for fact in scene.facts if fact.field == "language"), "en")
-    by_hand = any(message.role == MessageRole.OPERATOR for message in scene.messages)
-    return Ledger([_entry(effect) for effect in scene.effects], language=language[:2].lower(), by_hand=by_hand)
+    language = next((fact.value for fact in context.facts if fact.field == "language"), "en")
+    by_hand = any(message.role == MessageRole.OPERATOR for message in context.messages)
+    return Ledger([_entry(effect) for effect in context.effects], language=language[:2].lower(), by_hand=by_hand)
 
 
 def _entry(effect: Effect) -> Entry:

@@ -31,7 +31,7 @@ Key = tuple[UUID, UUID, int]
 class Reading:
     """A turn's surroundings after its reply, and the tools that may make true what was said in it."""
 
-    scene: TurnContext
+    turn_context: TurnContext
     tools: Sequence[CompiledTool]
 
 
@@ -61,9 +61,9 @@ async def read_after_reply(job: ClaimedJob) -> Reading:
     return await asyncio.shield(kept.task)
 
 
-def channel_of(scene: TurnContext) -> str:
+def channel_of(context: TurnContext) -> str:
     """The channel whose tools the scene's turn may use (N14)."""
-    return normalise_channel(scene.conversation.channel)
+    return normalise_channel(context.conversation.channel)
 
 
 async def _read(key: Key, job: ClaimedJob) -> Reading:
@@ -76,5 +76,5 @@ async def _read(key: Key, job: ClaimedJob) -> Reading:
 
 def _reading(job: ClaimedJob) -> Reading:
     with reading(job):
-        scene = scene_after(job)
-        return Reading(scene, compile_tools(scene.project, channel=channel_of(scene), moment=Trigger.COMMITMENT))
+        context = scene_after(job)
+        return Reading(context, compile_tools(context.project, channel=channel_of(context), moment=Trigger.COMMITMENT))

@@ -53,7 +53,7 @@ class Trial:
     called: Sequence[CompiledTool]
     exchange: Exchange
     surroundings: ExtractionContext
-    occasion: ToolContext
+    tool_context: ToolContext
     detect_model: ModelSpec
     arguments_model: ModelSpec
 
@@ -110,7 +110,7 @@ def read_trial(
         called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_only_called(tool)],
         exchange=exchange,
         surroundings=_surroundings(config, exchange, facts),
-        occasion=_occasion(project, config, turn, channel=spoken, facts=facts),
+        tool_context=_tool_context(project, config, turn, channel=spoken, facts=facts),
         detect_model=model_for(project, config, "detect"),
         arguments_model=model_for(project, config, SKILL),
     )
@@ -164,7 +164,7 @@ async def _preview(
         trial.arguments_model,
         tool=tool,
         surroundings=trial.surroundings,
-        occasion=replace(trial.occasion, quote=quote),
+        context=replace(trial.tool_context, quote=quote),
         secrets=secrets[tool.name],
         record=records.append,
     )
@@ -212,7 +212,7 @@ def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, s
     )
 
 
-def _occasion(
+def _tool_context(
     project: Project, config: AgentConfig, turn: Turn | None, *, channel: str, facts: Mapping[str, str]
 ) -> ToolContext:
     """An occasion like that of an effect, which it never becomes."""

@@ -100,7 +100,7 @@ class ReplayContext:
 class Rehearsed:
     """One turn, rehearsed. `error` says why it could not be."""
 
-    scene: ReplayContext
+    turn_context: ReplayContext
     differences: Sequence[Difference]
     error: str = ""
 
@@ -168,26 +168,26 @@ async def _rehearse_all(
 ) -> None:
     gate = asyncio.Semaphore(SIDE_BY_SIDE)
 
-    async def one(scene: ReplayContext) -> None:
+    async def one(context: ReplayContext) -> None:
         async with gate:
             if not is_over.is_set():
-                hand_over(await _rehearse(client, rehearsal, scene))
+                hand_over(await _rehearse(client, rehearsal, context))
 
-    await asyncio.gather(*(one(scene) for scene in rehearsal.scenes))
+    await asyncio.gather(*(one(context) for context in rehearsal.scenes))
 
 
-async def _rehearse(client: Client, rehearsal: Rehearsal, scene: ReplayContext) -> Rehearsed:
+async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext) -> Rehearsed:
     records: list[CallRecord] = []
     try:
         judgements = await analyse(
-            client, rehearsal.model, offered=scene.tools, exchange=scene.exchange, record=records.append
+            client, rehearsal.model, offered=context.tools, exchange=context.exchange, record=records.append
         )
     except LlmError as error:
-        return Rehearsed(scene, differences=(), error=str(error))
+        return Rehearsed(context, differences=(), error=str(error))
     finally:
         await in_db(keep_calls, rehearsal.organization_id, rehearsal.project_id, records)
     after = {one.tool.name: Reading(one.fired, one.rule, one.reason, one.quote) for one in judgements}
-    return Rehearsed(scene, differences=differences(scene.found, after, tools=scene.compared))
+    return Rehearsed(context, differences=differences(context.found, after, tools=context.compared))
 
 
 def differences(before: dict[str, Reading], after: dict[str, Reading], *, tools: Iterable[str]) -> list[Difference]:

@@ -105,7 +105,7 @@ async def _attempt(job: ClaimedJob, work: EffectContext) -> bool:
     if begin is Begin.OVER:
         return False
     failpoint("effect.sending_pre_bytes")
-    outcome = await execute(work.effect, work.occasion)
+    outcome = await execute(work.effect, work.tool_context)
     failpoint("effect.response_pre_commit")
     return await in_db(_settle, job, work.effect, outcome)
 
@@ -166,12 +166,12 @@ def _keep_arguments(job: ClaimedJob, work: EffectContext, arguments: dict[str, A
 
 
 def _put_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
-    effect, occasion = work.effect, work.occasion
+    effect, context = work.effect, work.tool_context
     ledger.keep_arguments(
         effect,
         arguments,
-        repeat_key=same_thing(effect, arguments, occasion),
-        recipient=recipient_of(effect.kind, occasion.contact),
+        repeat_key=same_thing(effect, arguments, context),
+        recipient=recipient_of(effect.kind, context.contact),
     )
 
 

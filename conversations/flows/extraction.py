@@ -49,31 +49,31 @@ def _begin(job: ClaimedJob) -> ExtractionInput | None:
         newest = Turn.objects.filter(conversation_id=job.subject_id).order_by("-seq").first()
         if newest is None:
             return None
-        scene = scene_of(job.subject_id, newest.seq)
-        types, todos = list(extracted_types(scene.project.pk)), todos_of(job.subject_id)
+        turn_context = scene_of(job.subject_id, newest.seq)
+        types, todos = list(extracted_types(turn_context.project.pk)), todos_of(job.subject_id)
         undecided = [" ".join(todo.quote.split()) for todo in todos if is_undecided(todo)]
         if not types or not (undecided or is_of_the_end(job.key)):
             return None
         context = ExtractContext(
-            business_name=scene.config.business_name,
-            now=scene.status.clock,
+            business_name=turn_context.config.business_name,
+            now=turn_context.status.clock,
             types=type_lines(types),
-            known=[KnownFact(field=fact.field, value=fact.value) for fact in scene.facts],
-            acts=[ToolAct(name=act.name, state=act.state, note=act.note) for act in scene.actions],
+            known=[KnownFact(field=fact.field, value=fact.value) for fact in turn_context.facts],
+            acts=[ToolAct(name=act.name, state=act.state, note=act.note) for act in turn_context.actions],
             noted=noted_lines(todos),
             undecided=undecided,
-            summary=scene.summary,
-            messages=[TranscriptLine(role=line.role, content=line.content) for line in scene.lines],
+            summary=turn_context.summary,
+            messages=[TranscriptLine(role=line.role, content=line.content) for line in turn_context.lines],
         )
-        request = build_request(context, model=scene.model(SKILL))
-        return ExtractionInput(source=_source(scene), types=types, request=request)
+        request = build_request(context, model=turn_context.model(SKILL))
+        return ExtractionInput(source=_source(turn_context), types=types, request=request)
 
 
-def _source(scene: TurnContext) -> Source:
-    conversation = scene.conversation
-    words = "\n".join([scene.summary, *(line.content for line in scene.lines)])
+def _source(turn_context: TurnContext) -> Source:
+    conversation = turn_context.conversation
+    words = "\n".join([turn_context.summary, *(line.content for line in turn_context.lines)])
     return Source(
-        project=scene.project, conversation_id=conversation.pk, persona_id=conversation.persona_id, words=words
+        project=turn_context.project, conversation_id=conversation.pk, persona_id=conversation.persona_id, words=words
     )
 
 

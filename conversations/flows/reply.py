@@ -72,24 +72,24 @@ async def run_reply(job: ClaimedJob) -> None:
 def _read(job: ClaimedJob) -> ToolLoop:
     """Mark the turn as replying and read everything the prompt needs; the directives as they stand now."""
     with job_tx(job):
-        scene = context_before(job)
-        turn, directives = scene.turn, scene.conversation.directives
-        offer = read_offer(Trigger.TURN, scene.project, channel=scene.conversation.channel)
+        context = context_before(job)
+        turn, directives = context.turn, context.conversation.directives
+        offer = read_offer(Trigger.TURN, context.project, channel=context.conversation.channel)
         steps = stored_steps(turn.pk) if turn.started_at else []
         turn.status, turn.started_at, turn.directives_used = TurnStatus.REPLYING, timezone.now(), directives
-        turn.freshness, turn.working_hours = _freshness(scene), scene.status.document
+        turn.freshness, turn.working_hours = _freshness(context), context.status.document
         update_row(turn, ("status", "started_at", "directives_used", "freshness", "working_hours"))
-        return ToolLoop(job, scene, build_request(scene, offer), offer, steps)
+        return ToolLoop(job, context, build_request(context, offer), offer, steps)
 
 
-def _freshness(scene: TurnContext) -> Freshness:
+def _freshness(context: TurnContext) -> Freshness:
     """Fresh directives were written after the last reply; while a result is awaited none are."""
-    conversation = scene.conversation
-    if scene.waits:
+    conversation = context.conversation
+    if context.waits:
         return Freshness.WAITING
     if conversation.directives is None:
         return Freshness.NONE
-    return Freshness.FRESH if conversation.directives_turn >= (scene.replied or 0) else Freshness.STALE
+    return Freshness.FRESH if conversation.directives_turn >= (context.replied or 0) else Freshness.STALE
 
 
 async def _write(loop: ToolLoop, records: list[CallRecord]) -> WrittenReply:
@@ -102,8 +102,8 @@ async def _write(loop: ToolLoop, records: list[CallRecord]) -> WrittenReply:
 
 
 async def _stream(loop: ToolLoop, records: list[CallRecord], *, attempt: int) -> WrittenReply:
-    writer = TokenWriter(conversation_id=loop.job.subject_id, turn_id=loop.scene.turn.pk, attempt=attempt)
-    text = ReplyText(text_of(loop.scene, writer.write), writer)
+    writer = TokenWriter(conversation_id=loop.job.subject_id, turn_id=loop.turn_context.turn.pk, attempt=attempt)
+    text = ReplyText(text_of(loop.turn_context, writer.write), writer)
     first = len(records)
     try:
         end = await run_tool_loop(loop, text=text, records=records)
@@ -124,7 +124,7 @@ def _first_token_at(calls: Sequence[CallRecord]) -> datetime | None:
 
 def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) -> None:
     """The reply, the finished turn, the event and the three jobs: all of it or nothing."""
-    job, scene, turn = loop.job, loop.scene, loop.scene.turn
+    job, context, turn = loop.job, loop.turn_context, loop.turn_context.turn
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         if written.text or loop.blocks:
             turn.reply = log.add_message(
@@ -134,7 +134,7 @@ def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) ->
         turn.replied_at = turn.finished_at = timezone.now()
         log.writes.update(turn, ("reply", "status", "first_token_at", "partial", "replied_at", "finished_at"))
         add_calls(log.writes, job, turn, records)
-        if log.conversation.correction == scene.conversation.correction:
+        if log.conversation.correction == context.conversation.correction:
             log.conversation.correction = ""
         for claim in written.withheld:
             log.add_event("claim_withheld", payload={"turn": str(turn.pk), "text": claim})
@@ -143,13 +143,13 @@ def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) ->
             result = (last.effect.result if last.effect else None) or {"turn": str(turn.pk)}
             obey_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
         transaction.on_commit(partial(failpoint, "turn.committed_pre_wake"))
-        log.conversation.follow_up_at = next_follow_up(log, scene.config, after=turn)
-        queue_analysis(log, turn, said=scene.messages)
+        log.conversation.follow_up_at = next_follow_up(log, context.config, after=turn)
+        queue_analysis(log, turn, said=context.messages)
 
 
 def _keep_partial(loop: ToolLoop, text: str, records: list[CallRecord]) -> None:
     """Keep what was written of a reply that is not sent, and the calls it cost."""
-    turn = loop.scene.turn
+    turn = loop.turn_context.turn
     keep_calls(loop.job, turn, records)
     if text:
         with tenant_tx(loop.job.organization_id):

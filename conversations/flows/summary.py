@@ -24,7 +24,7 @@ from tenancy.threads import in_db
 class SummaryInput:
     """What is about to be folded, on top of the standing summary."""
 
-    scene: TurnContext
+    turn_context: TurnContext
     previous: Summary | None
     folded: Sequence[TranscriptMessage]
     request: ChatRequest
@@ -36,7 +36,7 @@ async def run_summary(job: ClaimedJob) -> None:
     if begun is None:
         await in_db(skip, job, "The summary covers enough already.")
         return
-    calls = Calls(job, begun.scene.project.pk, begun.scene.turn.pk)
+    calls = Calls(job, begun.turn_context.project.pk, begun.turn_context.turn.pk)
     written = await ask_once(begun.request, output=ConversationSummary, calls=calls)
     await in_db(_commit, job, begun, written, calls)
     failpoint("lane.committed")
@@ -44,14 +44,14 @@ async def run_summary(job: ClaimedJob) -> None:
 
 def _begin(job: ClaimedJob) -> SummaryInput | None:
     with job_tx(job):
-        scene = scene_after(job)
-        previous = scene.conversation.summary
-        messages = read_since(scene.conversation.pk, after=previous.until_seq if previous else 0)
+        context = scene_after(job)
+        previous = context.conversation.summary
+        messages = read_since(context.conversation.pk, after=previous.until_seq if previous else 0)
         folded = to_fold(messages)
         if not is_due(messages) or not folded:
             return None
-        request = build_request(scene, messages=folded, previous=previous)
-        return SummaryInput(scene=scene, previous=previous, folded=folded, request=request)
+        request = build_request(context, messages=folded, previous=previous)
+        return SummaryInput(turn_context=context, previous=previous, folded=folded, request=request)
 
 
 def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, calls: Calls) -> None:
@@ -65,4 +65,4 @@ def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, 
             facts={fact.field: fact.value for fact in written.facts},
             previous=begun.previous,
         )
-        log.add_turn_event(begun.scene.turn, lane="summary", state="done", until=kept.until_seq)
+        log.add_turn_event(begun.turn_context.turn, lane="summary", state="done", until=kept.until_seq)

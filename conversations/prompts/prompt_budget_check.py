@@ -46,7 +46,7 @@ def _weight_of(offer: Offer) -> int:
 def _context(project: Project, config: AgentConfig, *, channel: str, offer: Offer) -> ReplyContext:
     """Of a conversation that nobody has begun."""
     conversation = Conversation(project=project, channel=channel)
-    scene = TurnContext(
+    turn_context = TurnContext(
         conversation=conversation,
         turn=Turn(conversation=conversation, seq=1),
         project=project,
@@ -62,7 +62,7 @@ def _context(project: Project, config: AgentConfig, *, channel: str, offer: Offe
         [Intent(one.name, text) for one, text in zip(config.intents, texts, strict=True)] for texts in _texts(config)
     ]
     longer = max(variants, key=lambda intents: sum(len(intent.instruction.encode()) for intent in intents))
-    return replace(context_of(scene, offer), intents=longer)
+    return replace(context_of(turn_context, offer), intents=longer)
 
 
 def _texts(config: AgentConfig) -> tuple[list[str], list[str]]:

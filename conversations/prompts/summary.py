@@ -48,13 +48,13 @@ class SummaryContext:
 
 
 def build_request(
-    scene: TurnContext, *, messages: Sequence[TranscriptMessage], previous: Summary | None
+    turn_context: TurnContext, *, messages: Sequence[TranscriptMessage], previous: Summary | None
 ) -> ChatRequest:
     """The request for a summary of the earlier one and of the messages that follow it."""
     context = SummaryContext(
-        business_name=scene.config.business_name,
+        business_name=turn_context.config.business_name,
         earlier=previous.as_text if previous else "",
         messages=[as_line(message) for message in messages],
     )
-    model = scene.model("summary")
+    model = turn_context.model("summary")
     return structured_request("summary", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)

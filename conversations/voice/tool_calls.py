@@ -89,7 +89,7 @@ class StartedCall:
 
     tool: CompiledTool
     arguments: dict[str, Any]
-    occasion: ToolContext
+    tool_context: ToolContext
     effect: Effect | None = None
 
 
@@ -106,7 +106,7 @@ async def handle_tool_call(call: LiveCall) -> CallAnswer:
         raise TypeError("What was asked about is asked about once.")
     if isinstance(begun, CallAnswer):
         return begun
-    outcome = await attempt_call(begun.tool.name, begun.arguments, begun.occasion, begun.effect)
+    outcome = await attempt_call(begun.tool.name, begun.arguments, begun.tool_context, begun.effect)
     return await in_db(partial(_settle, call, begun, outcome))
 
 
@@ -245,11 +245,11 @@ def _planned(
 ) -> StartedCall:
     """The call as it is to be carried out, with its effect where it leaves one; nothing of it is stored."""
     effect = _effect(call, tool, arguments) if tool.kind else None
-    occasion = _occasion(call, conversation, project, effect)
+    tool_context = _tool_context(call, conversation, project, effect)
     if effect is not None:
-        effect.repeat_key = same_thing(effect, effect.arguments, occasion)
-        effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
-    return StartedCall(tool, arguments, occasion, effect)
+        effect.repeat_key = same_thing(effect, effect.arguments, tool_context)
+        effect.recipient = recipient_of(effect.kind, tool_context.contact)[:254]
+    return StartedCall(tool, arguments, tool_context, effect)
 
 
 def _effect(call: LiveCall, tool: CompiledTool, arguments: dict[str, Any]) -> Effect:
@@ -269,7 +269,7 @@ def _effect(call: LiveCall, tool: CompiledTool, arguments: dict[str, Any]) -> Ef
     )
 
 
-def _occasion(call: LiveCall, conversation: Conversation, project: Project, effect: Effect | None) -> ToolContext:
+def _tool_context(call: LiveCall, conversation: Conversation, project: Project, effect: Effect | None) -> ToolContext:
     config = project.agent_version.config if project.agent_version else None
     key = effect.effect_key if effect else _key(call)
     return ToolContext(

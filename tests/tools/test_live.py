@@ -409,7 +409,7 @@ def test_a_number_outside_the_list_is_refused(live: Live) -> None:
 @pytest.mark.requirement("L07")
 def test_a_number_that_was_taken_off_the_list_is_refused(live: Live) -> None:
     """Also where the model was shown it before."""
-    occasion = tool_calls.ToolContext(
+    tool_context = tool_calls.ToolContext(
         organization_id=live.tenant.organization.pk,
         project_id=live.tenant.project.pk,
         effect_id=uuid4(),
@@ -423,7 +423,7 @@ def test_a_number_that_was_taken_off_the_list_is_refused(live: Live) -> None:
     )
     handler = builtin_tools()["transfer_call"].handler
     assert handler is not None
-    outcome = asyncio.run(_carried_out(handler.carry_out({"phone_number": "+390600000"}, occasion)))
+    outcome = asyncio.run(_carried_out(handler.execute({"phone_number": "+390600000"}, tool_context)))
     assert outcome.signal is None
     assert "none of the numbers" in outcome.told
 
@@ -542,15 +542,15 @@ def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None
 def test_the_phone_tells_of_its_call(live: Live, bell: Probe) -> None:
     """Everything but what opens the line."""
     live.call("ring_bell")
-    [occasion] = bell.occasions
-    assert occasion.call == {
+    [tool_context] = bell.contexts
+    assert tool_context.call == {
         "call_sid": "CA1",
         "caller_phone": "+390655501",
         "interaction_id": str(live.conversation.pk),
         "caller_verified": True,
         "caller_id": "c-1",
     }
-    assert TOKEN not in repr(occasion)
+    assert TOKEN not in repr(tool_context)
 
 
 @pytest.mark.requirement("F14")

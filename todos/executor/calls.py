@@ -18,7 +18,7 @@ from todos.content.snapshot import ApprovalContext, fingerprint_of, load_approva
 from todos.content.versions import standing_approval
 from todos.executor import settle
 from todos.executor.repeats import repeated_by
-from todos.executor.run_context import RunContext, occasion_of, todo_tx
+from todos.executor.run_context import RunContext, context_of, todo_tx
 from todos.executor.stop import stop_for_review
 from todos.models import Approval, Todo, TodoCall, TodoStatus
 from tools.engine import ledger
@@ -42,7 +42,7 @@ class StartedCall:
     """An effect whose attempt is committed as begun, and the ground that its approval was found to hold on."""
 
     effect: Effect
-    occasion: ToolContext
+    tool_context: ToolContext
     ground: ApprovalContext
 
 
@@ -115,7 +115,7 @@ def settle_attempt(todo: Todo, attempted: Attempted, *, work: RunContext | None 
 async def _attempt(begun: StartedCall) -> Outcome:
     """What became of it. A tool that raises ends no run: what it did before isn't known (L19)."""
     try:
-        return await execute(begun.effect, begun.occasion)
+        return await execute(begun.effect, begun.tool_context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that the model and staff see
         log.exception("%s raised.", begun.effect.tool)
         return Outcome.unknown(BROKE_OFF)
@@ -194,7 +194,7 @@ def _go(todo: Todo, effect: Effect, ground: ApprovalContext) -> StartedCall | No
     answers_later = action.type is ActionType.SEND_WEBHOOK and action.webhook.callback
     if not ledger.begin_sending(effect, callback_hash=digest_of(callback_token(effect.pk)) if answers_later else ""):
         return None
-    return StartedCall(effect, occasion_of(todo, effect, contact=ground.contact), ground)
+    return StartedCall(effect, context_of(todo, effect, contact=ground.contact), ground)
 
 
 CALLS = PreparedQuery(

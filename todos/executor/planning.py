@@ -116,9 +116,9 @@ def _plan(work: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bo
         arguments=call.arguments,
         arranged_at=work.now,
     )
-    occasion = work.occasion(effect)
-    effect.repeat_key = same_thing(effect, effect.arguments, occasion)
-    effect.recipient = (address.lower() or recipient_of(effect.kind, occasion.contact))[:254]
+    context = work.tool_context(effect)
+    effect.repeat_key = same_thing(effect, effect.arguments, context)
+    effect.recipient = (address.lower() or recipient_of(effect.kind, context.contact))[:254]
     call.effect = effect
 
 
@@ -126,10 +126,10 @@ def _compare_anew(work: RunContext, effect: Effect) -> None:
     """What was edited or filled in since it was arranged is what it is the same as, and whom it goes to (E6, T1)."""
     if effect.state != EffectState.PLANNED:
         return
-    occasion = work.occasion(effect)
+    context = work.tool_context(effect)
     with suppress(ValidationError):  # of a definition that can't be carried out, which says so itself
-        effect.repeat_key = same_thing(effect, effect.arguments, occasion)
-    effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
+        effect.repeat_key = same_thing(effect, effect.arguments, context)
+    effect.recipient = recipient_of(effect.kind, context.contact)[:254]
     Effect.objects.filter(pk=effect.pk).update(repeat_key=effect.repeat_key, recipient=effect.recipient)
 
 

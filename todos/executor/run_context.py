@@ -85,9 +85,9 @@ class RunContext:
         """Whether nothing more will be decided: the frozen call stands, or the model called nothing any more."""
         return bool(self.steps) and (self.is_frozen or not self.steps[-1].calls)
 
-    def occasion(self, effect: Effect) -> ToolContext:
+    def tool_context(self, effect: Effect) -> ToolContext:
         """Where, when and for whom an effect of this run happens."""
-        return occasion_of(self.todo, effect, contact=self.contact)
+        return context_of(self.todo, effect, contact=self.contact)
 
 
 STEPS = PreparedQuery(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
@@ -143,7 +143,7 @@ def read_work(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContex
     )
 
 
-def occasion_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
+def context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
     """Where, when and for whom an effect of a locked todo happens."""
     config = config_of(todo)
     return ToolContext(

@@ -16,7 +16,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Books a day and time that the customer has agreed to."),
-    handler=Handler(carry_out=at_sighted_desk(Agreed, create_booking), arguments=Agreed, repeat_of=same_reservation),
+    handler=Handler(execute=at_sighted_desk(Agreed, create_booking), arguments=Agreed, repeat_of=same_reservation),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -16,7 +16,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Cancels a booking of the customer's, once they have said that they want it cancelled."),
-    handler=Handler(carry_out=at_desk(WhichBooking, verified(cancel_booking)), arguments=WhichBooking),
+    handler=Handler(execute=at_desk(WhichBooking, verified(cancel_booking)), arguments=WhichBooking),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -14,7 +14,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Looks up whether a day and time is free, and what is free near it."),
-    handler=Handler(carry_out=at_sighted_desk(CheckAvailability, check_availability), arguments=CheckAvailability),
+    handler=Handler(execute=at_sighted_desk(CheckAvailability, check_availability), arguments=CheckAvailability),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
     section="""\

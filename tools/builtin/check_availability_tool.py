@@ -34,14 +34,14 @@ class CheckAvailability(Arguments):
     )
 
 
-def check_availability(project: Project, asked: CheckAvailability, occasion: ToolContext, view: View) -> Outcome:
+def check_availability(project: Project, asked: CheckAvailability, context: ToolContext, view: View) -> Outcome:
     """Free or not, and what is free near it, where the business's own calendar isn't taken. A day on which it is closed is not free."""
     if asked.date is None:
         return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
     day, clock = read_day(asked.date), read_clock(asked.time) if asked.time else None
     wish = Wish(party_size=asked.party_size, name=asked.with_whom or "")
     try:
-        search = new_search(project, wish, now=occasion.at, busy=view.busy)
+        search = new_search(project, wish, now=context.at, busy=view.busy)
         found = search.on(day, clock)
     except ANSWERS as answer:
         # It was looked up, as was promised; this is what came of it.
@@ -71,7 +71,7 @@ TOOL = BuiltinTool(
         tag="availability",
     ),
     handler=Handler(
-        carry_out=at_sighted_desk(CheckAvailability, check_availability),
+        execute=at_sighted_desk(CheckAvailability, check_availability),
         arguments=CheckAvailability,
         wait_seconds=WAIT_SECONDS,
         tells=True,

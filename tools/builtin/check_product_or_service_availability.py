@@ -24,7 +24,7 @@ class CheckProduct(Arguments):
     )
 
 
-def check_product(project: Project, asked: CheckProduct, occasion: ToolContext) -> Outcome:
+def check_product(project: Project, asked: CheckProduct, context: ToolContext) -> Outcome:
     """Available or not, from the project's list, with what is like it otherwise."""
     if asked.product is None:
         return refused("Nothing was checked, because the product or service isn't known. Ask which one it is.")
@@ -55,7 +55,7 @@ TOOL = BuiltinTool(
         tag="availability",
     ),
     handler=Handler(
-        carry_out=at_desk(CheckProduct, check_product),
+        execute=at_desk(CheckProduct, check_product),
         arguments=CheckProduct,
         wait_seconds=WAIT_SECONDS,
         tells=True,

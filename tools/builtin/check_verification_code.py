@@ -14,7 +14,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Checks the one-time code that the customer says they got, to verify who they are."),
-    handler=Handler(carry_out=check_code, arguments=TypedCode, hidden=frozenset({"code"})),
+    handler=Handler(execute=check_code, arguments=TypedCode, hidden=frozenset({"code"})),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -25,7 +25,7 @@ class CheckZipCode(Arguments):
     )
 
 
-def check_zip_code(project: Project, asked: CheckZipCode, occasion: ToolContext) -> Outcome:
+def check_zip_code(project: Project, asked: CheckZipCode, context: ToolContext) -> Outcome:
     """Served or not, from the project's list."""
     if asked.zip_code is None:
         return refused("Nothing was checked, because the zip code isn't known. Ask for it.")
@@ -53,7 +53,7 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        carry_out=at_desk(CheckZipCode, check_zip_code),
+        execute=at_desk(CheckZipCode, check_zip_code),
         arguments=CheckZipCode,
         wait_seconds=WAIT_SECONDS,
         tells=True,

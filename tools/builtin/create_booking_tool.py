@@ -13,9 +13,9 @@ from tools.services.calendar.availability import View, at_sighted_desk
 WAIT_SECONDS = 30
 
 
-def create_booking(project: Project, agreed: Agreed, occasion: ToolContext, view: View) -> Outcome:
+def create_booking(project: Project, agreed: Agreed, context: ToolContext, view: View) -> Outcome:
     """Booked, with its code, or why not and what is free instead."""
-    return reserve(project, agreed, occasion, kind=BookingKind.BOOKING, busy=view.busy)
+    return reserve(project, agreed, context, kind=BookingKind.BOOKING, busy=view.busy)
 
 
 TOOL = BuiltinTool(
@@ -32,7 +32,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        carry_out=at_sighted_desk(Agreed, create_booking),
+        execute=at_sighted_desk(Agreed, create_booking),
         arguments=Agreed,
         repeat_of=same_reservation,
         wait_seconds=WAIT_SECONDS,

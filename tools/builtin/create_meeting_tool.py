@@ -28,9 +28,9 @@ def google_calendar(state: BusinessState) -> str:
     return "" if found and found.value == "google_integration" else f"{INTEGRATION} is not google_integration"
 
 
-def create_meeting(project: Project, agreed: AgreedMeeting, occasion: ToolContext, view: View) -> Outcome:
+def create_meeting(project: Project, agreed: AgreedMeeting, context: ToolContext, view: View) -> Outcome:
     """In the booking book, with its code, or why not and what is free instead."""
-    return reserve(project, agreed, occasion, kind=BookingKind.MEETING, busy=view.busy, title=agreed.title or "")
+    return reserve(project, agreed, context, kind=BookingKind.MEETING, busy=view.busy, title=agreed.title or "")
 
 
 TOOL = BuiltinTool(
@@ -46,7 +46,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        carry_out=at_sighted_desk(AgreedMeeting, create_meeting),
+        execute=at_sighted_desk(AgreedMeeting, create_meeting),
         arguments=AgreedMeeting,
         repeat_of=same_reservation,
         wait_seconds=WAIT_SECONDS,

@@ -10,7 +10,7 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome, Signal
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The channel obeys the signal when the reply is sent; after it the agent says no more."""
     return Outcome.done("The call has ended.", result={"ended": True}, signal=Signal.END)
 
@@ -21,7 +21,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define("Ends the running call. Say goodbye in the same answer."),
-    handler=Handler(carry_out=carry_out),
+    handler=Handler(execute=execute),
     moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",

@@ -10,7 +10,7 @@ from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome, Signal
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Nothing leaves: the conversation obeys the signal in the transaction that stores this outcome (F18)."""
     return Outcome.done("", result={"ended": True}, signal=Signal.END, adapter="makegood")
 
@@ -28,6 +28,6 @@ TOOL = BuiltinTool(
             "agentAsksNothing": "The agent asks no question in this answer.",
         },
     ),
-    handler=Handler(carry_out=carry_out),
+    handler=Handler(execute=execute),
     moments=(Trigger.COMMITMENT,),
 )

@@ -32,12 +32,12 @@ class EscalateArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Nothing leaves. A second call shows what stands, so that trying again is safe."""
-    if occasion.conversation_id is None:
+    if context.conversation_id is None:
         return Outcome.failed("Only in a conversation can a person take over.")
     reason = EscalateArguments.model_validate(arguments).reason
-    escalation = await in_db(_escalate, occasion, occasion.conversation_id, reason)
+    escalation = await in_db(_escalate, context, context.conversation_id, reason)
     result = {"escalation": str(escalation.pk), "state": escalation.state}
     if escalation.state == EscalationState.CLAIMED:
         return Outcome.done(HERE, result=result, adapter="makegood")
@@ -52,17 +52,17 @@ async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outc
     return Outcome.done(OFFERED, result=result, block=block, adapter="makegood")
 
 
-def _escalate(occasion: ToolContext, conversation_id: UUID, reason: str) -> Escalation:
-    with tenant_tx(occasion.organization_id):
+def _escalate(context: ToolContext, conversation_id: UUID, reason: str) -> Escalation:
+    with tenant_tx(context.organization_id):
         escalation = offer_person(
-            project_id=occasion.project_id,
+            project_id=context.project_id,
             conversation_id=conversation_id,
-            turn_id=occasion.turn_id,
-            effect_id=occasion.effect_id,
+            turn_id=context.turn_id,
+            effect_id=context.effect_id,
             reason=reason,
         )
         # Elsewhere nobody can press a button, so the request is made at once.
-        if occasion.channel not in SHOWING_BLOCKS and make_request(escalation, {}):
+        if context.channel not in SHOWING_BLOCKS and make_request(escalation, {}):
             tell_operators(escalation)
         escalation.refresh_from_db()
         return escalation
@@ -77,7 +77,7 @@ TOOL = BuiltinTool(
     definition=define(
         "Offers the customer a person, with a button. Call it when the customer asks for a person, or when you can't help."
     ),
-    handler=Handler(carry_out=carry_out, arguments=EscalateArguments),
+    handler=Handler(execute=execute, arguments=EscalateArguments),
     moments=(Trigger.TURN, Trigger.LIVE),
     capability=Capability.TICKET_ESCALATION,
     category="people",

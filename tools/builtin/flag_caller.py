@@ -28,18 +28,18 @@ class FlagArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Nothing leaves. The channel obeys the signal when the reply is sent (F18)."""
-    if occasion.contact is None:
+    if context.contact is None:
         return Outcome.failed("Nobody is on the line who could be flagged.")
     reason = FlagArguments.model_validate(arguments).reason
-    await in_db(_flag, occasion, occasion.contact.persona_id, reason)
+    await in_db(_flag, context, context.contact.persona_id, reason)
     result = {"flagged": True, "flagReason": reason}
     return Outcome.done("The call has ended.", result=result, signal=Signal.END, adapter="makegood")
 
 
-def _flag(occasion: ToolContext, persona_id: UUID, reason: str) -> None:
-    with tenant_tx(occasion.organization_id):
+def _flag(context: ToolContext, persona_id: UUID, reason: str) -> None:
+    with tenant_tx(context.organization_id):
         flag_customer(persona_id, reason)
 
 
@@ -53,7 +53,7 @@ TOOL = BuiltinTool(
         "Flags the caller for staff and ends the call. Only for abuse, threats or obvious nuisance calls. Say goodbye in the "
         "same answer."
     ),
-    handler=Handler(carry_out=carry_out, arguments=FlagArguments),
+    handler=Handler(execute=execute, arguments=FlagArguments),
     moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",

@@ -16,7 +16,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Finds the bookings that the customer has made."),
-    handler=Handler(carry_out=at_desk(WhichBooking, verified(search_booking)), arguments=WhichBooking),
+    handler=Handler(execute=at_desk(WhichBooking, verified(search_booking)), arguments=WhichBooking),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -13,7 +13,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_source(KIND),
     definition=define("Looks up who is calling in the business's own records, by the number of the call."),
-    handler=Handler(carry_out=look_up_caller),
+    handler=Handler(execute=look_up_caller),
     moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",

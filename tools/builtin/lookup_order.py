@@ -15,7 +15,7 @@ TOOL = BuiltinTool(
     definition=define(
         "Looks the customer's own recent orders up in the shop: their status, what was ordered, and where the parcels are."
     ),
-    handler=Handler(carry_out=look_up_orders, arguments=WhichOrders),
+    handler=Handler(execute=look_up_orders, arguments=WhichOrders),
     moments=(Trigger.TURN, Trigger.LIVE),
     capability=Capability.ORDER_STATUS,
     category="orders",

@@ -16,11 +16,11 @@ from tools.services.bookings.verified import verified
 WAIT_SECONDS = 30
 
 
-def search_booking(project: Project, asked: WhichBooking, occasion: ToolContext) -> Outcome:
+def search_booking(project: Project, asked: WhichBooking, context: ToolContext) -> Outcome:
     """The customer's bookings to come."""
-    found = standing_bookings(project, clue_of(asked, occasion, project), now=occasion.at)
+    found = standing_bookings(project, clue_of(asked, context, project), now=context.at)
     result = {"bookings": [booking_data(booking, project) for booking in found]}
-    words = listed([booking_words(booking, project, now=occasion.at) for booking in found])
+    words = listed([booking_words(booking, project, now=context.at) for booking in found])
     return Outcome.done(f"Found: {words}." if found else NOT_FOUND, result=result, adapter="book")
 
 
@@ -36,7 +36,7 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        carry_out=at_desk(WhichBooking, verified(search_booking)),
+        execute=at_desk(WhichBooking, verified(search_booking)),
         arguments=WhichBooking,
         wait_seconds=WAIT_SECONDS,
         tells=True,

@@ -22,14 +22,14 @@ class Question(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """What the articles say; that there is nothing is an answer as well, and no error."""
-    return Outcome.done(await in_db(_look_up, occasion, str(arguments["query"])))
+    return Outcome.done(await in_db(_look_up, context, str(arguments["query"])))
 
 
-def _look_up(occasion: ToolContext, question: str) -> str:
-    with tenant_tx(occasion.organization_id):
-        return read_answers(occasion.project_id, question)
+def _look_up(context: ToolContext, question: str) -> str:
+    with tenant_tx(context.organization_id):
+        return read_answers(context.project_id, question)
 
 
 TOOL = BuiltinTool(
@@ -41,7 +41,7 @@ TOOL = BuiltinTool(
         "Looks a question up in the business's own articles. For what the business says nothing of above: how something "
         "works, what is allowed, what it costs, what to do."
     ),
-    handler=Handler(carry_out=carry_out, arguments=Question),
+    handler=Handler(execute=execute, arguments=Question),
     moments=(Trigger.TURN,),
     category="knowledge",
     section="""\

@@ -29,13 +29,13 @@ class EmailArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     letter = EmailArguments.model_validate(arguments)
-    return await send_email(letter.subject, letter.body, occasion)
+    return await send_email(letter.subject, letter.body, context)
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: ToolContext) -> str | None:
-    return email_repeat(str(arguments.get("subject", "")), str(arguments.get("body", "")), occasion)
+def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    return email_repeat(str(arguments.get("subject", "")), str(arguments.get("body", "")), context)
 
 
 TOOL = BuiltinTool(
@@ -49,5 +49,5 @@ TOOL = BuiltinTool(
             "agentPromised": "The agent commits, in this answer, to send an e-mail now.",
         },
     ),
-    handler=Handler(carry_out=carry_out, arguments=EmailArguments, repeat_of=repeat_of),
+    handler=Handler(execute=execute, arguments=EmailArguments, repeat_of=repeat_of),
 )

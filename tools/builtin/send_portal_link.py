@@ -25,12 +25,12 @@ SENT = "I have sent you the link to your page by text message."
 BLOTTED = "••••••"
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The link goes to the caller's own number, whatever a model says."""
-    if occasion.contact is None or not occasion.contact.phone:
+    if context.contact is None or not context.contact.phone:
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
-    link = portal_url(PortalPlace(occasion.organization_id, occasion.contact.persona_id))
-    outcome = await send_sms(f"{occasion.business}: {link}".removeprefix(": "), occasion)
+    link = portal_url(PortalPlace(context.organization_id, context.contact.persona_id))
+    outcome = await send_sms(f"{context.business}: {link}".removeprefix(": "), context)
     if outcome.adapter != OUTBOX:
         # What opens the page is for the customer alone: a model reads that it was sent, and not the link.
         outcome = outcome.retold(SENT)
@@ -58,8 +58,8 @@ def _blotted(value: Any, token: str) -> Any:
     return [_blotted(one, token) for one in value] if isinstance(value, list | tuple) else value
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: ToolContext) -> str | None:
-    return sms_repeat(SUBJECT, occasion)
+def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    return sms_repeat(SUBJECT, context)
 
 
 TOOL = BuiltinTool(
@@ -70,7 +70,7 @@ TOOL = BuiltinTool(
     definition=define(
         "Texts the caller a link to their own page: what was said, their bookings, and a chat to go on in writing."
     ),
-    handler=Handler(carry_out=carry_out, repeat_of=repeat_of),
+    handler=Handler(execute=execute, repeat_of=repeat_of),
     moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",

@@ -24,12 +24,12 @@ class SmsArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
-    return await send_sms(SmsArguments.model_validate(arguments).text, occasion)
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
+    return await send_sms(SmsArguments.model_validate(arguments).text, context)
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: ToolContext) -> str | None:
-    return sms_repeat(str(arguments.get("text", "")), occasion)
+def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    return sms_repeat(str(arguments.get("text", "")), context)
 
 
 TOOL = BuiltinTool(
@@ -45,5 +45,5 @@ TOOL = BuiltinTool(
         },
         tag="sms",
     ),
-    handler=Handler(carry_out=carry_out, arguments=SmsArguments, repeat_of=repeat_of),
+    handler=Handler(execute=execute, arguments=SmsArguments, repeat_of=repeat_of),
 )

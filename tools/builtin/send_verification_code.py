@@ -15,7 +15,7 @@ TOOL = BuiltinTool(
     definition=define(
         "Sends a one-time code to the phone number or e-mail address that is on file for the customer, to verify who they are."
     ),
-    handler=Handler(carry_out=send_code, arguments=HowToSend),
+    handler=Handler(execute=send_code, arguments=HowToSend),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

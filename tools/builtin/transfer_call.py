@@ -23,10 +23,10 @@ class TransferTo(BaseModel):
     phone_number: str = Field(max_length=20, description="The number the call goes to.")
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The channel obeys the signal. The number is looked up anew: the list may have changed since the call was planned."""
     asked = TransferTo.model_validate(arguments).phone_number
-    numbers = await in_db(numbers_of, occasion)
+    numbers = await in_db(numbers_of, context)
     chosen = next((one for one in numbers if one.number == asked), None)
     if chosen is None:
         refusal = NOT_OURS.format(number=asked)
@@ -57,7 +57,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     gate=all_of(needs_escalation("transfer"), needs_numbers),
     definition=define("Transfers the running call to a person. Say in the same answer to whom."),
-    handler=Handler(carry_out=carry_out, arguments=TransferTo, repeat_of=transfer_repeat),
+    handler=Handler(execute=execute, arguments=TransferTo, repeat_of=transfer_repeat),
     moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",

@@ -27,9 +27,9 @@ class TransferArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The channel obeys the signal, in the transaction that stores this outcome (F18)."""
-    numbers = await in_db(numbers_of, occasion)
+    numbers = await in_db(numbers_of, context)
     if not numbers:
         return Outcome.failed(NO_NUMBER, told=NO_NUMBER)
     chosen = choose_number(numbers, TransferArguments.model_validate(arguments).to)
@@ -55,6 +55,6 @@ TOOL = BuiltinTool(
             "agentPromised": "The agent commits, in this answer, to transfer or connect the caller, or put them through to a person now.",
         },
     ),
-    handler=Handler(carry_out=carry_out, arguments=TransferArguments, repeat_of=transfer_repeat),
+    handler=Handler(execute=execute, arguments=TransferArguments, repeat_of=transfer_repeat),
     moments=(Trigger.COMMITMENT,),
 )

@@ -15,7 +15,7 @@ TOOL = BuiltinTool(
     definition=define(
         "Makes sure who the customer is, before what is theirs is told or changed. Says what is needed where it isn't sure yet."
     ),
-    handler=Handler(carry_out=verify_caller, arguments=Claimed),
+    handler=Handler(execute=verify_caller, arguments=Claimed),
     moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
     section="""\

@@ -34,7 +34,7 @@ async def preview(
     *,
     tool: CompiledTool,
     surroundings: ExtractionContext,
-    occasion: ToolContext,
+    context: ToolContext,
     secrets: WebhookSecrets,
     record: Recorder,
 ) -> Preview:
@@ -44,20 +44,20 @@ async def preview(
     if schema is not None:
         task = f"The tool {tool.name} is about to be used. {tool.definition.description}"
         arguments = await generate_object_by_schema(
-            client, model, schema=schema, task=task, surroundings=surroundings, record=record, quote=occasion.quote
+            client, model, schema=schema, task=task, surroundings=surroundings, record=record, quote=context.quote
         )
-    return Preview(tool.definition.action.type, arguments, _sent(tool, arguments, occasion, secrets))
+    return Preview(tool.definition.action.type, arguments, _sent(tool, arguments, context, secrets))
 
 
 def _sent(
-    tool: CompiledTool, arguments: Mapping[str, Any], occasion: ToolContext, secrets: WebhookSecrets
+    tool: CompiledTool, arguments: Mapping[str, Any], context: ToolContext, secrets: WebhookSecrets
 ) -> Mapping[str, Any]:
     action = tool.definition.action
     match action.type:
         case ActionType.SEND_WEBHOOK:
-            return build_request(action.webhook, arguments, occasion, secrets=secrets, at=occasion.at).redacted
+            return build_request(action.webhook, arguments, context, secrets=secrets, at=context.at).redacted
         case ActionType.SEND_URGENT_MESSAGE:
             options = action.urgent_message
-            return {"message": prefixed(options.prefix, options.message or occasion.quote)}
+            return {"message": prefixed(options.prefix, options.message or context.quote)}
         case _:
             return {"event": tool.name, "connector": "system", "arguments": arguments}

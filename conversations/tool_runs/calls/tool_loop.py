@@ -20,7 +20,7 @@ from conversations.live.tokens import TokenWriter
 from conversations.models import TurnCall, TurnStep
 from conversations.prompts.budget import make_room
 from conversations.tool_runs.calls.ending import settle_call
-from conversations.tool_runs.calls.plan import occasion_of, plan_step
+from conversations.tool_runs.calls.plan import context_of, plan_step
 from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
 from conversations.tool_runs.effects.effect_context import EffectContext, read_work
@@ -97,7 +97,7 @@ class ToolLoop:
     """A reply being written: its prompt, the tools on offer, and the steps so far."""
 
     job: ClaimedJob
-    scene: TurnContext
+    turn_context: TurnContext
     request: ChatRequest
     offer: Offer
     steps: list[ToolStep] = field(default_factory=list)
@@ -228,7 +228,7 @@ async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
 
 
 async def _execute(loop: ToolLoop, call: TurnCall) -> None:
-    outcome = await attempt_call(call.name, call.arguments or {}, occasion_of(loop.scene, call), call.effect)
+    outcome = await attempt_call(call.name, call.arguments or {}, context_of(loop.turn_context, call), call.effect)
     failpoint("hop.response_pre_commit")
     await in_db(_settle, loop, call, outcome)
     failpoint("hop.settled_pre_next")
@@ -240,20 +240,20 @@ def _work_of(loop: ToolLoop, call: TurnCall) -> EffectContext:
 
 
 def _store(loop: ToolLoop, completion: Completion) -> tuple[ToolStep, StartedCalls]:
-    with job_log(loop.job, loop.scene.conversation.pk) as log:
-        step, calls = plan_step(loop.scene, loop.offer, completion, number=len(loop.steps) + 1)
+    with job_log(loop.job, loop.turn_context.conversation.pk) as log:
+        step, calls = plan_step(loop.turn_context, loop.offer, completion, number=len(loop.steps) + 1)
         store_step(log, step, calls)
         return ToolStep(step, calls), start_calls(log, calls)
 
 
 def _start(loop: ToolLoop, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> StartedCalls:
-    with job_log(loop.job, loop.scene.conversation.pk) as log:
+    with job_log(loop.job, loop.turn_context.conversation.pk) as log:
         return start_calls(log, calls, asked_again=asked_again)
 
 
 def _settle(loop: ToolLoop, call: TurnCall, outcome: Outcome) -> None:
     """Store a call's result even if the reply was superseded: the effect's own state is the fence."""
-    conversation_id = loop.scene.conversation.pk
+    conversation_id = loop.turn_context.conversation.pk
     try:
         with job_log(loop.job, conversation_id) as log:
             settle_call(log, call, outcome)

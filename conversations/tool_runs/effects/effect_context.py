@@ -37,7 +37,7 @@ class EffectContext:
     effect: Effect
     conversation: Conversation
     config: AgentConfig
-    occasion: ToolContext
+    tool_context: ToolContext
     surroundings: ExtractionContext
     model: ModelSpec
     is_observed: bool
@@ -55,7 +55,7 @@ def read_work(effect_id: UUID) -> EffectContext:
         effect=effect,
         conversation=conversation,
         config=config,
-        occasion=_occasion(effect, conversation, config, fields),
+        tool_context=_tool_context(effect, conversation, config, fields),
         surroundings=_surroundings(effect, conversation, config, fields),
         model=model_for(conversation.project, config, SKILL),
         is_observed=is_observed,
@@ -75,7 +75,9 @@ def _observers(effect: Effect, conversation: Conversation) -> QuerySet[Job]:
     return live.filter(ordinal__lte=turn[:1])
 
 
-def _occasion(effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]) -> ToolContext:
+def _tool_context(
+    effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]
+) -> ToolContext:
     return ToolContext(
         organization_id=cast(UUID, conversation.organization_id),
         project_id=conversation.project_id,

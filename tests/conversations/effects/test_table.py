@@ -63,7 +63,7 @@ def _allowed(settings: Any) -> None:
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
 
 
-def occasion() -> ToolContext:
+def tool_context() -> ToolContext:
     return ToolContext(
         organization_id=uuid.uuid4(),
         project_id=uuid.uuid4(),
@@ -80,7 +80,7 @@ def occasion() -> ToolContext:
 
 async def call(url: str, **more: Any) -> Outcome:
     options = WebhookOptions(url=url, timeout_seconds=1, **more)
-    return await call_webhook(options, {}, occasion(), secrets=WebhookSecrets())
+    return await call_webhook(options, {}, tool_context(), secrets=WebhookSecrets())
 
 
 def in_memory(**fields: Any) -> Effect:
@@ -139,7 +139,7 @@ async def test_what_no_header_holds_is_not_tried_again(target: Target) -> None:
     """It stays as it was read off the conversation."""
     options = WebhookOptions(url=target.url)
     said = {"headers": {"X-Guest": "村上"}}
-    assert courses(await call_webhook(options, said, occasion(), secrets=WebhookSecrets())) == FAILED
+    assert courses(await call_webhook(options, said, tool_context(), secrets=WebhookSecrets())) == FAILED
     assert target.log == []
 
 

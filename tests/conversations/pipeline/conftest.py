@@ -45,15 +45,15 @@ def job_of(turn: Turn, *, lane: str = "reply") -> ClaimedJob:
 
 def scene_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> TurnContext:
     with talk.tenant.tx():
-        scene = context_before(job_of(turn))
-    return replace(scene, at=at) if at else scene
+        context = context_before(job_of(turn))
+    return replace(context, at=at) if at else context
 
 
 def prompts_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> list[str]:
     """The messages of the reply's request, the stable prompt first, as they would be at a moment."""
     with talk.tenant.tx():
-        scene = context_before(job_of(turn))
-        request = build_request(replace(scene, at=at) if at else scene)
+        context = context_before(job_of(turn))
+        request = build_request(replace(context, at=at) if at else context)
     return [message["content"] for message in request.messages]
 
 

@@ -27,14 +27,14 @@ def fact(field: str, value: str, *, confidence: str = "stated", quote: str = "")
 
 def keep(talk: Talk, turn: Turn, *facts: ObservedFact) -> StoredFacts:
     """As the observer's commit does after the turn."""
-    scene = scene_of(talk, turn)
+    context = scene_of(talk, turn)
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
         return keep_facts(
             talk.conversation.persona_id,
             facts,
-            config=scene.config,
-            turn=scene.turn,
-            said=scene.messages,
+            config=context.config,
+            turn=context.turn,
+            said=context.messages,
             writes=log.writes,
         )
 

@@ -39,7 +39,7 @@ def like(effect: Effect, **changes: object) -> Effect:
 @pytest.fixture
 def done(runs: Runs) -> Effect:
     """A letter to the customer that went out the day before."""
-    [effect] = runs.effects(runs.carry_out(runs.frozen()))
+    [effect] = runs.effects(runs.execute(runs.frozen()))
     with runs.tenant.tx():
         Effect.objects.update(started_at=F("started_at") - timedelta(days=2))
     return effect

@@ -86,7 +86,7 @@ class Desk:
             )
         return effect.pk
 
-    def occasion(self, *, contact: Contact | None = None, at: datetime = NOW) -> ToolContext:
+    def tool_context(self, *, contact: Contact | None = None, at: datetime = NOW) -> ToolContext:
         return ToolContext(
             organization_id=self.tenant.organization.pk,
             project_id=self.tenant.project.pk,
@@ -100,11 +100,11 @@ class Desk:
             contact=contact,
         )
 
-    def run(self, tool: str, occasion: ToolContext | None = None, **arguments: Any) -> Outcome:
+    def run(self, tool: str, context: ToolContext | None = None, **arguments: Any) -> Outcome:
         """Carry out a built-in tool."""
         handler = builtin_tools()[tool].handler
         assert handler is not None
-        return asyncio.run(_outcome(handler.carry_out(arguments, occasion or self.occasion())))
+        return asyncio.run(_outcome(handler.execute(arguments, context or self.tool_context())))
 
 
 async def _outcome(running: Any) -> Outcome:

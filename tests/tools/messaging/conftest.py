@@ -119,7 +119,7 @@ def source_of(tenant: Tenant, kind: str) -> Source | None:
         return Source.objects.filter(project=tenant.project, kind=kind).first()
 
 
-def occasion_for(tenant: Tenant, contact: Contact | None = ANNA, *, channel: str = "chat") -> ToolContext:
+def context_for(tenant: Tenant, contact: Contact | None = ANNA, *, channel: str = "chat") -> ToolContext:
     return ToolContext(
         organization_id=tenant.organization.pk,
         project_id=tenant.project.pk,

@@ -16,7 +16,7 @@ from jobs.models import Job
 from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
-from tests.tools.messaging.conftest import occasion_for
+from tests.tools.messaging.conftest import context_for
 from tools.engine.execution.outcome import Ending, Outcome, Signal
 from tools.engine.registry import builtin_tools
 from tools.engine.transfers import TRANSFER_NUMBERS, TransferNumber, choose_number, read_numbers
@@ -28,7 +28,7 @@ KITCHEN, DESK = "+390612345678", "+390687654321"
 def run(name: str, arguments: dict[str, Any], tenant: Tenant) -> Outcome:
     handler = builtin_tools()[name].handler
     assert handler is not None
-    return asyncio.run(handler.carry_out(arguments, occasion_for(tenant, channel="phone")))
+    return asyncio.run(handler.execute(arguments, context_for(tenant, channel="phone")))
 
 
 @pytest.mark.requirement("F18")

@@ -30,14 +30,14 @@ class TypedCode(BaseModel):
     )
 
 
-async def check_code(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
+async def check_code(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Compare it, and put down that the customer is verified when it is right. Each comparison is a try."""
-    return await in_db(_check, TypedCode.model_validate(arguments).code, occasion)
+    return await in_db(_check, TypedCode.model_validate(arguments).code, context)
 
 
-def _check(typed: str, occasion: ToolContext) -> Outcome:
-    with tenant_tx(occasion.organization_id):
-        case = open_case(occasion)
+def _check(typed: str, context: ToolContext) -> Outcome:
+    with tenant_tx(context.organization_id):
+        case = open_case(context)
         answer = settled(case)
         if answer is not None or case is None:
             return answer or unproved(OVER)

@@ -59,9 +59,9 @@ def is_verified(project: Project, *, persona_id: UUID | None) -> bool:
     return proof is not None and proof.is_recent
 
 
-def why_not_verified(project: Project, occasion: ToolContext) -> str:
+def why_not_verified(project: Project, context: ToolContext) -> str:
     """Why a tool must not show or change what is the customer's yet, as the sentence that the agent is told; "" if it may."""
-    persona_id = occasion.contact.persona_id if occasion.contact else None
+    persona_id = context.contact.persona_id if context.contact else None
     return "" if is_verified(project, persona_id=persona_id) else VERIFY_FIRST
 
 
