@@ -10,13 +10,13 @@ from uuid import UUID
 from django.db import connections
 from django.utils import timezone
 
-from projects.agent import AgentConfig
+from projects.agents.services import create_organization, create_project
 from projects.knowledge.indexing import index_articles
 from projects.knowledge.search import search_articles
-from projects.lookups import find_organizations
 from projects.models import Article, Project, User
-from projects.services import create_organization, create_project
-from projects.tenancy import tenant_tx
+from projects.models.agent_config import AgentConfig
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 EMAIL = "knowledge@bench.example"
 CHUNK = 500

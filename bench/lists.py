@@ -128,7 +128,7 @@ def _page_after(client: Client, url: str, *, pages: int) -> str:
 
 def _first_visits(client: Client, slug: str) -> dict[str, dict[str, float]]:
     """The dashboard while none of its figures are counted, and how long it is until the page has them."""
-    recent, url = import_module("conversations.recent_figures"), f"/p/{slug}/"
+    recent, url = import_module("console.dashboard.metrics_cache"), f"/p/{slug}/"
     # What a process loads for its first page is no matter here.
     _read(client, f"/p/{slug}/jobs/failed", slug=slug)
     answered, counted = [], []

@@ -8,13 +8,13 @@ from django.utils import timezone
 
 from bench.lists_data import Samples
 from conversations.models import Channel
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from jobs.models import ModelCall
-from projects.agent import AgentConfig
-from projects.lookups import find_organizations
+from projects.agents.services import create_organization, create_project
 from projects.models import Project, User
-from projects.services import create_organization, create_project
-from projects.tenancy import tenant_tx
+from projects.models.agent_config import AgentConfig
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 OWNER = "owner@bench.example"
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from conversations.models import Channel
-from conversations.services import start_conversation
-from projects.agent import AgentConfig
-from projects.lookups import find_organizations
+from conversations.turns.services import start_conversation
+from projects.agents.services import create_organization, create_project
 from projects.models import User
-from projects.services import create_organization, create_project
-from projects.tenancy import tenant_tx
-from todos.lifecycle import Actor
+from projects.models.agent_config import AgentConfig
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
+from todos.content.lifecycle import Actor
+from todos.content.types import save_type
 from todos.models import TodoEvent, TodoSource
 from todos.services import make_todo
-from todos.types import save_type
 
 OWNER = "owner@bench.example"
 

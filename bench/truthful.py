@@ -15,7 +15,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.typing_settings")
 django.setup()
 
-from conversations.truthful import Entry, Ledger, TruthfulText  # noqa: E402 - the models need Django first
+from conversations.claim_check.claim_guard import Entry, Ledger, TruthfulText  # noqa: E402 - the models need Django first
 from tools.models import EffectState  # noqa: E402
 
 # A usual model's gap between tokens; a token is a word, or what follows an apostrophe.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from uuid import UUID
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Channel, MessageRole
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from conversations.widget.visitors import read_visitor
-from projects.lookups import WidgetPlace, find_widget
 from projects.models import Widget
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import WidgetPlace, find_widget
+from tenancy.threads import in_db
 
 
 async def begin(key: str, token: str) -> str:

@@ -22,9 +22,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, URLResolver, path, reverse
 
-from projects.lookups import find_organizations
 from projects.models import Member, Organization, Role, User
-from projects.tenancy import platform_scope, tenant_tx
+from tenancy.scope import platform_scope, tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 CHOSEN = "admin_organization"
 

@@ -6,20 +6,20 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from jobs import api as jobs
-from projects.api import attributes
+from projects.agents import attributes_api
 from projects.knowledge import api as knowledge
 from tools import api as tools
-from tools.checking import api as checking
-from tools.custom import api as custom
+from tools.engine.custom import api as custom
+from tools.engine.validation import api as checking
 from tools.evaluation import api as evaluation
-from tools.orders import api as orders
+from tools.services.orders import api as orders
 
 urlpatterns = [
     path("", include("conversations.api.urls")),
-    path("", include("tools.book.api_urls")),
-    path("", include("todos.api_urls")),
-    path("attributes", attributes.Attributes.as_view()),
-    path("attributes/<str:key>", attributes.AttributeDetail.as_view()),
+    path("", include("tools.services.bookings.api_urls")),
+    path("", include("todos.api.urls")),
+    path("attributes", attributes_api.Attributes.as_view()),
+    path("attributes/<str:key>", attributes_api.AttributeDetail.as_view()),
     path("knowledge", knowledge.Articles.as_view()),
     path("knowledge/<slug:slug>", knowledge.ArticleDetail.as_view()),
     path("tools", tools.Tools.as_view()),

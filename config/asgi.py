@@ -22,7 +22,7 @@ from django.urls import set_script_prefix
 
 from config.memory import settle
 from projects.api.body_limit import BodyLimit
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 API, DOCS, WIDGET = "/api/v1/", "/api/v1/docs/", "/widget/"
 

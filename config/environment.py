@@ -33,7 +33,7 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
     config = env.db_url_config(url)
     return {
         **config,
-        "ENGINE": "projects.postgresql",
+        "ENGINE": "tenancy.postgresql",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
             # What stands in the URL behind the question mark: sslmode, or the directory of a socket.

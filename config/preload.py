@@ -15,7 +15,7 @@ import jobs.tasks  # noqa: F401
 import llm.call
 import llm.sdk  # noqa: F401
 from llm.prompts import TEMPLATES, part_template
-from tools.builtin import builtin_tools
+from tools.engine.registry import builtin_tools
 
 builtin_tools()
 for _file in TEMPLATES.glob("*/*.md"):

@@ -39,7 +39,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "projects.middleware.RequestIdMiddleware",
+    "projects.common.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -54,7 +54,7 @@ MIDDLEWARE = [
 
 # What an API call passes through (config.asgi).
 API_MIDDLEWARE = [
-    "projects.middleware.RequestIdMiddleware",
+    "projects.common.middleware.RequestIdMiddleware",
     "projects.api.session.session_middleware",
 ]
 
@@ -72,7 +72,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "projects.accounts.entrance_context",
+                "projects.accounts.accounts.entrance_context",
             ],
         },
     },
@@ -86,7 +86,7 @@ DATABASES = {
     "ops": environment.database("OPS_DATABASE_URL", role="mg_ops", pool=4),
     "owner": environment.database("MIGRATE_DATABASE_URL", role="mg_owner", pool=2),
 }
-DATABASE_ROUTERS = ["projects.tenancy.Router"]
+DATABASE_ROUTERS = ["tenancy.scope.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = environment.redis_url()
@@ -107,8 +107,8 @@ LOGIN_REDIRECT_URL = "home"
 SIGNUP = env.bool("MAKEGOOD_SIGNUP", default=True)
 EMAIL_HOST = env.str("EMAIL_HOST", default="")
 VERIFY_EMAIL = environment.verified_email(EMAIL_HOST)
-ACCOUNT_ADAPTER = "projects.accounts.AccountAdapter"
-ACCOUNT_FORMS = {"login": "projects.accounts.LoginForm", "signup": "projects.accounts.SignupForm"}
+ACCOUNT_ADAPTER = "projects.accounts.accounts.AccountAdapter"
+ACCOUNT_FORMS = {"login": "projects.accounts.accounts.LoginForm", "signup": "projects.accounts.accounts.SignupForm"}
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
@@ -125,15 +125,15 @@ ACCOUNT_RATE_LIMITS = {
     "passkey_question": "300/m/ip",
     "passkey_copied": "1/h/key",
 }
-MFA_ADAPTER = "projects.accounts.MfaAdapter"
+MFA_ADAPTER = "projects.accounts.accounts.MfaAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
-    "add_webauthn": "projects.pages.people.passkey_forms.AddPasskeyForm",
-    "authenticate_webauthn": "projects.pages.people.passkey_forms.PasskeyForm",
-    "reauthenticate_webauthn": "projects.pages.people.passkey_forms.ReauthenticateForm",
-    "login_webauthn": "projects.pages.people.passkey_forms.SignInForm",
-    "edit_webauthn": "projects.pages.people.passkey_forms.RenameForm",
+    "add_webauthn": "console.people.passkey_forms.AddPasskeyForm",
+    "authenticate_webauthn": "console.people.passkey_forms.PasskeyForm",
+    "reauthenticate_webauthn": "console.people.passkey_forms.ReauthenticateForm",
+    "login_webauthn": "console.people.passkey_forms.SignInForm",
+    "edit_webauthn": "console.people.passkey_forms.RenameForm",
 }
 # As many as with a password: colleagues share an address.
 MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
@@ -172,7 +172,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
-EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if EMAIL_HOST else "projects.mail.LogBackend"
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if EMAIL_HOST else "projects.common.mail.LogBackend"
 EMAIL_PORT = env.int("EMAIL_PORT", default=25)
 EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
 EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
@@ -218,7 +218,7 @@ SPECTACULAR_SETTINGS = {
     ],
     # Enums that bodies take and answers have, and those that share a name.
     "ENUM_NAME_OVERRIDES": {
-        "AttributeOriginEnum": "projects.attributes.Origin",
+        "AttributeOriginEnum": "projects.records.attributes.Origin",
         "AttributeTypeEnum": "projects.models.attribute.AttributeType",
         "BookingKindEnum": "tools.models.BookingKind",
         "ChannelEnum": "conversations.models.Channel",
@@ -231,7 +231,7 @@ SPECTACULAR_SETTINGS = {
         "TicketStateEnum": "tools.models.TicketState",
         "ToolOriginEnum": ["built-in", "custom"],
         "TurnOriginEnum": "conversations.models.turn.Origin",
-        "VerdictChangeEnum": "conversations.rehearsal.Kind",
+        "VerdictChangeEnum": "conversations.evaluation.replay.Kind",
     },
 }
 
@@ -253,7 +253,9 @@ SWEEP_SECONDS = env.float("MAKEGOOD_SWEEP_SECONDS", default=2.0)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "projects.logs.RedactingFormatter", "fmt": "%(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "line": {"()": "projects.common.logs.RedactingFormatter", "fmt": "%(levelname)s %(name)s %(message)s"}
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": os.environ.get("MAKEGOOD_LOG_LEVEL", "INFO")},
     "loggers": {

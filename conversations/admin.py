@@ -21,7 +21,7 @@ from conversations.models import (
     VoiceSession,
     Wait,
 )
-from projects.tenant_admin import TenantAdmin
+from projects.admin.tenant_admin import TenantAdmin
 
 
 @admin.register(Persona)

@@ -6,7 +6,7 @@ class ConversationsConfig(AppConfig):
     verbose_name = "Conversations"
 
     def ready(self) -> None:
-        from conversations.lanes import register_lanes
+        from conversations.flows.lanes import register_lanes
         from conversations.registration import register
 
         register_lanes()

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from conversations.contacts import find_customer, flag_customer, read_contact, read_shopper
-from conversations.effects.told import read_told
-from conversations.log import lock_conversation
-from conversations.operators import hear_of_member
-from conversations.skills.room import weigh_reply
-from conversations.todo_news import hear_of_effect, hear_of_promise, hear_of_todo, hold
-from projects.prompt_weight import weigh_prompts_by
-from projects.signals import member_changed
-from todos.customers import find_customers_by
+from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
+from conversations.context.todo_transcript import read_told
+from conversations.flows.todo_events import hear_of_effect, hear_of_promise, hear_of_todo, hold
+from conversations.handover.operators import hear_of_member
+from conversations.live.event_log import lock_conversation
+from conversations.prompts.prompt_budget_check import weigh_reply
+from projects.agents.prompt_size import weigh_prompts_by
+from projects.common.signals import member_changed
 from todos.executor.conversation import reach_conversations_by
 from todos.signals import effect_changed, todo_changed
-from tools.contacts import read_contacts_by
-from tools.desk.callers import flag_callers_by
-from tools.orders.shopper import read_shoppers_by
-from tools.signals import promise_answered
+from todos.sources.customers import find_customers_by
+from tools.engine.contacts import read_contacts_by
+from tools.engine.signals import promise_answered
+from tools.services.orders.shopper import read_shoppers_by
+from tools.services.support.callers import flag_callers_by
 
 
 def register() -> None:

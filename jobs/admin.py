@@ -13,9 +13,9 @@ from jobs.errors import WrongState
 from jobs.lanes import UnknownLane
 from jobs.models import Job, ModelCall
 from jobs.services import run_again
+from projects.admin.tenant_admin import TenantAdmin
 from projects.models import Project
-from projects.tenancy import tenant_tx
-from projects.tenant_admin import TenantAdmin
+from tenancy.scope import tenant_tx
 
 
 @admin.register(Job)

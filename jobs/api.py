@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from jobs.models import Job, ModelCall, State
 from jobs.presenters import JobPayload, ModelCallPayload, call_payload, job_payload
 from jobs.services import run_again
-from projects.api.answers import Accepted, Answer, Page
-from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
+from projects.api.project_views import ProjectView
+from projects.api.typed_responses import Accepted, Answer, Page
 from projects.models.key import Scope
 
 

@@ -10,15 +10,15 @@ from django.db import InterfaceError, OperationalError
 
 from jobs import claims
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp
+from jobs.failpoints import crash_point
 from jobs.fence import Zombie
 from jobs.lanes import Lane
 from jobs.services import fail_job
 from llm.errors import LlmError
 from outbound.errors import OutboundError
-from projects.api.problem import ApiError
-from projects.threads import in_db
+from projects.common.api_error import ApiError
+from tenancy.threads import in_db
 
 log = logging.getLogger(__name__)
 

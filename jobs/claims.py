@@ -15,7 +15,7 @@ from django.db import IntegrityError, connections, transaction
 
 from jobs.claimed import ClaimedJob
 from jobs.lanes import Lane, lane_of, lanes
-from projects.postgresql.prepared import Prepared
+from tenancy.postgresql.prepared import Prepared
 
 # Of due jobs with one ordinal, as an effect's are, the older goes first: two at once would undo the whole claim, again and again.
 # One that is put off lets the others pass.

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from jobs import hints
+from jobs import wakeups
 from jobs.lanes import Mode, lane_of
-from projects.ids import uuid7
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import current_organization_id
+from tenancy.ids import uuid7
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id
 
 # A tenant's n-th waiting job of a lane is due n steps later than its first: a flood waits behind its own tenant,
 # nobody else's, and is forgotten when it ends. The count is capped, so that a flood costs no long scan either.
@@ -119,7 +119,7 @@ def enqueue(requests: Sequence[JobRequest]) -> list[Made]:
     ]
     # Most follow on nothing: whether anything older is alive comes with their own insertion, and is rarely looked into.
     follows = dict(_insert_statement(len(requests))(organization, organization, *rows))
-    transaction.on_commit(partial(hints.hint, sorted({request.lane for request in requests})))
+    transaction.on_commit(partial(wakeups.hint, sorted({request.lane for request in requests})))
     return [_made(request, follows_on_another=follows[request.id]) for request in requests if request.id in follows]
 
 
@@ -152,7 +152,7 @@ def supersede(*, lane: str, subject_id: UUID, before: int, reason: str, spares_p
     ended = _SUPERSEDE(current_organization_id(), lane, subject_id, before, patience, reason)
     cancelled = [str(job_id) for job_id, _, was_running, _, _ in ended if was_running]
     if cancelled:
-        transaction.on_commit(partial(hints.cancel, cancelled))
+        transaction.on_commit(partial(wakeups.cancel, cancelled))
     return Superseded(
         ordinals=tuple(ordinal for _, ordinal, *_ in ended),
         fair_at=min((fair_at for *_, fair_at in ended), default=None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projects.api.problem import Conflict
+from projects.common.api_error import Conflict
 
 
 class GiveUp(RuntimeError):

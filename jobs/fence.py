@@ -12,11 +12,11 @@ from functools import partial
 
 from django.db import transaction
 
-from jobs import hints
+from jobs import wakeups
 from jobs.claimed import ClaimedJob
 from jobs.models import State
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import tenant_tx
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import tenant_tx
 
 # The states come as values. As words of the statement they would let PostgreSQL go by an index of all running or queued jobs,
 # which always looks the smallest, and holds many dead entries where jobs are short.
@@ -75,4 +75,4 @@ def _finish(job: ClaimedJob, *, state: State, error: str) -> None:
         raise Zombie(Zombie.__doc__)
     [(is_more,)] = ended
     if is_more:
-        transaction.on_commit(partial(hints.hint, [job.lane]))
+        transaction.on_commit(partial(wakeups.hint, [job.lane]))

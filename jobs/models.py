@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from projects.rows import DenseTenantModel, TenantForeignKey
+from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class State(models.TextChoices):

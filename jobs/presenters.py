@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, TypedDict
 
 from jobs.models import Job, ModelCall, State
-from projects.presenters import Id, Stamp, stamp
+from projects.common.presenters import Id, Stamp, stamp
 
 
 class JobPayload(TypedDict):

@@ -13,13 +13,13 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from redis import RedisError
 
-from jobs import claims, hints
+from jobs import claims, wakeups
 from jobs.attempt import attempt
 from jobs.claimed import ClaimedJob
 from jobs.claims import Held
 from jobs.lanes import Lane, lanes
 from jobs.sweep import sweep
-from projects.threads import in_db, in_ops
+from tenancy.threads import in_db, in_ops
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ class Runner:
         """Obey cancellations of superseded jobs."""
         client = aioredis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, health_check_interval=10)
         async with client, client.pubsub(ignore_subscribe_messages=True) as channel:
-            await channel.subscribe(hints.CANCELLATIONS)
+            await channel.subscribe(wakeups.CANCELLATIONS)
             async for message in channel.listen():
                 self._cancel({UUID(job_id) for job_id in json.loads(message["data"])})
 

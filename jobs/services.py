@@ -8,14 +8,14 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 
-from jobs import hints
+from jobs import wakeups
 from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.fence import prove
 from jobs.lanes import lane_of
 from jobs.models import Job, State
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 def fail_job(job: ClaimedJob, *, reason: str) -> None:
@@ -45,6 +45,6 @@ def run_again(project: Project, job_id: UUID) -> Job:
         raise WrongState(f"Only a failed job can run again; this one is {State(job.state).value}.")
     if lane.on_run_again is not None:
         lane.on_run_again(job.subject_id, job.ordinal)
-    transaction.on_commit(partial(hints.hint, [job.lane]))
+    transaction.on_commit(partial(wakeups.hint, [job.lane]))
     job.refresh_from_db()
     return job

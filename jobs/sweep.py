@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from django.db import connections, transaction
 
-from jobs import claims, hints
+from jobs import claims, wakeups
 from jobs.claimed import ClaimedJob
 from jobs.fence import Zombie
 from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
-from projects.old_sessions import delete_old_sessions
+from projects.common.session_cleanup import delete_old_sessions
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def sweep() -> set[str]:
             return set()
         used_up = claims.take_expired()
         waiting = claims.waiting_lanes()
-    hints.hint(sorted(waiting))
+    wakeups.hint(sorted(waiting))
     for job in used_up:
         _fail(job)
     for hook in _hooks:

@@ -22,7 +22,7 @@ def sweep() -> None:
 class Hint(Task):  # type: ignore[type-arg]  # a class at run time, not a generic one
     """The task of a lane, which a worker takes in its own way."""
 
-    Strategy = "jobs.strategy:hint_strategy"
+    Strategy = "jobs.celery_strategy:hint_strategy"
 
 
 def _hint_of(lane: Lane) -> None:

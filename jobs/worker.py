@@ -8,7 +8,7 @@ from typing import Any
 
 from celery.signals import worker_ready, worker_shutting_down
 
-from jobs import hints
+from jobs import wakeups
 from jobs.model_client import close_model_client, model_client
 from jobs.runner import Runner
 from llm.loop import ModelLoop
@@ -25,14 +25,14 @@ def start(sender: Any, **_: Any) -> None:
     global _runner
     queues = frozenset(sender.app.amqp.queues.consume_from)
     _runner = _loop.submit(_started(queues)).result(timeout=10)
-    hints.local_wake = _runner.wake
+    wakeups.local_wake = _runner.wake
 
 
 @worker_shutting_down.connect
 def stop(**_: Any) -> None:
     """Finish or give back what runs, before Celery leaves."""
     if _runner is not None:
-        hints.local_wake = None
+        wakeups.local_wake = None
         _loop.submit(_stopped(_runner)).result(timeout=20)
 
 

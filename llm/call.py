@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from llm.answer import Answer, storable
+from llm.completion_builder import Answer, storable
 from llm.errors import BadAnswer, FirstTokenDeadline, LlmError, StreamCut, TotalDeadline, Unavailable
-from llm.exchange import read_answer
 from llm.health import EndpointHealth
 from llm.prices import Prices, cost_usd
 from llm.redact import Redactor
+from llm.response_reader import read_answer
 from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, complaint_of, failure_of
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason, Usage
 from llm.wire import Ask, body_of

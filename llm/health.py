@@ -6,9 +6,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from llm.breaker import Breaker
-from llm.budget import RetryBudget
+from llm.circuit_breaker import Breaker
 from llm.features import Features
+from llm.retry_budget import RetryBudget
 from llm.types import Endpoint
 
 MOST_ENDPOINTS = 1024

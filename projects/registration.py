@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from projects.knowledge.seeds import plant_articles
-from projects.seeds import PLANTS
+from projects.models.seeds import PLANTS
 
 
 def register() -> None:

@@ -19,14 +19,14 @@ from hypothesis import settings as hypothesis_settings
 from xdist.scheduler import LoadFileScheduling
 
 from config.memory import settle
-from projects.agent import AgentConfig
-from projects.attributes import start_attributes
+from projects.agents.services import create_key, create_organization, create_project
 from projects.management.commands.demo import OUTSIDE_CONFIG
 from projects.models import Member, Role, User
+from projects.models.agent_config import AgentConfig
 from projects.models.key import Scope
-from projects.seeds import plant_seeds
-from projects.services import create_key, create_organization, create_project
-from projects.tenancy import tenant_tx
+from projects.models.seeds import plant_seeds
+from projects.records.attributes import start_attributes
+from tenancy.scope import tenant_tx
 from tests.api.documented import DocumentedClient
 from tests.authorities import share_authorities
 from tests.borrowed import demand_none_lost, watch_pools

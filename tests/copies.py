@@ -16,8 +16,8 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from projects.ids import uuid7
 from projects.models import ApiKey, Organization, Project, User
+from tenancy.ids import uuid7
 from tests.past_walls import past_walls
 
 TABLES = """

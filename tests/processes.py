@@ -77,7 +77,7 @@ class ScriptedModel:
 @contextmanager
 def offline_model() -> Iterator[ScriptedModel]:
     port = free_port()
-    process = subprocess.Popen([sys.executable, "-m", "llm.offline", "--port", str(port)], cwd=ROOT)
+    process = subprocess.Popen([sys.executable, "-m", "offline_model", "--port", str(port)], cwd=ROOT)
     model = ScriptedModel(url=f"http://127.0.0.1:{port}")
     try:
         until(lambda: _answers(port), what="the offline model's port")

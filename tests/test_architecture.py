@@ -23,7 +23,7 @@ LATE = {
     ("projects/apps.py", "projects.registration"): "an app's models can be imported when all apps are ready",
     ("tools/apps.py", "tools.registration"): "an app's models can be imported when all apps are ready",
     ("todos/apps.py", "todos.registration"): "an app's models can be imported when all apps are ready",
-    ("conversations/apps.py", "conversations.lanes"): "an app's models can be imported when all apps are ready",
+    ("conversations/apps.py", "conversations.flows.lanes"): "an app's models can be imported when all apps are ready",
     ("conversations/apps.py", "conversations.registration"): "an app's models can be imported when all apps are ready",
     ("llm/client.py", "llm.sdk"): "the SDK is heavy: only a process that calls a model loads it",
     ("llm/client.py", "llm.call"): "it brings the SDK with it",

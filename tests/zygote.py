@@ -28,19 +28,19 @@ from django.db import InterfaceError, connections  # noqa: E402
 
 from config.celery import app  # noqa: E402
 from config.runner import forkserver  # noqa: E402
-from conversations.services import post_message  # noqa: E402
-from conversations.skills.observer import Observation  # noqa: E402
-from conversations.skills.thoughts import KeyDirectives  # noqa: E402
+from conversations.prompts.observer import Observation  # noqa: E402
+from conversations.prompts.thoughts import KeyDirectives  # noqa: E402
+from conversations.turns.services import post_message  # noqa: E402
 from llm.structured import schema_of  # noqa: E402
-from projects.agent import time_zones  # noqa: E402
-from projects.compiled import CompiledValues  # noqa: E402
-from projects.tenancy import tenant_tx  # noqa: E402
+from projects.models.agent_config import time_zones  # noqa: E402
+from tenancy.prepared_queries import CompiledValues  # noqa: E402
+from tenancy.scope import tenant_tx  # noqa: E402
 from tests.authorities import share_authorities  # noqa: E402
 from tests.book.guest import guest  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
-from tools.builtin import builtin_tools  # noqa: E402
-from tools.catalogue import words_of  # noqa: E402
-from tools.skills.detect import Verdicts  # noqa: E402
+from tools.engine.catalogue import words_of  # noqa: E402
+from tools.engine.registry import builtin_tools  # noqa: E402
+from tools.engine.skills.detect import Verdicts  # noqa: E402
 
 WORKER = ["worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
 

@@ -10,10 +10,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from jobs.errors import WrongState
+from projects.admin.tenant_admin import TenantAdmin
 from projects.models import User
-from projects.tenancy import tenant_tx
-from projects.tenant_admin import TenantAdmin
-from todos.lifecycle import Actor
+from tenancy.scope import tenant_tx
+from todos.content.lifecycle import Actor
 from todos.models import Approval, ApproverNotice, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
 from todos.services import cancel_todo
 

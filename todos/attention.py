@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 
+from console import sidebar_badges
 from projects.models import Project
-from projects.pages import counts
 from todos.models import Todo, TodoStatus
 
 # A number beside a link says no more beyond this.
@@ -35,8 +35,8 @@ def failed_todos(project: Project) -> QuerySet[Todo]:
     return Todo.objects.filter(HAS_FAILED, project=project).order_by("-status_at")
 
 
-def count_waiting(project: Project) -> counts.Count:
+def count_waiting(project: Project) -> sidebar_badges.Count:
     """How many wait or have failed, and how many of them failed, in one statement; up to MOST_COUNTED."""
     rows = Todo.objects.filter(IS_WAITING | HAS_FAILED, project=project).order_by()[:MOST_COUNTED]
     failed = Count("pk", filter=Q(status=TodoStatus.FAILED))
-    return counts.Count(**rows.aggregate(waiting=Count("pk"), failed=failed))
+    return sidebar_badges.Count(**rows.aggregate(waiting=Count("pk"), failed=failed))

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connections
 from django.db.models.functions import Now
 
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from todos.models import Todo, TodoStatus
 from todos.services import expire_todo
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypedDict
 
+from projects.common.presenters import Id, Stamp, Url
 from projects.models import Role
-from projects.presenters import Id, Stamp, Url
 from todos.models import SecondApprover, TodoSource, TodoStatus
-from tools.payloads import EffectPayload
+from tools.engine.payloads import EffectPayload
 
 Arguments = Annotated[dict[str, Any], "As the tool's parameters have them."]
 

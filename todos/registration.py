@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from console.sidebar_badges import COUNTS
 from jobs.lanes import Lane, Mode, Queue
 from jobs.lanes import register as register_lane
 from jobs.sweep import on_sweep
-from projects.pages.counts import COUNTS
-from projects.seeds import PLANTS
-from todos import notices
-from todos.approving import LANE
+from projects.models.seeds import PLANTS
+from todos.approvals import digest
+from todos.approvals.approve import LANE
 from todos.attention import count_waiting
 from todos.executor.run import give_up_todo, lock_subject, refuse_run, run_todo
 from todos.expiry import expire_overdue_todos
-from todos.seeds import plant_todo_types
 from todos.signals import todo_changed
+from todos.sources.seeds import plant_todo_types
 
 
 def register() -> None:
@@ -38,5 +38,5 @@ def register() -> None:
             task="execute_todo",
         )
     )
-    register_lane(Lane(name=notices.LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=notices.run_todo_notice))
-    todo_changed.connect(notices.hear_of_todo)
+    register_lane(Lane(name=digest.LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=digest.run_todo_notice))
+    todo_changed.connect(digest.hear_of_todo)

@@ -15,18 +15,26 @@ from django.db.models.functions import Now
 from django.http import Http404
 
 from jobs.errors import WrongState
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Project
-from todos.approvals import why_not_runnable
-from todos.approving import Answer, Choice, agree, approve_many, approve_todo, hours_of
-from todos.arranged import plan_again, replan
-from todos.authority import Approver
-from todos.content import Ground, content_of, read_ground
-from todos.lifecycle import CLOCK, Actor, move, note
+from todos.approvals.approve import Answer, Choice, agree, approve_many, approve_todo, hours_of
+from todos.approvals.permissions import Approver
+from todos.approvals.standing_rules import match
+from todos.approvals.validity import why_not_runnable
+from todos.content.lifecycle import CLOCK, Actor, move, note
+from todos.content.planned_effect import plan_again, replan
+from todos.content.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
+from todos.content.snapshot import Ground, content_of, read_ground
+from todos.content.versions import (
+    Changed,
+    begin_version,
+    changes_since,
+    demand_seen,
+    end_approvals,
+    locked,
+    standing_approval,
+)
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
-from todos.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
-from todos.rules import match
-from todos.versions import Changed, begin_version, changes_since, demand_seen, end_approvals, locked, standing_approval
 from tools.models import Effect, Promise
 
 __all__ = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from jobs.hints import hint
-from todos.approving import LANE
+from jobs.wakeups import hint
+from todos.approvals.approve import LANE
 
 
 @shared_task(name="execute_todos_job")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from projects.tenant_admin import TenantAdmin
-from tools.book import admin as book_admin  # noqa: F401 - registers its pages
-from tools.custom import admin as custom_admin  # noqa: F401 - registers its pages
-from tools.desk import admin as desk_admin  # noqa: F401 - registers its pages
+from projects.admin.tenant_admin import TenantAdmin
+from tools.engine.custom import admin as custom_admin  # noqa: F401 - registers its pages
+from tools.engine.platform import admin as platform_admin  # noqa: F401 - registers its pages
 from tools.models import AfterAction, Effect, KeptCase, Promise, Verdict
-from tools.platform import admin as platform_admin  # noqa: F401 - registers its pages
-from tools.verification import admin as verification_admin  # noqa: F401 - registers its pages
+from tools.services.bookings import admin as book_admin  # noqa: F401 - registers its pages
+from tools.services.support import admin as desk_admin  # noqa: F401 - registers its pages
+from tools.services.verification import admin as verification_admin  # noqa: F401 - registers its pages
 
 
 @admin.register(Verdict)

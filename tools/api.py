@@ -11,18 +11,18 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from projects.agent import ChannelName
-from projects.api.answers import Answer, Page
-from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Answer, Page
+from projects.common.api_error import ApiError
+from projects.models.agent_config import ChannelName
 from projects.models.key import Scope
-from tools.catalogue import compile_tools
+from tools.engine.catalogue import compile_tools
+from tools.engine.payloads import EffectDetailPayload, EffectPayload, PromisePayload, ToolPayload
+from tools.engine.presenters import effect_detail, effect_payload, promise_payload, tool_payload
+from tools.engine.promise_answers import ANSWERS
 from tools.models import Effect, EffectState, Promise, PromiseState
-from tools.payloads import EffectDetailPayload, EffectPayload, PromisePayload, ToolPayload
-from tools.presenters import effect_detail, effect_payload, promise_payload, tool_payload
-from tools.promise_answers import ANSWERS
 
 CHANNELS: tuple[str, ...] = get_args(ChannelName)
 

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from projects.attributes import COMPUTED, SHAPES
-from projects.pages.agent.abilities import ABILITIES
-from projects.pages.counts import COUNTS, Count
-from projects.seeds import PLANTS
-from projects.sources import to_connect_again
-from projects.tool_names import list_tools_by
-from tools.abilities import agent_abilities, every_tool
-from tools.attention import broken_of_late, unanswered_effects
-from tools.book.resources import plant_resources
-from tools.calendar import lane as calendar_lane
-from tools.custom.attribute import KEY, ToolsAttribute
-from tools.desk import notices
-from tools.desk.escalations import waiting_requests
-from tools.desk.tickets import open_tickets
-from tools.offering import products, zip_codes
+from console.agent.abilities import ABILITIES
+from console.sidebar_badges import COUNTS, Count
+from projects.agents.tool_names import list_tools_by
+from projects.connections.integrations import to_connect_again
+from projects.models.seeds import PLANTS
+from projects.records.attributes import COMPUTED, SHAPES
+from tools.engine.abilities import agent_abilities, every_tool
+from tools.engine.attention import broken_of_late, unanswered_effects
+from tools.engine.custom.attribute import KEY, ToolsAttribute
+from tools.engine.registry import register_tools
+from tools.services.bookings.resources import plant_resources
+from tools.services.business_data import products, zip_codes
+from tools.services.calendar import lane as calendar_lane
+from tools.services.support import notices
+from tools.services.support.escalations import waiting_requests
+from tools.services.support.tickets import open_tickets
 
 
 def register() -> None:
     """Attributes that are rows of ours and the shapes of those that we read, counts of the side bar, seeds, and what
     the agent's settings list of its tools.
     """
+    register_tools("tools.builtin")
     COMPUTED[KEY] = ToolsAttribute()
     SHAPES[zip_codes.KEY] = zip_codes.check_zip_codes
     SHAPES[products.KEY] = products.check_products

@@ -7,7 +7,7 @@ import psycopg
 from config.runner.errors import StartError
 from config.runner.keys import Keys
 from config.runner.postgres import DATABASE, Postgres
-from projects.roles import create_database_statement, database_statements, role_statements, schema_statements
+from tenancy.roles import create_database_statement, database_statements, role_statements, schema_statements
 
 
 def create_databases(postgres: Postgres, *, keys: Keys) -> None:

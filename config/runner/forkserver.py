@@ -51,7 +51,7 @@ COMMANDS = (
     "config.preload",
     "config.urls",
     "django.core.cache.backends.redis",
-    "jobs.strategy",
+    "jobs.celery_strategy",
     "kombu.transport.redis",
     "uvicorn.lifespan.on",
     "uvicorn.loops.uvloop",

@@ -56,7 +56,7 @@ def fork_server(*, socket: Path, env: Mapping[str, str]) -> Program:
 
 def offline_model(*, port: int, env: Mapping[str, str]) -> Program:
     """The model that answers while none is configured."""
-    return _ours("model", "llm.offline", "--port", str(port), env=env)
+    return _ours("model", "offline_model", "--port", str(port), env=env)
 
 
 def _worker(queue: str, *, env: Mapping[str, str]) -> Program:

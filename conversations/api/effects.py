@@ -11,17 +11,17 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
-from conversations.effects.decisions import release, resolve, take_result
-from projects.api.answers import Answer
-from projects.api.doors import ProjectView
+from conversations.tool_runs.effects.decisions import release, resolve, take_result
+from projects.api.project_views import ProjectView
 from projects.api.schema import Schema
+from projects.api.typed_responses import Answer
 from projects.api.views import JsonAlways
-from projects.lookups import find_effect
 from projects.models.key import Scope
-from projects.tenancy import tenant_tx
-from tools.execution.callback import LENGTH, digest_of
-from tools.payloads import EffectPayload
-from tools.presenters import effect_payload
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_effect
+from tools.engine.execution.callback import LENGTH, digest_of
+from tools.engine.payloads import EffectPayload
+from tools.engine.presenters import effect_payload
 
 RESULT = {
     "type": "object",

@@ -10,20 +10,20 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations.evaluation.dry_run import Trial, TrialCall, TrialVerdict, read_trial, run_trial
 from conversations.models import Channel
-from conversations.trials import Trial, TrialCall, TrialVerdict, read_trial, run_trial
 from llm.errors import LlmError
-from projects.api.async_doors import door_of, plain, rendered
-from projects.api.doors import ProjectView
-from projects.api.problem import ApiError
-from projects.api.request_id import request_id_of
+from projects.api.async_views import door_of, plain, rendered
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
+from projects.common.api_error import ApiError
+from projects.common.request_id import request_id_of
 from projects.models.key import Scope
-from projects.threads import in_db
-from tools.definition import ActionType
-from tools.payloads import VerdictPayload
-from tools.preview import Preview
-from tools.trial import read_drafts
+from tenancy.threads import in_db
+from tools.engine.definition import ActionType
+from tools.engine.payloads import VerdictPayload
+from tools.engine.preview import Preview
+from tools.engine.try_tools import read_drafts
 
 LONGEST_ANSWER = 8_000
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from conversations.api.serializers import OWN
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
+from projects.common.phones import NoPhone, read_phone
 from projects.models import Project
-from projects.phones import NoPhone, read_phone
-from tools.book.search import config_of
+from tools.services.bookings.search import config_of
 
 
 def known_fields(project: Project, data: Mapping[str, Any], *, path: str = "") -> dict[str, str]:

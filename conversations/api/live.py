@@ -13,19 +13,19 @@ from rest_framework.response import Response
 
 from conversations.api.views import Events, Messages
 from conversations.api.waiting import wait_seconds
-from conversations.live.admission import while_key_opens
+from conversations.common.payloads import OperatorPayload, PostedPayload, RepliedPayload
+from conversations.common.presenters import operator_payload
+from conversations.handover.operators import TAKEN_OVER
 from conversations.live.hub import hub
 from conversations.live.outcome import turn_stream, wait_for_outcome
 from conversations.live.stream import EventStream, Place
+from conversations.live.stream_auth import while_key_opens
 from conversations.models import Conversation, Event
-from conversations.operators import TAKEN_OVER
-from conversations.payloads import OperatorPayload, PostedPayload, RepliedPayload
-from conversations.presenters import operator_payload
-from conversations.widget.customer import LONGEST_SECONDS
-from projects.api.async_doors import door_of, plain, rendered
+from conversations.widget.event_filter import LONGEST_SECONDS
+from projects.api.async_views import door_of, plain, rendered
 from projects.api.caller import Caller
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 _messages, _events = plain(Messages), plain(Events)
 

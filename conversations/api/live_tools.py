@@ -17,18 +17,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.views import ConversationView
-from conversations.live_calls import LiveCall, handle_tool_call
-from conversations.live_repeats import Answer
-from conversations.payloads import Block
-from conversations.skills.session import guidance
-from projects.api.async_doors import door_of, plain, rendered
-from projects.api.problem import ApiError
+from conversations.common.payloads import Block
+from conversations.prompts.session import guidance
+from conversations.voice.deduplication import Answer
+from conversations.voice.tool_calls import LiveCall, handle_tool_call
+from projects.api.async_views import door_of, plain, rendered
 from projects.api.serializers import StrictSerializer, TextField
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from projects.threads import in_db
-from tools.calling.contexts import ContextRefused, read_context
-from tools.calling.offer import Offer, collect_agent_tools
-from tools.calling.reading import LONGEST_ARGUMENTS
+from tenancy.threads import in_db
+from tools.engine.function_calling.contexts import ContextRefused, read_context
+from tools.engine.function_calling.offer import Offer, collect_agent_tools
+from tools.engine.function_calling.parse_call import LONGEST_ARGUMENTS
 
 LONGEST_HEARD = 2_000
 SHAPES = {"openai": lambda offer: offer.functions, "gemini": lambda offer: offer.declarations}

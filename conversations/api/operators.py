@@ -9,15 +9,15 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
-from conversations import operators
 from conversations.api.serializers import MessageInput
 from conversations.api.views import ConversationView
-from conversations.payloads import ConversationPayload, HandedBackPayload, MessagePayload
-from conversations.presenters import message_payload
-from conversations.turns import turn_summary
+from conversations.common.payloads import ConversationPayload, HandedBackPayload, MessagePayload
+from conversations.common.presenters import message_payload
+from conversations.common.turn_detail import turn_summary
+from conversations.handover import operators
 from jobs.errors import WrongState
-from projects.api.answers import Answer, Created
 from projects.api.idempotency import idempotent
+from projects.api.typed_responses import Answer, Created
 from projects.models import Member, Role, User
 from projects.models.key import Scope
 

@@ -15,7 +15,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.rehearsal import (
+from conversations.evaluation.replay import (
     MOST_TURNS,
     Difference,
     Kind,
@@ -25,13 +25,13 @@ from conversations.rehearsal import (
     read_rehearsal,
     rehearse,
 )
-from projects.api.async_doors import door_of, plain, rendered
-from projects.api.doors import ProjectView
+from projects.api.async_views import door_of, plain, rendered
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
+from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
-from projects.presenters import Id, Stamp, stamp
-from projects.threads import in_db
-from tools.trial import read_drafts
+from tenancy.threads import in_db
+from tools.engine.try_tools import read_drafts
 
 LINES = "application/x-ndjson"
 UNCACHED = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}

@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from conversations.facts import holds_controls
 from conversations.models import Channel
 from conversations.models.persona import PersonaField
+from conversations.turns.customer_fields import holds_controls
 from projects.api.serializers import StrictSerializer, TextField
 
 MAX_METADATA_KEYS = MAX_ATTRIBUTES = 50

@@ -12,17 +12,17 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from conversations.contacts import find_customer
-from projects.api.answers import Answer, Created, Page
-from projects.api.doors import ProjectView
+from conversations.common.contacts import find_customer
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.typed_responses import Answer, Created, Page
+from projects.common.api_error import ApiError
+from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
-from projects.presenters import Id, Stamp, stamp
-from tools.desk.tickets import LONGEST_BODY, LONGEST_SUBJECT, change_ticket, find_assignee, open_ticket
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
+from tools.services.support.tickets import LONGEST_BODY, LONGEST_SUBJECT, change_ticket, find_assignee, open_ticket
 
 
 class TicketInput(StrictSerializer):

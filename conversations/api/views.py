@@ -14,9 +14,7 @@ from rest_framework.response import Response
 from conversations.api.known import known_fields
 from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch
 from conversations.api.waiting import wait_seconds
-from conversations.models import Conversation, Event, Message, Persona, Turn
-from conversations.models.event import EventType
-from conversations.payloads import (
+from conversations.common.payloads import (
     ConversationPayload,
     EventPayload,
     MessagePayload,
@@ -27,7 +25,7 @@ from conversations.payloads import (
     TurnPayload,
     TurnSummaryPayload,
 )
-from conversations.presenters import (
+from conversations.common.presenters import (
     began_payload,
     conversation_payload,
     message_payload,
@@ -35,15 +33,17 @@ from conversations.presenters import (
     read_conversation,
     shown,
 )
-from conversations.services import give_fields, post_message, start_conversation
-from conversations.system_events import post_event
-from conversations.turns import turn_payload, turn_summary
-from projects.api.answers import Accepted, Answer, Created, Page
-from projects.api.doors import ProjectView
+from conversations.common.turn_detail import turn_payload, turn_summary
+from conversations.followups.system_events import post_event
+from conversations.models import Conversation, Event, Message, Persona, Turn
+from conversations.models.event import EventType
+from conversations.turns.services import give_fields, post_message, start_conversation
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.compiled import Compiled
+from projects.api.project_views import ProjectView
+from projects.api.typed_responses import Accepted, Answer, Created, Page
 from projects.models.key import Scope
+from tenancy.prepared_queries import Compiled
 
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 

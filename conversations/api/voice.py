@@ -18,16 +18,16 @@ from rest_framework.response import Response
 
 from conversations.api.live import stream_of
 from conversations.api.views import ConversationView
-from conversations.payloads import TurnSummaryPayload
-from conversations.turns import turn_summary
+from conversations.common.payloads import TurnSummaryPayload
+from conversations.common.turn_detail import turn_summary
+from conversations.common.voice_session import can_have_a_voice
 from conversations.voice.reports import NoVoice, Report, ReportType, take_reports
-from conversations.voice.session import can_have_a_voice
 from conversations.voice.updates import place_of, update_frames
-from projects.api.answers import Accepted
-from projects.api.async_doors import door_of, plain, rendered
+from projects.api.async_views import door_of, plain, rendered
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.typed_responses import Accepted
 from projects.models.key import Scope
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 LONGEST_SAID = 8_000
 MOST_REPORTS = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 MAX_SECONDS = 60.0
 

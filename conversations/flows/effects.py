@@ -13,11 +13,14 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from conversations.effects import after_actions
-from conversations.effects.after_actions import Prepared, give_up_after_actions
-from conversations.effects.approval import ask_for_approval, hold_repeat, waiting_for
-from conversations.effects.asking import ask_arguments, has_asked_again
-from conversations.effects.ending import (
+from conversations.flows.customer_after_actions import give_up_alone, run_alone
+from conversations.live.event_log import ConversationLog, job_log, open_log
+from conversations.tool_runs.effects import after_actions
+from conversations.tool_runs.effects.after_actions import Prepared, give_up_after_actions
+from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, waiting_for
+from conversations.tool_runs.effects.argument_extraction import ask_arguments, has_asked_again
+from conversations.tool_runs.effects.effect_context import Work, has_asked_since, read_work
+from conversations.tool_runs.effects.outcome_events import (
     FAULT,
     NO_CALLBACK,
     conversation_of,
@@ -27,27 +30,24 @@ from conversations.effects.ending import (
     tell_cancelled,
     tell_held,
 )
-from conversations.effects.preparing import prepare
-from conversations.effects.work import Work, has_asked_since, read_work
-from conversations.flows.alone import give_up_alone, run_alone
-from conversations.log import ConversationLog, job_log, open_log
+from conversations.tool_runs.effects.preparing import prepare
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, prove
 from jobs.models import State
-from projects.threads import in_db
-from tools import ledger
-from tools.definition import ActionType, Delivery
-from tools.execution.after_actions import next_after_action, tells
-from tools.execution.callback import callback_token, digest_of
-from tools.execution.caps import cap_of, recipient_of
-from tools.execution.ending import DIED, MOST_ATTEMPTS
-from tools.execution.outcome import Outcome
-from tools.execution.repeats import find_repeated
-from tools.execution.run import carry_out, definition_of
-from tools.execution.same import same_thing
-from tools.execution.schemas import MalformedTool, wanted_arguments
-from tools.execution.standing import why_not_now
+from tenancy.threads import in_db
+from tools.engine import ledger
+from tools.engine.definition import ActionType, Delivery
+from tools.engine.execution.after_actions import next_after_action, tells
+from tools.engine.execution.callback import callback_token, digest_of
+from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.limits import cap_of, recipient_of
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.repeats import find_repeated
+from tools.engine.execution.run import carry_out, definition_of
+from tools.engine.execution.schemas import MalformedTool, wanted_arguments
+from tools.engine.execution.still_allowed import why_not_now
 from tools.models import AfterAction, Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.closing import is_of_the_end
-from conversations.flows.once import Calls, ask_once, skip
-from conversations.log import job_log
+from conversations.context.turn_context import Scene, scene_of
+from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.live.event_log import job_log
 from conversations.models import Turn
-from conversations.scene import Scene, scene_of
+from conversations.turns.conversation_end import is_of_the_end
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import reading
 from jobs.models import State
 from llm.types import ChatRequest
-from projects.threads import in_db
-from todos.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
+from tenancy.threads import in_db
 from todos.models import TodoType
-from todos.skills.extract import SKILL, ExtractContext, Findings, ToolAct, build_request, type_lines
-from tools.skills.arguments import KnownFact
-from tools.skills.exchange import TranscriptLine
+from todos.sources.extraction import Source, extracted_types, is_undecided, keep_findings, noted_lines, todos_of
+from todos.sources.extraction_prompt import SKILL, ExtractContext, Findings, ToolAct, build_request, type_lines
+from tools.engine.skills.arguments import KnownFact
+from tools.engine.skills.exchange import TranscriptLine
 
 
 @dataclass(frozen=True)

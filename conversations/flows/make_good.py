@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from conversations.effects.told import read_told
-from conversations.flows.once import Calls, ask_once, skip
-from conversations.hours import working_status
-from conversations.make_good import broken_promise, day_of, is_unsure, make_good
+from conversations.common.business_hours import working_status
+from conversations.common.prompt_shapes import Fact, Line
+from conversations.context.todo_transcript import read_told
+from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.models import Conversation, PersonaField
-from conversations.skills.context import Fact, Line
-from conversations.skills.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
+from conversations.promises.make_good import broken_promise, day_of, is_unsure, make_good
+from conversations.prompts.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import ChatRequest
-from projects.model_choice import model_for
-from projects.threads import in_db
+from projects.agents.model_choice import model_for
+from tenancy.threads import in_db
 from tools.models import Promise
 
 

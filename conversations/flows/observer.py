@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from conversations.facts import keep_facts, refusal_of
-from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.flows.commits import commit
-from conversations.log import ConversationLog
+from conversations.context.observed_context import scene_at
+from conversations.context.turn_context import Scene
+from conversations.context.turn_context_cache import read_after_reply
+from conversations.flows.group_commit import commit
+from conversations.live.event_log import ConversationLog
+from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Turn
-from conversations.quality import keep_quality
-from conversations.scene import Scene
-from conversations.shared_readings import read_after_reply
-from conversations.skills.observer import Observation, RatedObservation, build_request, output_of
-from conversations.watched_scenes import scene_at
-from conversations.watching import watched_message
+from conversations.prompts.observer import Observation, RatedObservation, build_request, output_of
+from conversations.turns.customer_fields import keep_facts, refusal_of
+from conversations.turns.observe_unanswered import watched_message
+from conversations.turns.quality import keep_quality
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 
 async def run_observer(job: ClaimedJob) -> None:

@@ -12,34 +12,34 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.after_reply import queue_analysis, tell_replied
-from conversations.calls.hops import Hops, stored_hops
-from conversations.flags import no_reply
-from conversations.flows.calls import add_calls, keep_calls
+from conversations.claim_check.claim_guard import text_of
+from conversations.common.translations import words_for
+from conversations.context.turn_context import Scene, scene_before
+from conversations.followups.follow_ups import next_follow_up
+from conversations.live.event_log import job_log, open_log
+from conversations.live.model_calls import add_calls, keep_calls
 from conversations.live.tokens import TokenWriter
-from conversations.log import job_log, open_log
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
-from conversations.outcomes import obey_signal
-from conversations.own_words import words_for
-from conversations.scene import Scene, scene_before
-from conversations.skills.reply import build_request
-from conversations.timers import next_follow_up
-from conversations.truthful import text_of
+from conversations.prompts.reply import build_request
+from conversations.tool_runs.calls.tool_loop import Hops, stored_hops
+from conversations.turns.after_reply import queue_analysis, tell_replied
+from conversations.turns.channel_signals import obey_signal
+from conversations.turns.flags import no_reply
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp, WrongState
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import BadAnswer, LlmError, StreamCut
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from projects.writes import update_row
-from tools.calling.offer import Offer, read_offer
-from tools.definition import Moment
-from tools.execution.outcome import Signal
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tenancy.write_batch import update_row
+from tools.engine.definition import Moment
+from tools.engine.execution.outcome import Signal
+from tools.engine.function_calling.offer import Offer, read_offer
 
 GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
 

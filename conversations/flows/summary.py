@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.flows.once import Calls, ask_once, skip
-from conversations.log import job_log
+from conversations.context.summaries import is_due, keep_summary, to_fold
+from conversations.context.transcript import Said, read_since
+from conversations.context.turn_context import Scene, scene_after
+from conversations.flows.single_call import Calls, ask_once, skip
+from conversations.live.event_log import job_log
 from conversations.models import Summary
-from conversations.scene import Scene, scene_after
-from conversations.skills.summary import ConversationSummary, build_request
-from conversations.summaries import is_due, keep_summary, to_fold
-from conversations.transcript import Said, read_since
+from conversations.prompts.summary import ConversationSummary, build_request
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx
 from jobs.models import State
 from llm.types import ChatRequest
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 
 @dataclass(frozen=True)

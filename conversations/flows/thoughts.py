@@ -5,25 +5,25 @@ from __future__ import annotations
 import asyncio
 from uuid import UUID
 
-from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.flows.commits import commit
-from conversations.log import ConversationLog
+from conversations.common.presenters import directives_payload
+from conversations.context.turn_context import Scene, scene_after
+from conversations.context.turn_context_cache import read_after_reply
+from conversations.flows.group_commit import commit
+from conversations.followups.waits import SKIPPED_WAITING, comes_after_wait, is_waiting
+from conversations.live.event_log import ConversationLog
+from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
-from conversations.presenters import directives_payload
-from conversations.scene import Scene, scene_after
-from conversations.shared_readings import read_after_reply
-from conversations.skills.thoughts import KeyDirectives, build_request
-from conversations.waits import SKIPPED_WAITING, comes_after_wait, is_waiting
+from conversations.prompts.thoughts import KeyDirectives, build_request
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord
-from projects.compiled import Compiled
-from projects.threads import in_db
+from tenancy.prepared_queries import Compiled
+from tenancy.threads import in_db
 
 NEWEST = Compiled(
     lambda conversation: Directives.objects.filter(conversation_id=conversation).order_by("-version")[:1], kinds=(UUID,)

@@ -7,34 +7,34 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.commitments import execute, is_waited_for, put_claims_right, source_of, update_follow_up
-from conversations.flows.calls import add_calls, as_failure, keep_calls
-from conversations.flows.commits import commit
-from conversations.log import ConversationLog, open_log
+from conversations.context.turn_context import Scene, scene_after
+from conversations.context.turn_context_cache import channel_of, read_after_reply
+from conversations.flows.group_commit import commit
+from conversations.followups.waits import is_waiting
+from conversations.live.event_log import ConversationLog, open_log
+from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Analysis
-from conversations.scene import Scene, scene_after
-from conversations.shared_readings import channel_of, read_after_reply
-from conversations.unserved import make_todos
-from conversations.waits import is_waiting
+from conversations.promises.apply_verdicts import execute, is_waited_for, put_claims_right, source_of, update_follow_up
+from conversations.promises.unsupported_promises import make_todos
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
+from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from projects.compiled import Compiled
-from projects.threads import in_db
-from tools.analysis import steps
-from tools.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
-from tools.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
-from tools.analysis.steps import StepDocument, held_by, in_order
-from tools.analysis.stored import candidates, compiled_object, contested_of
-from tools.catalogue import CompiledTool
-from tools.judge import Judgement, judge
-from tools.promises import add_broken, open_unserved
-from tools.skills.detect import Detection
-from tools.skills.exchange import Exchange, TranscriptLine
+from tenancy.prepared_queries import Compiled
+from tenancy.threads import in_db
+from tools.engine.analysis import steps
+from tools.engine.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
+from tools.engine.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
+from tools.engine.analysis.steps import StepDocument, held_by, in_order
+from tools.engine.analysis.stored import candidates, compiled_object, contested_of
+from tools.engine.catalogue import CompiledTool
+from tools.engine.promises import add_broken, open_unserved
+from tools.engine.skills.detect import Detection
+from tools.engine.skills.exchange import Exchange, TranscriptLine
+from tools.engine.verdicts import Judgement, judge
 
 Contested = Mapping[str, Sequence[Judgement]]
 

@@ -18,9 +18,9 @@ from redis import RedisError
 
 from conversations.live.client import new_client
 from conversations.live.keys import channel_of, partial_of
-from conversations.live.standing import Standing, beginnings, standings
+from conversations.live.last_events import Standing, beginnings, standings
 from conversations.live.subscriptions import Subscriptions
-from projects.threads import in_db
+from tenancy.threads import in_db
 
 log = logging.getLogger(__name__)
 

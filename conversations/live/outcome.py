@@ -8,14 +8,14 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
 
+from conversations.common.payloads import MessagePayload, TurnSummaryPayload
+from conversations.common.presenters import message_payload
+from conversations.common.turn_detail import turn_summary
 from conversations.live.hub import Listener, Room, hub
 from conversations.live.stream import EventStream, Place
 from conversations.models import Turn, TurnStatus
-from conversations.payloads import MessagePayload, TurnSummaryPayload
-from conversations.presenters import message_payload
-from conversations.turns import turn_summary
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 POLL_SECONDS = 3
 # A superseded turn is followed to the one that took over; where none did, the conversation was over.

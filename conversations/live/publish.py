@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from conversations.live.keys import channel_of
 from conversations.models import Event
-from projects.telling import tell
+from projects.common.redis_publish import tell
 
 log = logging.getLogger(__name__)
 

@@ -12,15 +12,15 @@ from uuid import UUID
 
 from pydantic_core import to_json
 
+from conversations.common.presenters import message_payload, read_conversation
 from conversations.live.hub import LOOK, PING, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
-from conversations.presenters import message_payload, read_conversation
-from jobs.crash import crash_point
-from projects.compiled import Compiled, CompiledValues
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from jobs.failpoints import crash_point
+from tenancy.prepared_queries import Compiled, CompiledValues
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 # A stream that is open says so about so often: never all of them at once.
 PING_SECONDS = (10, 15)

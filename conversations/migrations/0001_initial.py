@@ -3,9 +3,9 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import projects.ids
-import projects.rows
-import projects.tenancy
+import tenancy.ids
+import tenancy.scope
+import tenancy.tenant_models
 
 
 class Migration(migrations.Migration):
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Conversation",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 (
                     "channel",
                     models.CharField(
@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -60,7 +60,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "project",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="conversations",
@@ -72,13 +72,13 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Directives",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("version", models.PositiveIntegerField()),
                 ("document", models.JSONField()),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="all_directives",
@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -103,7 +103,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="conversation",
             name="directives",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 null=True,
                 on_delete=django.db.models.deletion.PROTECT,
@@ -114,7 +114,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Message",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("seq", models.PositiveIntegerField()),
                 (
                     "role",
@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="messages",
@@ -143,7 +143,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -158,13 +158,13 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Persona",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("external_id", models.CharField(max_length=200)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -173,7 +173,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "project",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="personas",
@@ -185,7 +185,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="conversation",
             name="persona",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="conversations",
@@ -195,7 +195,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="PersonaField",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("key", models.CharField(max_length=40)),
                 ("value", models.CharField(max_length=500)),
                 (
@@ -215,7 +215,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -224,7 +224,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "persona",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="fields",
@@ -239,7 +239,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Turn",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("seq", models.PositiveIntegerField()),
                 (
                     "status",
@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
                 ("finished_at", models.DateTimeField(null=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="turns",
@@ -287,7 +287,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "directives_used",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
@@ -297,7 +297,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "message",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
@@ -308,7 +308,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -317,7 +317,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "reply",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
@@ -327,7 +327,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "superseded_by",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
@@ -343,7 +343,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="message",
             name="turn",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 null=True,
                 on_delete=django.db.models.deletion.CASCADE,
@@ -354,7 +354,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="directives",
             name="turn",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
@@ -364,7 +364,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Event",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("seq", models.PositiveIntegerField()),
                 ("idn", models.CharField(max_length=120)),
                 ("connector", models.CharField(default="system", max_length=40)),
@@ -389,7 +389,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="events",
@@ -399,7 +399,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",

@@ -3,9 +3,9 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import projects.ids
-import projects.rows
-import projects.tenancy
+import tenancy.ids
+import tenancy.scope
+import tenancy.tenant_models
 
 
 class Migration(migrations.Migration):
@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="FollowUp",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("generation", models.PositiveIntegerField()),
                 ("due_at", models.DateTimeField()),
                 (
@@ -82,7 +82,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="all_follow_ups",
@@ -92,7 +92,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -101,7 +101,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "turn",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
@@ -114,14 +114,14 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Summary",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("until_seq", models.PositiveIntegerField()),
                 ("text", models.TextField()),
                 ("facts", models.JSONField(default=dict)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="summaries",
@@ -131,7 +131,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -146,7 +146,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="conversation",
             name="summary",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 null=True,
                 on_delete=django.db.models.deletion.PROTECT,

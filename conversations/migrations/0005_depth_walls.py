@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from projects.rls import foreign_key, tenant_table
+from tenancy.rls import foreign_key, tenant_table
 
 CONVERSATION = {"conversation_id": "conversations_conversation"}
 

@@ -3,9 +3,9 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import projects.ids
-import projects.rows
-import projects.tenancy
+import tenancy.ids
+import tenancy.scope
+import tenancy.tenant_models
 
 
 class Migration(migrations.Migration):
@@ -27,14 +27,14 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="PromptSection",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("name", models.CharField(max_length=80)),
                 ("content", models.TextField()),
                 ("effect_id", models.UUIDField(null=True)),
                 ("updated_at", models.DateTimeField(auto_now=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="prompt_sections",
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Wait",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 (
                     "effect_id",
                     models.UUIDField(
@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="waits",
@@ -99,7 +99,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -108,7 +108,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "turn",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,

@@ -1,9 +1,9 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import projects.ids
-import projects.rows
-import projects.tenancy
+import tenancy.ids
+import tenancy.scope
+import tenancy.tenant_models
 
 
 class Migration(migrations.Migration):
@@ -28,11 +28,11 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Analysis",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                 ("finished_at", models.DateTimeField(null=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="analyses",
@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "turn",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="analyses",

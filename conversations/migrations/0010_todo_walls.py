@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from projects.rls import foreign_key
+from tenancy.rls import foreign_key
 
 
 class Migration(migrations.Migration):

@@ -1,8 +1,8 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import projects.rows
-import projects.tenancy
+import tenancy.scope
+import tenancy.tenant_models
 
 
 class Migration(migrations.Migration):
@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 db_constraint=False,
                 db_index=False,
-                default=projects.tenancy.current_organization_id,
+                default=tenancy.scope.current_organization_id,
                 editable=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="analysis",
             name="turn",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 db_constraint=False,
                 db_index=False,
-                default=projects.tenancy.current_organization_id,
+                default=tenancy.scope.current_organization_id,
                 editable=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="conversation",
             name="project",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 db_constraint=False,
                 db_index=False,
-                default=projects.tenancy.current_organization_id,
+                default=tenancy.scope.current_organization_id,
                 editable=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="directives",
             name="turn",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
@@ -96,7 +96,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="event",
             name="conversation",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
@@ -110,7 +110,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 db_constraint=False,
                 db_index=False,
-                default=projects.tenancy.current_organization_id,
+                default=tenancy.scope.current_organization_id,
                 editable=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
@@ -120,7 +120,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="message",
             name="conversation",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
@@ -134,7 +134,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 db_constraint=False,
                 db_index=False,
-                default=projects.tenancy.current_organization_id,
+                default=tenancy.scope.current_organization_id,
                 editable=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
@@ -144,7 +144,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="turn",
             name="conversation",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
@@ -158,7 +158,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 db_constraint=False,
                 db_index=False,
-                default=projects.tenancy.current_organization_id,
+                default=tenancy.scope.current_organization_id,
                 editable=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",

@@ -1,10 +1,10 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import projects.ids
-import projects.rows
-import projects.tenancy
-from projects.rls import tenant_table
+import tenancy.ids
+import tenancy.scope
+import tenancy.tenant_models
+from tenancy.rls import tenant_table
 
 
 class Migration(migrations.Migration):
@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="VoiceSession",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("heard_at", models.DateTimeField()),
                 ("speaking_since", models.DateTimeField(null=True)),
                 ("ended_at", models.DateTimeField(null=True)),
@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "conversation",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "given_directives",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from projects.rows import DenseTenantModel, TenantForeignKey
+from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class Channel(models.TextChoices):

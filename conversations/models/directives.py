@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import DenseTenantModel, TenantForeignKey
+from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class Directives(DenseTenantModel):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import DenseTenantModel, TenantForeignKey
+from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
+
+# The system event that makes the agent speak at once.
+URGENT = "urgent_message"
 
 
 class EventType(models.TextChoices):

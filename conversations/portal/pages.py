@@ -17,9 +17,10 @@ from django.utils.translation import get_language_from_request, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from conversations.common.presenters import message_payload
 from conversations.live.stream import Place, writing_in
-from conversations.portal.awaiting import Beginning, beginning_of, frames_until_another, frames_until_begun
-from conversations.portal.visit import (
+from conversations.portal.chat_start import Beginning, beginning_of, frames_until_another, frames_until_begun
+from conversations.portal.session import (
     Visit,
     ask_for_person,
     bookings_to_come,
@@ -30,14 +31,13 @@ from conversations.portal.visit import (
     transcript_of,
 )
 from conversations.portal.words import Wording, best_of, language_for
-from conversations.presenters import message_payload
-from conversations.widget.customer import for_customer, message_shown
+from conversations.widget.event_filter import for_customer, message_shown
 from projects.api.idempotency import once
 from projects.api.parsers import check_value
-from projects.api.problem import ApiError
 from projects.api.throttling import seconds_to_wait
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from projects.common.api_error import ApiError
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 LOOKS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
 LONGEST_MESSAGE = 4_000

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from conversations.common.translations import ENGLISH
 from conversations.models import Persona, PersonaField
-from conversations.own_words import ENGLISH
 from projects.models import Widget
 
 WORDS: Mapping[str, Mapping[str, str]] = json.loads(Path(__file__).with_name("words.json").read_text())

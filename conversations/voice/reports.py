@@ -11,15 +11,15 @@ from uuid import UUID
 
 from django.db import models
 
-from conversations.log import ConversationLog, open_log
+from conversations.common.voice_session import can_have_a_voice
+from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, Directives, Event, MessageRole, Turn, VoiceSession
 from conversations.models.event import EventType
-from conversations.outcomes import obey_signal
-from conversations.voice.session import can_have_a_voice
+from conversations.turns.channel_signals import obey_signal
+from conversations.turns.observe_unanswered import watch
 from conversations.voice.turns import add_spoken_turn, unanswered
-from conversations.watching import watch
-from projects.api.problem import ApiError
-from tools.execution.outcome import Signal
+from projects.common.api_error import ApiError
+from tools.engine.execution.outcome import Signal
 
 REPORTED = "voice_reported"
 

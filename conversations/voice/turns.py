@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from conversations.after_reply import queue_analysis, tell_replied
-from conversations.commitments import UNBACKED
-from conversations.hours import working_status
-from conversations.log import ConversationLog
+from conversations.common.business_hours import working_status
+from conversations.context.transcript import read_unsummarised
+from conversations.followups.waits import is_waiting
+from conversations.live.event_log import ConversationLog
 from conversations.models import (
     Conversation,
     Event,
@@ -19,8 +19,8 @@ from conversations.models import (
     TurnStatus,
     VoiceSession,
 )
-from conversations.transcript import read_unsummarised
-from conversations.waits import is_waiting
+from conversations.promises.apply_verdicts import UNBACKED
+from conversations.turns.after_reply import queue_analysis, tell_replied
 from projects.models import AgentVersion, Project
 
 REPLIED = ("message", "reply", "status", "working_hours", "directives_used", "freshness", "replied_at", "finished_at")

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 
-from conversations.commitments import UNBACKED
+from conversations.common.voice_session import is_caller_speaking
 from conversations.live.hub import Room, hub
 from conversations.live.stream import PING_SECONDS, RETRY_MS, frame
 from conversations.models import Conversation, ConversationStatus, Directives, Event, VoiceSession
-from conversations.services import has_talked_enough
-from conversations.skills.reply import view_of
-from conversations.skills.session import SessionContext, update_text
-from conversations.urgent import URGENT
-from conversations.voice.session import is_caller_speaking
+from conversations.models.event import URGENT
+from conversations.promises.apply_verdicts import UNBACKED
+from conversations.prompts.reply import view_of
+from conversations.prompts.session import SessionContext, update_text
+from conversations.turns.services import has_talked_enough
 from conversations.voice.turns import unanswered
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 
 WRITTEN = "directives_written"
 OVER = "The call is over for you. Say nothing more."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from projects.agent import AgentConfig
+from projects.common.verticals import VERTICALS
 from projects.models import AgentVersion, Project, Widget
-from projects.verticals import VERTICALS
-from projects.widgets import theme_of
+from projects.models.agent_config import AgentConfig
+from projects.widget.widgets import theme_of
 
 SUGGESTED = 3
 

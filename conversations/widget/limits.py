@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
-from conversations.widget.refusals import TooOften
+from conversations.widget.errors import TooOften
 from conversations.widget.visitors import Visitor
 from projects.api.throttling import seconds_to_wait
 from projects.models import Widget

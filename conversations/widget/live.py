@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from rest_framework.response import Response
 
 from conversations.live.stream import EventStream, Place
-from conversations.widget.customer import for_customer
+from conversations.widget.event_filter import for_customer
 from conversations.widget.views import Events, organization_of
-from projects.api.async_doors import door_of, plain, rendered
-from projects.threads import in_db
+from projects.api.async_views import door_of, plain, rendered
+from tenancy.threads import in_db
 
 _events = plain(Events)
 

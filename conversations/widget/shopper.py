@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import jwt
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from projects.crypto import WrongSecret
+from projects.common.crypto import WrongSecret
 from projects.models import Widget
-from projects.widgets import shopper_secret
+from projects.widget.widgets import shopper_secret
 
 # Fixed: what a token says of its own algorithm is not believed.
 ALGORITHM = "HS256"

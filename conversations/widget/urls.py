@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.urls import path
 
 from conversations.widget import live, views
+from conversations.widget.bundle import widget_script
 from conversations.widget.demo.orders import orders
 from conversations.widget.demo.page import shop
-from conversations.widget.script import widget_script
 
 DOOR = "widget/<str:key>"
 

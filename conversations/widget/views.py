@@ -9,21 +9,21 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations.common.presenters import message_payload
+from conversations.handover.requests import request_person
 from conversations.models import Conversation
-from conversations.presenters import message_payload
-from conversations.requests import request_person
-from conversations.widget.access import PageAuthentication, VisitorAuthentication, WidgetCaller
 from conversations.widget.agent import agent_payload
-from conversations.widget.customer import message_shown
+from conversations.widget.authentication import PageAuthentication, VisitorAuthentication, WidgetCaller
+from conversations.widget.conversation import find_conversation, say, take_shopper_in
+from conversations.widget.errors import NoConversation, NoVisitor
+from conversations.widget.event_filter import message_shown
 from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, Limit, hold_to
-from conversations.widget.refusals import NoConversation, NoVisitor
 from conversations.widget.serializers import MessageInput, PersonInput, SessionInput
 from conversations.widget.shopper import ShopperRefused, read_shopper
-from conversations.widget.talk import find_conversation, say, take_shopper_in
 from conversations.widget.visitors import Visitor, new_visitor, read_visitor, renewed, sign, signed_in
-from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
+from projects.common.api_error import ApiError
 from projects.models import Widget
 from projects.models.key import Scope
 from tools.models import Escalation

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core import signing
 
-from conversations.widget.refusals import NoVisitor
+from conversations.widget.errors import NoVisitor
 from projects.models import Widget
 
 SALT = "makegood.widget.visitor"

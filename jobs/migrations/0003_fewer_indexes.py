@@ -1,8 +1,8 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import projects.rows
-import projects.tenancy
+import tenancy.scope
+import tenancy.tenant_models
 
 
 class Migration(migrations.Migration):
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 db_constraint=False,
                 db_index=False,
-                default=projects.tenancy.current_organization_id,
+                default=tenancy.scope.current_organization_id,
                 editable=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="job",
             name="project",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(
                 db_constraint=False,
                 db_index=False,
-                default=projects.tenancy.current_organization_id,
+                default=tenancy.scope.current_organization_id,
                 editable=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="+",
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="modelcall",
             name="project",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 db_index=False,
                 on_delete=django.db.models.deletion.CASCADE,

@@ -15,12 +15,12 @@ from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.request import Request
 
 from projects.api.caller import Caller, Entrance
-from projects.api.problem import ApiError
-from projects.compiled import Compiled
-from projects.lookups import KeyPlace, ProjectPlace, find_api_key, find_project
+from projects.common.api_error import ApiError
 from projects.models import ApiKey, Member, Project, User
-from projects.permissions import VERBS
-from projects.tenancy import current_organization_id, tenant_tx
+from projects.models.permissions import VERBS
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import current_organization_id, tenant_tx
+from tenancy.tenant_lookup import KeyPlace, ProjectPlace, find_api_key, find_project
 
 CHALLENGE = 'Bearer realm="makegood"'
 SECRET = re.compile(r"mg_[0-9a-f]{8}_[\w-]{43}", re.ASCII)

@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from rest_framework.response import Response
 
-from projects.api.problem import ApiError, Conflict
-from projects.api.request_id import request_id_of
-from projects.api.translation import to_api_error
+from projects.api.exception_mapping import to_api_error
+from projects.common.api_error import ApiError, Conflict
+from projects.common.request_id import request_id_of
 
 __all__ = [
     "ApiError",

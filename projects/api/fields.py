@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from projects.attributes import type_name
+from projects.records.attributes import type_name
 
 # Letters by their category, yet nothing is to be seen of them: fillers and the blank Braille pattern.
 BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")

@@ -18,11 +18,11 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.problem import ApiError
 from projects.api.views import TenantView
-from projects.ids import uuid7
+from projects.common.api_error import ApiError
 from projects.models import IdempotentRequest
-from projects.tenancy import current_organization_id
+from tenancy.ids import uuid7
+from tenancy.scope import current_organization_id
 
 Handler = Callable[..., Response]
 

@@ -17,8 +17,8 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.utils.urls import replace_query_param
 
-from projects.api.answers import Answer, Page
-from projects.api.problem import ApiError
+from projects.api.typed_responses import Answer, Page
+from projects.common.api_error import ApiError
 
 LARGEST_PAGE = 200
 # Ids grow with time (uuid7).

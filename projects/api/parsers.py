@@ -10,8 +10,8 @@ from typing import IO, Any
 
 from rest_framework.parsers import BaseParser
 
-from projects.api.problem import ApiError
-from projects.attributes import type_name
+from projects.common.api_error import ApiError
+from projects.records.attributes import type_name
 
 DEEPEST = 32
 TOO_DEEP = f"JSON may be nested at most {DEEPEST} levels."

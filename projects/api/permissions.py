@@ -9,7 +9,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from projects.api.caller import caller_of
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 READING = {"HEAD": "GET"}
 

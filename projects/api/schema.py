@@ -11,10 +11,10 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import force_instance
 from rest_framework import serializers
 
-from projects.api.answers import answers_of
 from projects.api.fields import TextField
+from projects.api.openapi_types import shape_of
 from projects.api.serializers import StrictSerializer
-from projects.api.shapes import shape_of
+from projects.api.typed_responses import answers_of
 
 ERROR = {
     "type": "object",

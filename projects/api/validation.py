@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.settings import api_settings
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 # A lower-case message goes on from the field's name; these replace sentences that don't say which field they mean.
 PREDICATES = {

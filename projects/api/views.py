@@ -16,11 +16,11 @@ from rest_framework.views import APIView
 from projects.api.authentication import TenantAuthentication
 from projects.api.caller import Caller, Entrance
 from projects.api.permissions import READING, not_authenticated
-from projects.api.query import PROJECT, check_query
+from projects.api.query_params import PROJECT, check_query
 from projects.api.schema import Schema
 from projects.models import Project
 from projects.models.key import Scope
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 
 
 class JsonAlways(BaseContentNegotiation):

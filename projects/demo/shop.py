@@ -12,10 +12,10 @@ from typing import Any
 
 from django.conf import settings
 
-from projects.demo.store import PATH, store_url
+from projects.connections.demo_store import PATH, store_url
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source, find_source
 from projects.models import Project, Source
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source, find_source
 
 FOLDER = Path(__file__).resolve().parent
 KIND = "woocommerce_products"

@@ -10,12 +10,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.answers import Answer, Created, Page
-from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.typed_responses import Answer, Created, Page
+from projects.common.api_error import ApiError
 from projects.knowledge.presenters import (
     ArticleLinePayload,
     ArticlePayload,

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import connection
 
 from projects.models import ArticleWord
-from projects.tenancy import current_organization_id
+from tenancy.scope import current_organization_id
 
 UNKNOWN = "simple"
 # The languages whose little words PostgreSQL knows, and how a page names them.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, TypedDict
 
+from projects.common.presenters import Url
 from projects.knowledge.links import article_url
 from projects.knowledge.passages import passage_of
 from projects.knowledge.search import Found
 from projects.models import Article, Project
-from projects.presenters import Url
 
 LONGEST_PASSAGE = 600
 

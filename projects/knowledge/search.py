@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from projects.tenancy import current_organization_id
+from tenancy.scope import current_organization_id
 
 LONGEST_QUESTION = 1_000
 MOST_WORDS = 24

@@ -10,12 +10,12 @@ from uuid import UUID
 from django.db.models.functions import Now
 from django.utils.text import slugify
 
-from projects.api.problem import Conflict
-from projects.audit import note_change
+from projects.common.api_error import Conflict
 from projects.knowledge.indexing import UNKNOWN, index_articles, language_of
 from projects.knowledge.text import ArticleText
 from projects.models import Article, AuditAction, Project, User
-from projects.writes import update_row
+from projects.records.audit import note_change
+from tenancy.write_batch import update_row
 
 LONGEST_SLUG = 100
 MOST_ARTICLES = 20_000

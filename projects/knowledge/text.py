@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from projects.api.fields import is_empty
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 LONGEST_TITLE, LONGEST_EXCERPT, LONGEST_BODY = 200, 400, 50_000
 LAYOUT = "\n\t"

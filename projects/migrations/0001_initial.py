@@ -6,9 +6,9 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import projects.ids
-import projects.rows
-import projects.tenancy
+import tenancy.ids
+import tenancy.scope
+import tenancy.tenant_models
 
 
 class Migration(migrations.Migration):
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Organization",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("name", models.CharField(max_length=120)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="AgentVersion",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("number", models.PositiveIntegerField()),
                 ("document", models.JSONField()),
                 ("note", models.CharField(blank=True, max_length=200)),
@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -122,13 +122,13 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Project",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("name", models.CharField(max_length=120)),
                 ("slug", models.CharField(editable=False, max_length=60, unique=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "agent_version",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         editable=False,
                         null=True,
@@ -140,7 +140,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -155,7 +155,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="ApiKey",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("name", models.CharField(max_length=80)),
                 ("prefix", models.CharField(editable=False, max_length=16)),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
@@ -191,7 +191,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -200,7 +200,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "project",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="api_keys",
@@ -215,7 +215,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="agentversion",
             name="project",
-            field=projects.rows.TenantForeignKey(
+            field=tenancy.tenant_models.TenantForeignKey(
                 db_constraint=False,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="agent_versions",
@@ -225,7 +225,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Member",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 (
                     "role",
                     models.CharField(
@@ -250,7 +250,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -265,7 +265,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="IdempotentRequest",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("key", models.CharField(max_length=255)),
                 ("body_hash", models.CharField(max_length=64)),
                 ("status", models.PositiveSmallIntegerField(null=True)),
@@ -274,7 +274,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -283,7 +283,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "project",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -300,7 +300,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Attribute",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("key", models.CharField(max_length=160)),
                 (
                     "type",
@@ -321,7 +321,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -330,7 +330,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "project",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         blank=True,
                         db_constraint=False,
                         null=True,

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from projects.rls import organization_table, tenant_table
+from tenancy.rls import organization_table, tenant_table
 
 
 class Migration(migrations.Migration):

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from projects.rls import borrowed_table
+from tenancy.rls import borrowed_table
 
 
 class Migration(migrations.Migration):

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from projects.rls import policies_for_any_tenant
+from tenancy.rls import policies_for_any_tenant
 
 
 class Migration(migrations.Migration):

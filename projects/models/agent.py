@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from projects.agent import AgentConfig, parse_config
-from projects.rows import TenantForeignKey, TenantModel
+from projects.models.agent_config import AgentConfig, parse_config
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class AgentVersion(TenantModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from projects.rows import TenantForeignKey, TenantModel
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class AttributeType(models.TextChoices):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import TenantModel
+from tenancy.tenant_models import TenantModel
 
 
 class AuditAction(models.TextChoices):

@@ -13,7 +13,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from projects.models.organization import Role
-from projects.rows import TenantModel
+from tenancy.tenant_models import TenantModel
 
 LIFETIME = timedelta(days=7)
 

@@ -10,7 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
-from projects.rows import TenantForeignKey, TenantModel
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Scope(models.TextChoices):

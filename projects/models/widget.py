@@ -7,7 +7,7 @@ import secrets
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from projects.rows import TenantForeignKey, TenantModel
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 def make_widget_key() -> str:

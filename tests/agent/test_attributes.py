@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agent_sentences import SettingsRefused
-from projects.attribute_changes import AttributeEdit, change_attributes
-from projects.attributes import (
+from projects.agents.attribute_changes import AttributeEdit, change_attributes
+from projects.models import Attribute, Project
+from projects.models.agent_errors import SettingsRefused
+from projects.models.attribute import AttributeType
+from projects.models.attribute_catalogue import KNOWN_SETTINGS, SETTING
+from projects.records.attributes import (
     GATES,
     Origin,
     WrongValue,
@@ -17,15 +20,12 @@ from projects.attributes import (
     resolve_attributes,
     set_attribute,
 )
-from projects.known_settings import KNOWN_SETTINGS, SETTING
-from projects.models import Attribute, Project
-from projects.models.attribute import AttributeType
 from tests.agent.conftest import Settings
 from tests.between import meanwhile
 from tests.conftest import Tenant
-from tools.builtin import builtin_tools
-from tools.catalogue import is_called
-from tools.state import read_state
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import is_called
+from tools.engine.registry import builtin_tools
 
 SMS = f"{SETTING}sms_send_information_enabled"
 

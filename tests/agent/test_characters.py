@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from projects.agent import CONTROL
+from projects.models.agent_config import CONTROL
 
 
 def test_a_text_holds_line_breaks_and_tabs_and_no_other_control_character() -> None:

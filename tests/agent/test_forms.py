@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from console.agent.sections import SECTIONS
 from projects.models import Project, User
-from projects.pages.agent.sections import SECTIONS
 from tests.agent.conftest import Settings
 from tests.agent.controls import controls_of
 from tests.conftest import Tenant

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from projects.agent_versions import Edit, change_agent
-from projects.differences import differences
+from projects.agents.agent_versions import Edit, change_agent
+from projects.agents.services import create_project
+from projects.common.differences import differences
 from projects.models import AgentVersion, User
-from projects.services import create_project
 from tests.agent.conftest import Settings
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from projects.audit import note_change
-from projects.differences import Change
-from projects.meanwhile import changes_of, last_to_change
+from projects.agents.concurrent_edits import changes_of, last_to_change
+from projects.agents.services import create_project
+from projects.common.differences import Change
 from projects.models import AuditAction, Project
-from projects.services import create_project
+from projects.records.audit import note_change
 from tests.conftest import Tenant
 
 CHANGED, MADE = AuditAction.CONNECTION_CHANGED, AuditAction.CONNECTED

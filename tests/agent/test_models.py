@@ -10,12 +10,12 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from projects import model_trial
-from projects.attributes import fill, read_secret
-from projects.model_choice import KEY_ATTRIBUTE
+from console.agent import model_test
+from projects.agents import model_check
+from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models import Attribute, User
 from projects.models.attribute import AttributeType
-from projects.pages.agent import model_test
+from projects.records.attributes import fill, read_secret
 from tests.agent.conftest import Settings
 from tests.processes import ScriptedModel
 
@@ -169,11 +169,11 @@ def test_no_connection_is_held_while_the_model_is_asked(
 ) -> None:
     held: list[bool] = []
 
-    async def ask(client: Any, model: Any) -> model_trial.Trial:
+    async def ask(client: Any, model: Any) -> model_check.Trial:
         held.append(connection.in_atomic_block)
-        return model_trial.Trial(True, "ok")
+        return model_check.Trial(True, "ok")
 
-    monkeypatch.setattr(model_trial, "_ask", ask)
+    monkeypatch.setattr(model_check, "_ask", ask)
     try_it(owner)
     assert held == [False]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agent_names import intents_called_the_same
-from projects.services import latest_agent_version, save_agent
-from projects.starters import NAMES, Locale, starters
+from projects.agents.agent_references import intents_called_the_same
+from projects.agents.services import latest_agent_version, save_agent
+from projects.agents.templates_catalogue import NAMES, Locale, starters
 from tests.agent.conftest import Settings
 from tests.tools.examples import event
-from tools.custom import service
+from tools.engine.custom import service
 
 OWN = "tell_colleagues_tool"
 GONE = f"{OWN} doesn’t exist any more: choose another tool, or leave it out here."

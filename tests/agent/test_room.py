@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from projects.agent import AgentConfig
-from projects.prompt_budget import prompt_budget, what_is_too_large
-from projects.prompt_weight import Weight, weigh
-from projects.services import save_agent
+from projects.agents.prompt_budget import prompt_budget, what_is_too_large
+from projects.agents.prompt_size import Weight, weigh
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tests.agent.conftest import Settings
 from tests.agent.controls import controls_of
-from tools.calling.offer import read_offer
-from tools.definition import Moment
+from tools.engine.definition import Moment
+from tools.engine.function_calling.offer import read_offer
 
 KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from projects.agent_versions import ChangedMeanwhile, Edit, change_agent
-from projects.attributes import resolve_attributes, set_attribute
-from projects.merge import merge
+from projects.agents.agent_versions import ChangedMeanwhile, Edit, change_agent
+from projects.common.merge import merge
+from projects.records.attributes import resolve_attributes, set_attribute
 from tests.agent.conftest import Settings
 from tests.agent.controls import controls_of
 from tests.between import meanwhile
 from tests.conftest import Tenant
-from todos import types
+from todos.content import types
 from todos.models import TodoType
 
 

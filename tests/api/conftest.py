@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from projects.agents.services import create_key
 from projects.api import redis as edge_redis
 from projects.api import throttling
 from projects.models import ApiKey
 from projects.models.key import Scope
-from projects.services import create_key
 from tests.conftest import Tenant
 
 ClientFor = Callable[..., Client]

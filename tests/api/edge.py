@@ -14,17 +14,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api import errors
-from projects.api.answers import Answer, Page
-from projects.api.doors import ProjectView
 from projects.api.errors import Conflict
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.typed_responses import Answer, Page
 from projects.api.views import TenantView
-from projects.attributes import WrongValue
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
+from projects.records.attributes import WrongValue
 
 handler400 = errors.bad_request
 handler403 = errors.permission_denied

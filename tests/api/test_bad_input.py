@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 from django.db import connections
 
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.api.live import Address, Caller
 from tests.conftest import Tenant
 from tests.processes import Zygote

@@ -7,8 +7,8 @@ from typing import Any, get_type_hints
 import pytest
 from django.test import Client
 
-from conversations.payloads import WrittenPayload
-from conversations.skills.thoughts import KeyDirectives
+from conversations.common.payloads import WrittenPayload
+from conversations.prompts.thoughts import KeyDirectives
 from tests.api.documented import deviations
 from tests.calls.conftest import bell, turns
 from tests.calls.probe import NAME, Probe

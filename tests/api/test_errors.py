@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from config.asgi import application
-from projects.api.translation import to_api_error
+from projects.api.exception_mapping import to_api_error
 from projects.models import Project
 from tests.api.conftest import error_of
 from tests.api.live import Caller, serve

@@ -12,11 +12,11 @@ import pytest
 from django.db import connection, connections, transaction
 from django.test import Client, RequestFactory
 
+from projects.agents.services import create_key, create_project
 from projects.api.idempotency import delete_old_answers, once
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Attribute, IdempotentRequest
 from projects.models.key import Scope
-from projects.services import create_key, create_project
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projects.api.parsers import parse_object
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 
 
 def refusal(body: bytes) -> ApiError:

@@ -8,7 +8,7 @@ import sys
 import pytest
 from django.core.exceptions import DisallowedHost
 
-from projects.logs import RedactingFormatter, redact
+from projects.common.logs import RedactingFormatter, redact
 
 KEY = "mg_0123abcd_" + "Zz-_9" * 8 + "abc"
 

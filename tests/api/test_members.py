@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from projects.lookups import find_project
 from projects.models import Member, User
 from projects.models.key import Scope
+from tenancy.tenant_lookup import find_project
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
 

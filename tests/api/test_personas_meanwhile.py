@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from conversations.models import Persona, PersonaField
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from tests.conftest import Tenant
 from tests.conversations.threads import in_thread, until_waiting
 

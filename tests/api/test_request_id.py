@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, Client, RequestFactory
 
 from config.asgi import application
-from projects.middleware import RequestIdMiddleware
+from projects.common.middleware import RequestIdMiddleware
 from tests.api.live import Caller, serve
 from tests.conftest import Tenant
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from projects.models import Attribute
-from projects.tenancy import NoTenant, current_organization_id
+from tenancy.scope import NoTenant, current_organization_id
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
 

@@ -12,17 +12,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from projects.agents.services import save_agent
 from projects.models import AgentVersion, Attribute, Project
-from projects.services import save_agent
 from tests.conftest import Tenant, empty_database, make_tenant
-from tools.book.search import Found, Search, config_of, new_search, sentences
-from tools.book.services import Guest, book
-from tools.book.wishes import Wish
-from tools.builtin import builtin_tools
-from tools.execution.handler import Contact, Occasion
-from tools.execution.outcome import Outcome
+from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.engine.registry import builtin_tools
 from tools.models import Booking, Effect, Resource
-from tools.offering import products, zip_codes
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.search import Found, Search, config_of, new_search, sentences
+from tools.services.bookings.services import Guest, book
+from tools.services.business_data import products, zip_codes
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 ADA = Guest(name="Ada Lovelace", phone="+39 06 555 0199", email="ada@example.com")

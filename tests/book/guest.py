@@ -7,10 +7,10 @@ from datetime import datetime
 from uuid import UUID
 
 from projects.models import Project
-from projects.tenancy import tenant_tx
-from tools.book.refusals import Unbookable
-from tools.book.services import Guest, book
-from tools.book.wishes import Wish
+from tenancy.scope import tenant_tx
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.refusals import Unbookable
+from tools.services.bookings.services import Guest, book
 
 GO = signal.SIGUSR1
 

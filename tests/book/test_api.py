@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from projects.ids import uuid7
+from tenancy.ids import uuid7
 from tests.api.test_customers import EXAMPLE
 from tests.book.conftest import Desk
 from tests.conftest import Tenant

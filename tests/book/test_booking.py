@@ -7,16 +7,16 @@ from uuid import uuid4
 import pytest
 from django.db import IntegrityError
 
-from projects.api.problem import Conflict
-from projects.ids import uuid7
+from projects.common.api_error import Conflict
+from tenancy.ids import uuid7
 from tests.book.conftest import ADA, NOW, Desk, rome
-from tools.book.codes import ALPHABET, normal_code
-from tools.book.finding import Clue, standing_bookings
-from tools.book.refusals import Closed, Over, Past, Taken
-from tools.book.resources import NameTaken, change_resource, create_resource, remove_resource
-from tools.book.services import Cause, Guest, book, cancel, move
-from tools.book.wishes import Wish
 from tools.models import Booking, BookingKind, BookingState, Resource
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.codes import ALPHABET, normal_code
+from tools.services.bookings.finding import Clue, standing_bookings
+from tools.services.bookings.refusals import Closed, Over, Past, Taken
+from tools.services.bookings.resources import NameTaken, change_resource, create_resource, remove_resource
+from tools.services.bookings.services import Cause, Guest, book, cancel, move
 
 EVENING = rome(27, "19:00")
 
@@ -30,7 +30,7 @@ def test_a_booking_has_a_code_that_can_be_said(desk: Desk) -> None:
 
 def test_a_code_that_is_taken_is_made_anew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     codes = iter(["AAAAAA", "AAAAAA", "CCCCCC"])
-    monkeypatch.setattr("tools.book.services.new_code", lambda: next(codes))
+    monkeypatch.setattr("tools.services.bookings.services.new_code", lambda: next(codes))
     assert [desk.book(EVENING).code, desk.book(EVENING).code] == ["AAAAAA", "CCCCCC"]
 
 

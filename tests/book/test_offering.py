@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from projects.attributes import WrongValue, set_attribute
+from projects.records.attributes import WrongValue, set_attribute
 from tests.book.conftest import Desk
-from tools.execution.outcome import Ending
-from tools.offering import products, zip_codes
+from tools.engine.execution.outcome import Ending
+from tools.services.business_data import products, zip_codes
 
 SERVED = ["00184", "00100-00119", "sw1a*", "K1A 0B1", "10001", "1012", "100-0001", "01310100"]
 MENU: list[dict[str, Any]] = [

@@ -12,14 +12,14 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import override
 
-from projects.widget_theme import LANGUAGES
+from console.bookings import customer
+from projects.widget.theme import LANGUAGES
 from tests.book.conftest import Desk
-from tools.book.agenda import STEP
-from tools.book.links import TOKEN_LENGTH, make_token, manage_url, read_token
-from tools.book.own_words import WORDS, OwnWords
-from tools.book.pages import customer
-from tools.book.wishes import Wish
 from tools.models import Booking, BookingState, Resource
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.day_schedule import STEP
+from tools.services.bookings.links import TOKEN_LENGTH, make_token, manage_url, read_token
+from tools.services.bookings.translations import WORDS, OwnWords
 
 GAP = re.compile(r"\{\w+\}")
 

@@ -12,17 +12,17 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from console.bookings.board import Board, board_of
+from console.bookings.days import days_around
 from projects.models import Role, User
 from tests.api.test_customers import EXAMPLE
 from tests.between import meanwhile
 from tests.book.conftest import ADA, NOW, Desk, rome
 from tests.conftest import Tenant
-from tools.book.opening import Opening
-from tools.book.pages.board import Board, board_of
-from tools.book.pages.days import days_around
-from tools.book.search import config_of
-from tools.book.wishes import Wish
 from tools.models import Booking, BookingState, Resource
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.search import config_of
 
 
 @pytest.fixture

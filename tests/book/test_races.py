@@ -14,14 +14,14 @@ import pytest
 from django.db import connections
 
 from projects.models import Project
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.book.conftest import ADA, NOW, Desk, rome
 from tests.book.guest import GO
 from tests.processes import Child, Zygote, until
-from tools.book.refusals import Unbookable
-from tools.book.services import Cause, book, cancel, move
-from tools.book.wishes import Wish
 from tools.models import Booking, BookingState
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.refusals import Unbookable
+from tools.services.bookings.services import Cause, book, cancel, move
 
 EVENING = rome(27, "19:00")
 MANY = 12

@@ -8,8 +8,8 @@ import pytest
 
 from tests.book.conftest import NOW, Desk, rome
 from tests.conftest import Tenant
-from tools.book.refusals import Closed, NothingToBook, Past, TooFar, TooLarge
 from tools.models import Resource
+from tools.services.bookings.refusals import Closed, NothingToBook, Past, TooFar, TooLarge
 
 FRIDAY = date(2026, 11, 27)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from projects.attributes import is_on, resolve_attributes
+from projects.agents.templates_catalogue import NAMES, Locale, start_business, starters
 from projects.models import User
-from projects.seeds import plant_seeds
-from projects.starters import NAMES, Locale, start_business, starters
-from projects.tenancy import tenant_tx
+from projects.models.seeds import plant_seeds
+from projects.records.attributes import is_on, resolve_attributes
+from tenancy.scope import tenant_tx
 from tests.book.conftest import Desk
 from tools.models import Resource
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from conversations.models import Channel
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from tests.book.conftest import ADA, NOW, Desk, rome, stranger_contact
-from tools.book.services import cancel
-from tools.builtin import builtin_tools
-from tools.execution.handler import Contact
-from tools.execution.outcome import Ending, Outcome
+from tools.engine.execution.handler import Contact
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.registry import builtin_tools
 from tools.models import Booking, BookingState
+from tools.services.bookings.services import cancel
 
 EVENING = rome(27, "19:00")
 BOOK_TOOLS = (

@@ -16,11 +16,11 @@ from tests.browser.talk import turn_title
 from tests.conftest import PASSWORD, Tenant
 from tests.integrations.conftest import source_of
 from tests.processes import free_port
-from tools.book.links import make_token
-from tools.book.search import new_search
-from tools.book.services import Guest, book
-from tools.book.wishes import Wish
 from tools.models import Booking, BookingState
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.links import make_token
+from tools.services.bookings.search import new_search
+from tools.services.bookings.services import Guest, book
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from playwright.sync_api import Page, Route, expect
 
-from conversations.recent_figures import BUSY
+from console.dashboard.metrics_cache import BUSY
 from tests.browser.axe import findings
 from tests.browser.conftest import App, open_page
 from tests.pages.conftest import talk

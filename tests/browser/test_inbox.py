@@ -9,9 +9,9 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from conversations.handover.operators import take_over
+from conversations.handover.requests import request_person
 from conversations.models import Conversation, Message, MessageRole
-from conversations.operators import take_over
-from conversations.requests import request_person
 from projects.models import Project, Role
 from tests.browser.axe import findings
 from tests.browser.conftest import App, Complaints, open_page, settle

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from conversations.pages.tools import TEMPLATE
-from projects.agent import AgentConfig
-from projects.services import save_agent
+from console.tools.views import TEMPLATE
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tests.browser.conftest import App, open_page
 from tests.conftest import Tenant
-from tools.custom import service
+from tools.engine.custom import service
 from tools.models import CustomTool, Effect
 
 pytestmark = pytest.mark.browser
@@ -20,7 +20,7 @@ NAME = "ask_stock_tool"
 
 def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app: App, tenant: Tenant) -> None:
     """D18: it needs no conditions; what hinders it stands beside the choice; a try shows what it would send."""
-    open_page(page, app, "tools/custom/new")
+    open_page(page, app, "tools/engine/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
     moments = page.get_by_role("group", name="When it may run")
     expect(moments.get_by_role("checkbox", checked=True)).to_have_count(2)

@@ -11,17 +11,17 @@ from django.core.management import call_command
 from django.db.models import F
 from playwright.sync_api import Locator, Page, Route, expect
 
+from conversations.handover.operators import answer, take_over
 from conversations.models import Conversation, Persona
-from conversations.operators import answer, take_over
-from conversations.services import give_fields, start_conversation
+from conversations.turns.services import give_fields, start_conversation
 from tests.browser.axe import findings
 from tests.browser.conftest import DESK, PHONE, App, Complaints, open_page
 from tests.browser.talk import composer
 from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
 from tools.models import Booking, Verification
-from tools.portal_links import PortalPlace, make_token
-from tools.verification.services import note_verified
+from tools.services.verification.portal_links import PortalPlace, make_token
+from tools.services.verification.services import note_verified
 
 pytestmark = pytest.mark.browser
 

@@ -10,14 +10,14 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from conversations.log import open_log
-from conversations.waits import open_wait
+from conversations.followups.waits import open_wait
+from conversations.live.event_log import open_log
 from projects.models import Member
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import converse, say, send, turn_title
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, add_promise, talk
-from tools.custom import service
+from tools.engine.custom import service
 from tools.models import CustomTool, Effect, EffectState, KeptCase
 
 pytestmark = pytest.mark.browser
@@ -55,7 +55,7 @@ def write_json(page: Page, text: str) -> None:
 
 def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) -> None:
     """N50: mistakes stand beside their place while one writes; what is saved fires in the very next reply."""
-    open_page(page, app, "tools/custom/new")
+    open_page(page, app, "tools/engine/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
     write_json(
         page, '{\n  "description": "Tells the kitchen.",\n  "conditions": {"agentPromised": {"type": "text"}}\n}'

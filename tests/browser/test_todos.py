@@ -10,16 +10,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from conversations.models import Channel
-from conversations.services import start_conversation
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
+from conversations.turns.services import start_conversation
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
 from tests.browser.conftest import App, open_page, settle
 from tests.browser.talk import converse
 from tests.integrations.mail_server import MailServer
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
+from todos.content.types import save_type
 from todos.models import Todo, TodoSource, TodoType
 from todos.services import cancel_todo, edit_todo, make_todo
-from todos.types import save_type
 
 pytestmark = pytest.mark.browser
 

@@ -9,21 +9,21 @@ from typing import Any, get_args
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
-from conversations.log import open_log
+from conversations.handover.operators import answer, take_over
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, MessageRole
-from conversations.operators import answer, take_over
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from conversations.widget.visitors import read_visitor
-from projects.agent import AgentConfig
-from projects.services import save_agent
-from projects.widget_theme import LANGUAGES, WidgetTheme
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
+from projects.widget.theme import LANGUAGES, WidgetTheme
 from tests.browser.conftest import App, Complaints, open_page
 from tests.browser.payloads import PAYLOADS, block_of
 from tests.browser.shop import Shop, open_shop
 from tests.orders.conftest import connect_shop
 from tests.orders.woocommerce_server import ANNA, WooCommerceServer, order
 from tests.widget.conftest import Placed, place_widget
-from tools.orders.lookup import Status
+from tools.services.orders.lookup import Status
 
 pytestmark = pytest.mark.browser
 

@@ -13,17 +13,17 @@ from jobs import claims
 from jobs.attempt import attempt
 from jobs.lanes import lane_of
 from jobs.models import Job
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Project, Source
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.book.conftest import Desk, business, desk, stranger, tenant
 from tests.calendar.radicale import PASSWORD, USER, Calendar, Radicale, radicale
 from tests.calendar.scripted import ScriptedCalendar
 from tests.conftest import Tenant
-from tools.book.opening import Opening
-from tools.book.search import config_of
 from tools.models import Booking, Effect
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.search import config_of
 
 __all__ = ["business", "desk", "stranger", "tenant"]
 

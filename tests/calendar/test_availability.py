@@ -10,10 +10,10 @@ from cryptography.fernet import Fernet
 from tests.book.conftest import NOW, Desk
 from tests.calendar.radicale import Calendar
 from tests.calendar.scripted import ScriptedCalendar
-from tools.book.search import LOOK_AHEAD_DAYS
-from tools.calendar.looking import BY_THE_BOOK, window_of
-from tools.execution.outcome import Ending
+from tools.engine.execution.outcome import Ending
 from tools.models import Booking
+from tools.services.bookings.search import LOOK_AHEAD_DAYS
+from tools.services.calendar.availability import BY_THE_BOOK, window_of
 
 ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 EVENING = ("DTSTART:20261127T180000Z", "DTEND:20261127T190000Z")

@@ -10,15 +10,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.agent_sentences import SettingsRefused
-from projects.sources import checked_settings, mark_needs_reauth
+from projects.connections.integrations import checked_settings, mark_needs_reauth
+from projects.models.agent_errors import SettingsRefused
 from tests.between import meanwhile
 from tests.book.conftest import Desk
 from tests.calendar.conftest import CALDAV, connect, forget, source_of, write
 from tests.calendar.radicale import PASSWORD, USER, Calendar
 from tests.calendar.scripted import ScriptedCalendar
 from tests.calendar.test_writing import to_come
-from tools.calendar.event import event_uid
+from tools.services.calendar.event import event_uid
 
 READ_ONLY = b"""<multistatus xmlns="DAV:"><response><href>/c/</href><propstat><prop>
 <resourcetype><collection/><C:calendar xmlns:C="urn:ietf:params:xml:ns:caldav"/></resourcetype>

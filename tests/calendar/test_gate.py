@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from projects.sources import mark_needs_reauth
+from projects.connections.integrations import mark_needs_reauth
 from tests.book.conftest import Desk
 from tests.calendar.conftest import connect, forget
-from tools.builtin.gates import NO_CALENDAR, needs_calendar
-from tools.state import read_state
+from tools.engine.business_state import read_state
+from tools.engine.gates import NO_CALENDAR, needs_calendar
 
 
 def gate(desk: Desk) -> str:

@@ -11,8 +11,8 @@ from tests.calendar.radicale import PASSWORD, Calendar, Radicale
 from tests.calls.conftest import turns
 from tests.calls.turns import Turns
 from tests.conftest import Tenant, make_tenant
-from tools.calendar.looking import BY_THE_BOOK
 from tools.models import EffectState
+from tools.services.calendar.availability import BY_THE_BOOK
 
 __all__ = ["turns"]
 

@@ -11,8 +11,8 @@ from tests.calendar.radicale import Radicale
 from tests.calendar.test_writing import to_come
 from tests.conftest import Tenant, make_tenant
 from tests.processes import Zygote, until
-from tools.calendar.event import event_uid
 from tools.models import EffectState
+from tools.services.calendar.event import event_uid
 
 pytestmark = pytest.mark.short_leases
 

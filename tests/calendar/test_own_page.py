@@ -11,8 +11,8 @@ from tests.book.conftest import Desk, rome
 from tests.calendar.radicale import Calendar
 from tests.calendar.scripted import ScriptedCalendar
 from tests.calendar.test_writing import to_come
-from tools.book.links import make_token
 from tools.models import Booking
+from tools.services.bookings.links import make_token
 
 
 def day_of(booking: Booking) -> date:

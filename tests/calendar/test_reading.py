@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from projects.sources import open_source
+from projects.connections.integrations import open_source
 from tests.book.conftest import Desk, rome
 from tests.calendar.conftest import CALDAV
 from tests.calendar.radicale import Calendar
-from tools.book.opening import Span
-from tools.calendar.event import event_uid
-from tools.calendar.looking import calendar_over
+from tools.services.bookings.opening import Span
+from tools.services.calendar.availability import calendar_over
+from tools.services.calendar.event import event_uid
 
 ROME = "TZID=Europe/Rome"
 # The clocks go back on 25 October 2026, and forward on 28 March 2027.

@@ -9,9 +9,9 @@ import pytest
 
 from tests.book.conftest import Desk
 from tests.calendar.scripted import ScriptedCalendar, document, multistatus
-from tools.calendar import server as calendar_server
-from tools.calendar.looking import BY_THE_BOOK
-from tools.execution.outcome import Ending, Outcome
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.services.calendar import caldav_client as calendar_server
+from tools.services.calendar.availability import BY_THE_BOOK
 
 ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 TAKEN = ("DTSTART:20261127T180000Z", "DTEND:20261127T190000Z")

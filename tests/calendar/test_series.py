@@ -11,9 +11,9 @@ from tests.book.conftest import Desk
 from tests.calendar.radicale import Calendar
 from tests.calendar.scripted import document
 from tests.calendar.test_reading import AUTUMN, ROME, SPRING, taken
-from tools.book.opening import Span
-from tools.calendar.busy import NotUnderstood, busy_spans
-from tools.calendar.series import Rule
+from tools.services.bookings.opening import Span
+from tools.services.calendar.busy import NotUnderstood, busy_spans
+from tools.services.calendar.recurrence import Rule
 
 NINE = (f"DTSTART;{ROME}:20260903T090000", "DURATION:PT1H")
 NIGHT = (f"DTSTART;{ROME}:20261024T230000", f"DTEND;{ROME}:20261025T050000")

@@ -16,10 +16,10 @@ from tests.book.conftest import Desk, _outcome, rome
 from tests.calendar.conftest import connect, source_of, told_of, write
 from tests.calendar.radicale import PASSWORD, Calendar
 from tests.calendar.scripted import ScriptedCalendar
-from tools.builtin import builtin_tools
-from tools.calendar.looking import BY_THE_BOOK
-from tools.execution.outcome import Ending
+from tools.engine.execution.outcome import Ending
+from tools.engine.registry import builtin_tools
 from tools.models import EffectState
+from tools.services.calendar.availability import BY_THE_BOOK
 
 ASKED = {"date": "2026-11-27", "time": "19:00", "party_size": 4}
 
@@ -64,7 +64,7 @@ def test_staff_is_told_once_of_two_that_are_refused_at_once(
     async def both() -> list[Any]:
         return await asyncio.gather(*(_outcome(handler.carry_out(ASKED, occasion)) for occasion in occasions))
 
-    with caplog.at_level(logging.WARNING, logger="tools.calendar"):
+    with caplog.at_level(logging.WARNING, logger="tools.services.calendar"):
         asyncio.run(both())
     assert scripted.methods == ["REPORT", "REPORT"]
     assert sum("has to be connected again" in record.message for record in caplog.records) == 1

@@ -6,8 +6,8 @@ import pytest
 
 from tests.book.conftest import Desk, rome
 from tests.calendar.scripted import ScriptedCalendar
-from tools.calendar.standing import standing_of
 from tools.models import BookingState, Effect, EffectState
+from tools.services.calendar.sync_status import standing_of
 
 
 @pytest.mark.parametrize(

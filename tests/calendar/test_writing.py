@@ -9,21 +9,21 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.effects.decisions import resolve
+from conversations.tool_runs.effects.decisions import resolve
 from jobs.attempt import FAULT
 from jobs.models import Job, State
 from jobs.services import run_again
-from projects.source_kinds import KINDS
-from projects.sources import disconnect_source
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import disconnect_source
 from tests.book.conftest import NOW, Desk, rome
 from tests.calendar.conftest import connect, forget, open_day, told_of, write
 from tests.calendar.radicale import Calendar, Radicale
 from tests.calendar.scripted import ScriptedCalendar
-from tools.book.services import Guest, cancel, move
-from tools.calendar import lane as calendar_lane
-from tools.calendar.connecting import calendar_connected
-from tools.calendar.event import event_name, event_uid
 from tools.models import Booking, Effect, EffectState, Resource
+from tools.services.bookings.services import Guest, cancel, move
+from tools.services.calendar import lane as calendar_lane
+from tools.services.calendar.connecting import calendar_connected
+from tools.services.calendar.event import event_name, event_uid
 
 EVENING = rome(27, "19:00")
 

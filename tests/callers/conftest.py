@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Source
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
 from tests.callers.lookup_server import LookupServer
 from tests.calls.conftest import turns
 from tests.calls.turns import Turns

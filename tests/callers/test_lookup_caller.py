@@ -12,8 +12,8 @@ from conversations.models.persona import Strength
 from tests.callers.conftest import CALLING, SECRET, TOOL, calling, connect_records, look_up
 from tests.callers.lookup_server import LookupServer
 from tests.calls.turns import Turns
-from tools.callers import directory as directory_module
-from tools.catalogue import CompiledTool, compile_tools
+from tools.engine.catalogue import CompiledTool, compile_tools
+from tools.services.caller_lookup import directory as directory_module
 
 UNREACHED = "The business's records can't be reached at the moment"
 

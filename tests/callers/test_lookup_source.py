@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.agent_sentences import SettingsRefused
-from projects.source_kinds import KINDS
-from projects.sources import checked_settings
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import checked_settings
+from projects.models.agent_errors import SettingsRefused
 from tests.callers.conftest import CALLING, connect_records
 from tests.callers.lookup_server import LookupServer
 from tests.conftest import Tenant

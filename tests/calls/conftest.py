@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from tests.calls.probe import Probe, offered
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.processes import ScriptedModel
-from tools.definition import Delivery
+from tools.engine.definition import Delivery
 
 
 @pytest.fixture

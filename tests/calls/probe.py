@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from tools.builtin import builtin_tools
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.engine.registry import builtin_tools
 
 NAME = "ring_bell"
 

@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from tests.calls.turns import Turns
-from tools.book.services import Guest, book
-from tools.book.wishes import Wish
 from tools.models import Booking, BookingState, EffectState
-from tools.verification.services import note_verified
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.services import Guest, book
+from tools.services.verification.services import note_verified
 
 SET = {"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"}
 VERIFYING = {"verify_caller", "send_verification_code", "check_verification_code"}

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn
-from conversations.skills.budget import LEAST_BYTES, PROMPT_BYTES, make_room, weight_of
+from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES, make_room, weight_of
 from llm.types import ChatRequest, Endpoint, ModelSpec
-from projects.prompt_weight import weigh
+from projects.agents.prompt_size import weigh
 from tests.calls.probe import NAME, Probe
 from tests.calls.turns import Turns
-from tools.calling.messages import LEAST_RESULT, LONGEST_RESULT, MOST_RESULTS, room_for_each
-from tools.calling.offer import read_offer
-from tools.definition import Moment
-from tools.execution.outcome import Outcome
+from tools.engine.definition import Moment
+from tools.engine.execution.outcome import Outcome
+from tools.engine.function_calling.messages import LEAST_RESULT, LONGEST_RESULT, MOST_RESULTS, room_for_each
+from tools.engine.function_calling.offer import read_offer
 
 
 class Told:

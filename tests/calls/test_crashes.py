@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conversations.models import Conversation, Turn
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from tests.calls.test_own import CALLED, STOCK, definition
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
@@ -18,8 +18,8 @@ from tests.effects.target import target_server
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer
 from tests.processes import ScriptedModel, Zygote
-from tools.calling.results import UNKNOWN
-from tools.custom import service
+from tools.engine.custom import service
+from tools.engine.function_calling.results import UNKNOWN
 from tools.models import Effect
 
 pytestmark = pytest.mark.short_leases

@@ -9,8 +9,8 @@ from conversations.models.event import EventType
 from llm.types import ToolCall
 from tests.calls.probe import NAME, Probe
 from tests.calls.turns import Turns
-from tools.calling.reading import call_id_of
-from tools.execution.outcome import Outcome
+from tools.engine.execution.outcome import Outcome
+from tools.engine.function_calling.parse_call import call_id_of
 from tools.models import EffectOrigin, EffectState
 
 

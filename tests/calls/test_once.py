@@ -6,11 +6,11 @@ import pytest
 
 from conversations.models import ConversationStatus
 from conversations.models.event import EventType
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.calls.probe import Probe
 from tests.calls.turns import Turns
-from tools.execution import caps
-from tools.integrations.transfers import TRANSFER_NUMBERS
+from tools.engine.execution import limits
+from tools.engine.transfers import TRANSFER_NUMBERS
 from tools.models import EffectState
 
 KITCHEN = "+39065550114"
@@ -89,7 +89,7 @@ def test_more_than_a_day_has_is_an_error_for_the_model(
     turns: Turns, bell: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threat 8, L19"""
-    monkeypatch.setattr(caps, "MOST_OF_ANOTHER_KIND", 1)
+    monkeypatch.setattr(limits, "MOST_OF_ANOTHER_KIND", 1)
     turns.calls_tool("ring_bell", {"times": 1})
     turns.calls_tool("ring_bell", {"times": 2})
     turns.says("It rang once.")

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from conversations.calls import left_behind
 from conversations.models import Message, Turn, TurnCall, TurnStatus
-from conversations.services import post_message
+from conversations.tool_runs.calls import orphans
+from conversations.turns.services import post_message
 from tests.calls.probe import NAME, Probe
 from tests.calls.turns import Turns
 from tests.processes import until
@@ -59,6 +59,6 @@ def test_what_nobody_is_at_any_more_is_for_staff_to_find_out(turns: Turns, bell:
     with turns.tenant.tx():
         Effect.objects.update(state=EffectState.SENDING, started_at="2020-01-01T00:00:00Z", finished_at=None)
         TurnCall.objects.update(finished_at=None)
-    left_behind.end_left_behind()
+    orphans.end_left_behind()
     with turns.tenant.tx():
         assert Effect.objects.get().state == EffectState.UNKNOWN

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 from django.db.models import F
 
-from conversations.calls.left_behind import end_left_behind
 from conversations.models import PersonaField, Turn
 from conversations.models.event import EventType
+from conversations.tool_runs.calls.orphans import end_left_behind
 from tests.calls.turns import Turns
 from tests.effects.target import Answers, Target, target_server
 from tests.sources.test_requires_approval import approve
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import Todo
 from todos.services import reject_todo
-from tools.calling import attempt
-from tools.calling.offer import read_offer
-from tools.calling.results import UNKNOWN
-from tools.custom import service
-from tools.definition import Moment
+from tools.engine.custom import service
+from tools.engine.definition import Moment
+from tools.engine.function_calling import attempt
+from tools.engine.function_calling.offer import read_offer
+from tools.engine.function_calling.results import UNKNOWN
 from tools.models import AfterAction, Effect, EffectOrigin, EffectState
 
 STOCK = "ask_stock_tool"

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import tools.builtin
-from conversations.live_calls import LiveCall, handle_tool_call
+from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from tests.calls.turns import Turns
 from tests.test_architecture import ROOT
-from tools.builtin import builtin_tools
-from tools.calling.contexts import BrowserVoiceContext
+from tools.engine.function_calling.contexts import BrowserVoiceContext
+from tools.engine.registry import builtin_tools
 
 RECIPES = ("To add a tool that the agent uses while it answers", "To add a voice tool", "To add a task tool")
 NAMED = re.compile(r"`([a-z_]+(?:/[a-z_]+)*\.(?:py|js))`")
@@ -25,9 +25,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
 
 
 class Word(BaseModel):

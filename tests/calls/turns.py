@@ -9,15 +9,15 @@ from typing import Any
 from conversations.live import tokens
 from conversations.models import Conversation, Event, Message, Turn, TurnCall
 from conversations.models.event import EventType
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from jobs import claims
 from jobs.attempt import attempt
 from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import ModelCall
-from projects.agent import AgentConfig
-from projects.services import save_agent
-from projects.threads import in_db
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.processes import ScriptedModel
 from tools.models import Effect

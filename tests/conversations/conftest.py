@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from conversations.common.turn_detail import turn_payload
 from conversations.models import Conversation, Turn
-from conversations.services import post_message, start_conversation
-from conversations.turns import turn_payload
+from conversations.turns.services import post_message, start_conversation
 from tests.api.documented import deviations
 from tests.conftest import Tenant
 from tests.crashes.invariants import settle

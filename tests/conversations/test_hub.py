@@ -15,8 +15,8 @@ from django.conf import settings
 from conversations.live.client import new_client
 from conversations.live.hub import Entry, hub
 from conversations.live.keys import channel_of
-from projects.ids import uuid7
-from projects.telling import tell
+from projects.common.redis_publish import tell
+from tenancy.ids import uuid7
 from tests.hubs import close_hub
 
 PATIENCE = 5

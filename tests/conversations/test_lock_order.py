@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from conversations.log import lock_conversation
-from conversations.services import post_message
-from conversations.system_events import post_event
-from conversations.waits import ACTIVATE
+from conversations.followups.system_events import post_event
+from conversations.followups.waits import ACTIVATE
+from conversations.live.event_log import lock_conversation
+from conversations.turns.services import post_message
 from jobs.claimed import ClaimedJob
 from jobs.fence import Zombie
 from jobs.models import Job, State

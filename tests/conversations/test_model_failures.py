@@ -9,10 +9,10 @@ from django.urls import reverse
 from conversations.models import Event, Message
 from jobs.models import Job
 from jobs.services import run_again
-from projects.attributes import fill, set_attribute
-from projects.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
+from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
+from projects.records.attributes import fill, set_attribute
 from tests.crashes.invariants import settle
 from tests.pages.conftest import browser
 from tests.pipeline.conftest import configure

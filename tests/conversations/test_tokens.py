@@ -9,7 +9,7 @@ from django.conf import settings
 
 from conversations.live.keys import partial_of
 from conversations.live.tokens import TokenWriter
-from projects.ids import uuid7
+from tenancy.ids import uuid7
 
 REPLIES = 150
 

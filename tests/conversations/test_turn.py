@@ -6,9 +6,9 @@ from itertools import combinations
 
 import pytest
 
+from conversations.followups.system_events import post_event
 from conversations.models import Event, Message
-from conversations.services import give_fields
-from conversations.system_events import post_event
+from conversations.turns.services import give_fields
 from jobs.models import ModelCall
 from tests.conversations.conftest import begin
 from tests.crashes.invariants import check, settle

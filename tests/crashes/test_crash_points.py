@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Conversation, Message
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from jobs.models import Job
 from tests.conftest import Tenant
 from tests.crashes.invariants import check, settle

@@ -12,8 +12,8 @@ from http.client import HTTPException
 
 import pytest
 
-from conversations import operators
-from conversations.log import OperatorSpeaks, open_log
+from conversations.handover import operators
+from conversations.live.event_log import OperatorSpeaks, open_log
 from conversations.models import Conversation, Message, MessageRole, Turn, TurnStatus
 from jobs.models import Job, State
 from projects.models import User

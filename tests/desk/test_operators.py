@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations import operators
-from conversations.log import open_log
+from conversations.followups.follow_ups import fire_follow_ups
+from conversations.followups.system_events import post_event
+from conversations.handover import operators
+from conversations.live.event_log import open_log
 from conversations.models import (
     Conversation,
     ConversationStatus,
@@ -21,21 +23,19 @@ from conversations.models import (
     Turn,
     TurnStatus,
 )
-from conversations.outcomes import obey_signal
-from conversations.services import post_message
-from conversations.system_events import post_event
-from conversations.timers import fire_follow_ups
+from conversations.turns.channel_signals import obey_signal
+from conversations.turns.services import post_message
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import run_again
-from projects.audit import Actor
-from projects.members import remove_member, set_role
+from projects.accounts.members import remove_member, set_role
 from projects.models import Member, Role, User
+from projects.records.audit import Actor
 from tests.calls.turns import Turns
 from tests.conversations.threads import in_thread
 from tests.desk.conftest import offer
 from tests.desk.test_requests import ask
-from tools.execution.outcome import Signal
+from tools.engine.execution.outcome import Signal
 from tools.models import Escalation, EscalationState
 
 JSON = {"content_type": "application/json"}

@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 import pytest
 
-from conversations import operators
-from conversations.own_words import WORDS
-from conversations.services import give_fields
+from conversations.common.translations import WORDS
+from conversations.handover import operators
+from conversations.turns.services import give_fields
 from projects.models import User, Widget
 from tests.calls.turns import Turns
 from tests.desk.conftest import offer

@@ -8,17 +8,17 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conversations import operators
+from conversations.handover import operators
 from conversations.models import Conversation, Persona
-from conversations.services import post_message
+from conversations.turns.services import post_message
 from projects.models import User
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.desk.conftest import offer
 from tests.desk.test_requests import ask
 from tests.pages.conftest import add_effect, browser, talk
-from tools.desk.tickets import change_ticket, open_ticket
 from tools.models import EffectState, Escalation, EscalationState, Ticket
+from tools.services.support.tickets import change_ticket, open_ticket
 
 
 def url(turns: Turns, page: str, *args: Any) -> str:

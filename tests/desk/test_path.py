@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conversations import operators
+from console.sidebar_badges import counts_of
+from conversations.handover import operators
+from conversations.handover.requests import request_person
 from conversations.models import MessageRole
-from conversations.requests import request_person
-from conversations.services import post_message
+from conversations.turns.services import post_message
 from projects.models import User
-from projects.pages.counts import counts_of
 from tests.calls.turns import Turns
 from tests.desk.conftest import offer
 from tools.models import Escalation, EscalationState

@@ -9,25 +9,25 @@ from django.core import mail
 from django.db.models import F
 from django.db.models.functions import Now
 
-from conversations import operators
-from conversations.contacts import read_contact
+from conversations.common.contacts import read_contact
+from conversations.handover import operators
+from conversations.handover.requests import request_person
 from conversations.models import PersonaField
-from conversations.requests import request_person
 from jobs.errors import WrongState
 from jobs.models import Job
-from projects.api.problem import ApiError
-from projects.audit import Actor
-from projects.mail import Delivery
-from projects.members import remove_member
+from projects.accounts.members import remove_member
+from projects.common.api_error import ApiError
+from projects.common.mail import Delivery
 from projects.models import Member, Role, User
+from projects.records.audit import Actor
 from tests.calls.turns import Turns
 from tests.desk.conftest import offer
 from tests.people.conftest import Mailbox, mailbox
 from tests.processes import Zygote
 from tests.sources.test_crashes import go_on, kill
-from tools.desk import notices
-from tools.desk.escalations import resolve_request
 from tools.models import Escalation, EscalationState, OperatorNotice
+from tools.services.support import notices
+from tools.services.support.escalations import resolve_request
 
 __all__ = ["mailbox"]
 

@@ -7,17 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.test import Client
 
-from projects.agent import AgentConfig
-from projects.audit import Actor
-from projects.members import remove_member
+from projects.accounts.members import remove_member
+from projects.agents.services import create_project
 from projects.models import Member, Role, User
-from projects.services import create_project
+from projects.models.agent_config import AgentConfig
+from projects.records.audit import Actor
 from tests.between import is_anybody_waiting
 from tests.conftest import Tenant
 from tests.conversations.threads import in_thread, until_waiting
 from tests.processes import until
-from tools.desk.tickets import change_ticket, find_assignee, open_ticket
 from tools.models import Effect, Ticket, TicketChange
+from tools.services.support.tickets import change_ticket, find_assignee, open_ticket
 
 JSON = {"content_type": "application/json"}
 TICKETS = "/api/v1/tickets"

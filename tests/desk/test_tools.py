@@ -8,14 +8,14 @@ import pytest
 
 from conversations.models import ConversationStatus, Persona
 from jobs.models import Job
-from projects.verticals import VERTICALS
+from projects.common.verticals import VERTICALS
 from tests.calls.turns import Turns
 from tests.desk.conftest import offer
-from tools.builtin import builtin_tools
-from tools.catalogue import why_not
-from tools.desk import notices
+from tools.engine.business_state import BusinessState
+from tools.engine.catalogue import why_not
+from tools.engine.registry import builtin_tools
 from tools.models import EffectState, Escalation, EscalationState, Ticket
-from tools.state import BusinessState
+from tools.services.support import notices
 
 
 @pytest.mark.parametrize("vertical", sorted(VERTICALS))

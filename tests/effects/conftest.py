@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Message, MessageRole, Turn, TurnStatus
 from jobs import claims
 from jobs.attempt import attempt
@@ -15,18 +15,18 @@ from jobs.enqueue import enqueue
 from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
-from projects.attributes import set_attribute
-from projects.threads import in_db
+from projects.records.attributes import set_attribute
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.effects.target import Target, target_server
 from tests.processes import ScriptedModel
-from tools.catalogue import compile_tools
-from tools.custom.service import save
-from tools.judge import Judgement
-from tools.ledger import job_for, plan_effects
+from tools.engine.catalogue import compile_tools
+from tools.engine.custom.service import save
+from tools.engine.ledger import job_for, plan_effects
+from tools.engine.promises import Source, open_promises
+from tools.engine.verdicts import Judgement
 from tools.models import Effect
-from tools.promises import Source, open_promises
 
 __all__ = ["begin", "talk", "worker"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conversations.contacts import read_contact
+from conversations.common.contacts import read_contact
 from conversations.models import PersonaField, PromptSection
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from jobs.models import Job
 from jobs.services import run_again
 from tests.effects.conftest import Bench, webhook

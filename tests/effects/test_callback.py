@@ -7,7 +7,7 @@ import json
 import pytest
 from django.test import Client
 
-from conversations.effects.ending import NO_CALLBACK
+from conversations.tool_runs.effects.outcome_events import NO_CALLBACK
 from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.effects.conftest import Bench, webhook

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from conversations.models import Message
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from tests.conversations.conftest import Talk
 from tests.crashes.invariants import settle
 from tests.effects.conftest import PHONE, webhook
 from tests.effects.target import Target
 from tests.processes import ScriptedModel
-from tools.custom.service import save
+from tools.engine.custom.service import save
 
 
 @pytest.fixture(autouse=True)

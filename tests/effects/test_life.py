@@ -6,22 +6,22 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
-from conversations.effects.ending import SPOKEN_AGAIN
 from conversations.flows import effects
-from conversations.log import open_log
+from conversations.followups.waits import open_wait
+from conversations.live.event_log import open_log
 from conversations.models import Turn, Wait
-from conversations.services import give_fields
-from conversations.waits import open_wait
+from conversations.tool_runs.effects.outcome_events import SPOKEN_AGAIN
+from conversations.turns.services import give_fields
 from jobs import claims
 from jobs.lanes import lane_of
 from jobs.models import LIVE, Job, State
 from jobs.services import fail_job
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.effects.conftest import PHONE, Bench, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel
-from tools.custom.service import remove, save
-from tools.ledger import TRIED_WITHIN
+from tools.engine.custom.service import remove, save
+from tools.engine.ledger import TRIED_WITHIN
 from tools.models import AfterAction, Effect, EffectState
 
 BODY = {

@@ -7,21 +7,21 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from jobs.models import Job
-from projects.attributes import set_attribute
-from projects.ids import uuid7
-from projects.services import create_project
+from projects.agents.services import create_project
+from projects.records.attributes import set_attribute
+from tenancy.ids import uuid7
 from tests.effects.conftest import PHONE, Bench, begin, webhook
 from tests.effects.target import Answers, Target
 from tests.processes import ScriptedModel
-from tools.book.reservations import Agreed
-from tools.book.resources import create_resource
 from tools.builtin.create_meeting_tool import INTEGRATION
-from tools.execution.caps import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
-from tools.execution.handler import Contact
-from tools.execution.repeats import find_repeated, find_same
+from tools.engine.execution.handler import Contact
+from tools.engine.execution.limits import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
+from tools.engine.execution.repeats import find_repeated, find_same
 from tools.models import Booking, Effect, EffectState
+from tools.services.bookings.reservations import Agreed
+from tools.services.bookings.resources import create_resource
 
 HOURS = "Could you text me the opening hours?"
 

@@ -12,14 +12,14 @@ import pytest
 
 from outbound.guard import Guard
 from tests.effects.target import Answers, Target
-from tools.custom.secrets import WebhookSecrets
-from tools.definition import WebhookOptions
-from tools.execution import webhook
-from tools.execution.ending import Course, course_of, next_attempt_at
-from tools.execution.handler import Occasion
-from tools.execution.outcome import Ending, Outcome
-from tools.execution.webhook import call_webhook
-from tools.ledger import needs_approval
+from tools.engine.custom.secrets import WebhookSecrets
+from tools.engine.definition import WebhookOptions
+from tools.engine.execution import webhook
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.execution.outcome_policy import Course, course_of, next_attempt_at
+from tools.engine.execution.webhook import call_webhook
+from tools.engine.ledger import needs_approval
 from tools.models import Effect
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

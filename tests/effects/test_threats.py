@@ -13,8 +13,8 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.effects.work import read_work
-from conversations.services import give_fields
+from conversations.tool_runs.effects.effect_context import read_work
+from conversations.turns.services import give_fields
 from jobs.models import ModelCall
 from llm.prompts import neutralise
 from outbound.errors import InvalidRequest
@@ -24,10 +24,10 @@ from tests.effects.target import Answers, Target
 from tests.effects.test_table import occasion
 from tests.processes import ScriptedModel
 from tools.builtin.send_sms_tool import carry_out
-from tools.custom.secrets import WebhookSecrets, set_secret_headers
-from tools.definition import WebhookOptions
-from tools.execution.outcome import Outcome
-from tools.execution.webhook import CUT, LONGEST_EXCERPT, LONGEST_TOLD, MASK, build_request, reply_of
+from tools.engine.custom.secrets import WebhookSecrets, set_secret_headers
+from tools.engine.definition import WebhookOptions
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.webhook import CUT, LONGEST_EXCERPT, LONGEST_TOLD, MASK, build_request, reply_of
 from tools.models import CustomTool, Effect, Verdict
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

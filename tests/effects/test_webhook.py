@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from tests.effects.conftest import Bench, webhook
 from tests.effects.target import Answers, Target
 from tests.effects.test_table import occasion
 from tests.processes import ScriptedModel
-from tools.custom.secrets import WebhookSecrets
-from tools.definition import WebhookOptions
-from tools.execution.callback import callback_url
-from tools.execution.schemas import webhook_schema
-from tools.execution.signing import signature_headers
-from tools.execution.webhook import MASK, WebhookRequest, build_request
+from tools.engine.custom.secrets import WebhookSecrets
+from tools.engine.definition import WebhookOptions
+from tools.engine.execution.callback import callback_url
+from tools.engine.execution.schemas import webhook_schema
+from tools.engine.execution.signing import signature_headers
+from tools.engine.execution.webhook import MASK, WebhookRequest, build_request
 
 NAME = {"customer_name": {"type": "string", "description": "The customer's full name"}}
 

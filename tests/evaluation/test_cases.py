@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from tools.builtin import builtin_tools
-from tools.definition import Moment
+from tools.engine.definition import Moment
+from tools.engine.registry import builtin_tools
 from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import FIRED, OUTCOMES, BadCase, Case, Part, languages, load_cases, part_of
 

@@ -17,16 +17,16 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from outbound.guard import Guard
+from projects.connections.integration_types import KINDS, SmtpSettings, TwilioSettings
+from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Source
-from projects.source_kinds import KINDS, SmtpSettings, TwilioSettings
-from projects.sources import SourceEdit, connect_source
 from tests.conftest import Tenant
 from tests.integrations.mail_server import PASSWORD, USER, MailServer
 from tests.integrations.twilio_server import FROM, SID, TOKEN, TwilioServer
-from tools.execution.handler import Contact, Occasion
-from tools.integrations import smtp as smtp_module
-from tools.integrations.smtp import Smtp
-from tools.integrations.twilio import Twilio
+from tools.engine.execution.handler import Contact, Occasion
+from tools.services.messaging import smtp as smtp_module
+from tools.services.messaging.smtp import Smtp
+from tools.services.messaging.twilio import Twilio
 
 KEY = "5" * 64
 ANNA = Contact(persona_id=uuid.uuid4(), name="Anna Bianchi", phone="+39 333 123 4567", email="anna@example.org")

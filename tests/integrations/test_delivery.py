@@ -12,21 +12,21 @@ import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
 
-from projects.attributes import set_attribute
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
+from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
 from tests.integrations.conftest import ANNA, KEY, connect_twilio, occasion_for, source_of
 from tests.integrations.mail_server import MailServer
 from tests.integrations.twilio_server import TwilioServer
-from tools.book.links import manage_url
-from tools.builtin import builtin_tools
-from tools.execution.handler import Contact, Handler, Occasion
-from tools.execution.outcome import Ending, Outcome
-from tools.integrations import channels
-from tools.integrations.numbers import NumberRefused, countries_of, number_to_text
+from tools.engine.execution.handler import Contact, Handler, Occasion
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.numbers import NumberRefused, countries_of, number_to_text
+from tools.engine.registry import builtin_tools
 from tools.models import Booking, Resource
+from tools.services.bookings.links import manage_url
+from tools.services.messaging import channels
 
 COUNTRIES = "project_attributes_setting_sms_allowed_countries"
 LETTER = {"subject": "Your table", "body": "Friday at 20:00."}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from tests.conftest import Tenant
 from tests.conversations.conftest import begin
 from tests.effects.conftest import Bench

@@ -11,8 +11,8 @@ from cryptography.fernet import Fernet
 from django.test import Client
 from django.urls import reverse
 
+from projects.connections.integrations import mark_needs_reauth
 from projects.models import User
-from projects.sources import mark_needs_reauth
 from tests.conftest import Tenant
 from tests.integrations.conftest import connect_twilio, source_of
 from tests.integrations.mail_server import PASSWORD, USER, MailServer

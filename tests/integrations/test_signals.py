@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.followups.follow_ups import fire_follow_ups
+from conversations.followups.proactive import speak_up
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Turn
-from conversations.outcomes import ConversationOver, obey_signal
-from conversations.timers import fire_follow_ups
-from conversations.urgent import speak_up
+from conversations.turns.channel_signals import ConversationOver, obey_signal
 from jobs.models import Job
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
 from tests.integrations.conftest import occasion_for
-from tools.builtin import builtin_tools
-from tools.execution.outcome import Ending, Outcome, Signal
-from tools.integrations.transfers import TRANSFER_NUMBERS, TransferNumber, choose_number, read_numbers
+from tools.engine.execution.outcome import Ending, Outcome, Signal
+from tools.engine.registry import builtin_tools
+from tools.engine.transfers import TRANSFER_NUMBERS, TransferNumber, choose_number, read_numbers
 from tools.models import Effect
 
 KITCHEN, DESK = "+390612345678", "+390687654321"

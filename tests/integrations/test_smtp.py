@@ -12,15 +12,15 @@ from threading import Thread
 import pytest
 
 from outbound.guard import Guard
-from projects.source_kinds import SmtpSettings
+from projects.connections.integration_types import SmtpSettings
 from tests.integrations.conftest import KEY, secure, smtp_over
 from tests.integrations.mail_server import PASSWORD, USER, MailServer
 from tests.processes import free_port
-from tools.execution.outcome import Ending, Outcome
-from tools.integrations import smtp as smtp_module
-from tools.integrations.base import Email, needs_reauth
-from tools.integrations.letter import write_letter
-from tools.integrations.smtp_dialogue import Dialogue
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.services.messaging import smtp as smtp_module
+from tools.services.messaging.base import Email, needs_reauth
+from tools.services.messaging.email_message import write_letter
+from tools.services.messaging.smtp_dialogue import Dialogue
 
 LETTER = Email(to="anna@example.org", name="Anna Bianchi", subject="Il tuo tavolo ✓", body="Ciao Anna,\n.\n..a domani")
 

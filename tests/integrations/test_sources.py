@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from projects.agent_sentences import SettingsRefused
-from projects.crypto import WrongSecret
-from projects.models import Source
-from projects.services import create_project
-from projects.source_kinds import KINDS
-from projects.sources import (
+from projects.agents.services import create_project
+from projects.common.crypto import WrongSecret
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import (
     SourceEdit,
     checked_settings,
     clear_needs_reauth,
@@ -23,6 +21,8 @@ from projects.sources import (
     to_connect_again,
     what_is_seen,
 )
+from projects.models import Source
+from projects.models.agent_errors import SettingsRefused
 from tests.between import meanwhile
 from tests.conftest import Tenant
 from tests.integrations.twilio_server import FROM, SID, TOKEN

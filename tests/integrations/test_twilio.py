@@ -10,8 +10,8 @@ from outbound.guard import Guard
 from tests.integrations.conftest import KEY, twilio_over
 from tests.integrations.twilio_server import FROM, MESSAGE_SID, SID, TOKEN, TwilioServer, refusal, signed_in_as
 from tests.processes import free_port
-from tools.execution.outcome import Ending, Outcome
-from tools.integrations.base import Sms
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.services.messaging.base import Sms
 
 SMS = Sms(to="+393331234567", text="Martedì alle 20, in 4 & un seggiolone ✓")
 

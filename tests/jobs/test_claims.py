@@ -18,7 +18,7 @@ from jobs.fence import Zombie, job_tx
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
 from jobs.sweep import sweep
-from projects.threads import _in_thread
+from tenancy.threads import _in_thread
 from tests.conftest import Tenant
 from tests.jobs.conftest import add, take
 

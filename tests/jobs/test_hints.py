@@ -12,9 +12,9 @@ from django.conf import settings
 from kombu import Queue
 
 from jobs import worker
+from jobs.celery_strategy import hint_strategy
 from jobs.fence import job_tx
 from jobs.models import Job, State
-from jobs.strategy import hint_strategy
 from jobs.sweep import sweep
 from tests.jobs.conftest import add, take
 

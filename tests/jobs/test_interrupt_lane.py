@@ -9,7 +9,7 @@ import pytest
 import redis
 from django.conf import settings
 
-from jobs import hints
+from jobs import wakeups
 from jobs.enqueue import supersede
 from jobs.fence import Zombie, job_tx
 from jobs.lanes import Mode
@@ -60,7 +60,7 @@ def test_workers_are_told_to_cancel_a_superseded_call(tenant, interrupt_lane):
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     [old] = take(interrupt_lane)
     with redis.Redis.from_url(settings.REDIS_URL) as client, client.pubsub(ignore_subscribe_messages=True) as channel:
-        channel.subscribe(hints.CANCELLATIONS)
+        channel.subscribe(wakeups.CANCELLATIONS)
         channel.get_message(timeout=1)
         add(tenant, interrupt_lane, subject=subject, ordinal=2)
         message = channel.get_message(timeout=5)

@@ -8,8 +8,8 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from projects import telling
-from projects.telling import tell
+from projects.common import redis_publish
+from projects.common.redis_publish import tell
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_restart_of_redis_between_two_commands_is_not_noticed(ear):
 
 def test_whoever_tells_does_not_wait_for_a_redis_that_is_away(monkeypatch):
     nowhere = redis.ConnectionPool(host="127.0.0.1", port=1, retry=Retry(NoBackoff(), 0))
-    monkeypatch.setattr(telling, "_connections", lambda: nowhere)
-    monkeypatch.setattr(telling, "_idle", type(telling._idle)())
+    monkeypatch.setattr(redis_publish, "_connections", lambda: nowhere)
+    monkeypatch.setattr(redis_publish, "_idle", type(redis_publish._idle)())
     with pytest.raises(redis.ConnectionError):
         tell("PUBLISH", "somewhere", "something")

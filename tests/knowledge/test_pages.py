@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from projects.knowledge.pages import listing
+from console.knowledge import listing
 from projects.models import Article
 from tests.conftest import Tenant
 from tests.knowledge.conftest import Write, plant
@@ -105,7 +105,7 @@ def test_a_question_shows_what_the_agent_would_find(owner: Client, here: str, wr
 def test_the_list_goes_on_where_a_page_ends(
     owner: Client, here: str, empty: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projects.knowledge.pages.listing.PAGE", 2)
+    monkeypatch.setattr("console.knowledge.listing.PAGE", 2)
     with empty.tx():
         rows = [Article(project=empty.project, slug=f"s{n}", title=f"Title {n}", body="x") for n in range(3)]
         Article.objects.bulk_create(rows)

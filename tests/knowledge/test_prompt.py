@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.skills.budget import PROMPT_BYTES
+from conversations.prompts.budget import PROMPT_BYTES
 from projects.knowledge.answers import prompt_passages
 from tests.calls.conftest import turns  # noqa: F401 - a fixture
 from tests.calls.turns import Turns

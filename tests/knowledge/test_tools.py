@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agent import AgentConfig
+from projects.agents.services import create_project
+from projects.common.verticals import VERTICALS
 from projects.knowledge.answers import FOUND, NOTHING
 from projects.knowledge.services import Writer, write_article
 from projects.knowledge.text import ArticleText
 from projects.models import Article
-from projects.services import create_project
-from projects.verticals import VERTICALS
+from projects.models.agent_config import AgentConfig
 from tests.calls.conftest import turns  # noqa: F401 - a fixture
 from tests.calls.turns import Turns
 from tests.conftest import Tenant, make_tenant
 from tests.knowledge.conftest import Write
-from tools.calling.offer import offer_at
-from tools.definition import Moment
-from tools.state import BusinessState
+from tools.engine.business_state import BusinessState
+from tools.engine.definition import Moment
+from tools.engine.function_calling.offer import offer_at
 
 HELP_CENTER = VERTICALS["help_center"].capabilities
 

@@ -17,20 +17,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.skills.context import Fact, Line
-from conversations.skills.make_good import MakeGoodContext
-from conversations.skills.observer import ObserverContext
-from conversations.skills.reply import ReplyContext
-from conversations.skills.summary import SummaryContext
-from conversations.skills.thoughts import ThoughtsContext
+from conversations.common.prompt_shapes import Fact, Line
+from conversations.prompts.make_good import MakeGoodContext
+from conversations.prompts.observer import ObserverContext
+from conversations.prompts.reply import ReplyContext
+from conversations.prompts.summary import SummaryContext
+from conversations.prompts.thoughts import ThoughtsContext
 from llm import prompts
 from llm.prompts import UnknownVariable, neutralise, render, template_hash
 from llm.template_fields import template_fields
-from todos.skills.execute import ExecuteContext
-from todos.skills.extract import ExtractContext
-from tools.skills.arguments import ArgumentsContext
-from tools.skills.detect import DetectContext
-from tools.skills.rerank import RerankContext
+from todos.executor.prompt import ExecuteContext
+from todos.sources.extraction_prompt import ExtractContext
+from tools.engine.skills.arguments import ArgumentsContext
+from tools.engine.skills.detect import DetectContext
+from tools.engine.skills.rerank import RerankContext
 
 CONTEXTS: dict[str, type] = {
     "arguments": ArgumentsContext,

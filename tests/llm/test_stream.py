@@ -109,7 +109,7 @@ async def test_an_answer_without_an_end_is_given_up(
     records: list[CallRecord],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("llm.exchange.MOST_BYTES", 1000)
+    monkeypatch.setattr("llm.response_reader.MOST_BYTES", 1000)
     said = ": x\n" * 1000 if method == "stream" else message("x" * 2000)
     url = server.script("long", streams(said) if isinstance(said, str) else answers(200, said))
     with pytest.raises(BadAnswer, match="longer than"):

@@ -13,8 +13,8 @@ from conversations.models import TurnStatus
 from tests.calls.turns import Turns
 from tests.orders.conftest import TOOL, connect_shop, look_up, sign_in, source_of
 from tests.orders.woocommerce_server import ANNA, BERT, KEY, SECRET, WooCommerceServer, order, refusal, tracked
-from tools.catalogue import compile_tools
-from tools.orders import shop as shop_module
+from tools.engine.catalogue import compile_tools
+from tools.services.orders import shop as shop_module
 
 DHL = {"tracking_provider": "dhl", "tracking_number": "JD01", "custom_tracking_link": "https://dhl.example/JD01"}
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.orders.woocommerce_server import ANNA, order, tracked
-from tools.orders.order import Item, Order, Parcel, money, read_orders, safe_url
-from tools.orders.telling import orders_told
+from tools.services.orders.formatting import orders_told
+from tools.services.orders.order import Item, Order, Parcel, money, read_orders, safe_url
 
 
 def read(**changes: Any) -> Order:

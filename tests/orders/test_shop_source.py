@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.agent_sentences import SettingsRefused
-from projects.source_kinds import KINDS
-from projects.sources import checked_settings, mark_needs_reauth
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import checked_settings, mark_needs_reauth
+from projects.models.agent_errors import SettingsRefused
 from tests.conftest import Tenant
 from tests.orders.conftest import connect_shop
 from tests.orders.woocommerce_server import KEY, SECRET, WooCommerceServer, refusal

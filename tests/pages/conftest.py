@@ -13,10 +13,10 @@ from django.test import Client
 from django.utils import timezone
 
 from conversations.models import Channel, Conversation, Message, MessageRole, Persona, Turn, TurnStatus
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from jobs.models import Job, State
-from projects.ids import uuid7_floor
 from projects.models import User
+from tenancy.ids import uuid7_floor
 from tests.conftest import Tenant
 from tools.models import Effect, EffectState, Promise, PromiseState
 

@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import recent_figures
-from projects.agent_versions import Edit, change_agent
+from console.dashboard import metrics_cache
+from projects.agents.agent_versions import Edit, change_agent
+from projects.agents.templates_catalogue import Locale, start_business, starters
 from projects.models import Role, User
 from projects.models.widget import Widget
-from projects.starters import Locale, start_business, starters
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.conftest import Tenant, member_of
 from tests.pages.conftest import add_effect, add_promise, browser, talk
 from tools.models import EffectState, PromiseState
@@ -182,12 +182,12 @@ def test_a_promise_that_broke_long_ago_is_history(owner: Client, tenant: Tenant)
 def test_a_page_whose_figures_are_being_counted_says_so_and_shows_none(
     owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recent_figures, "BUSY", 1)
+    monkeypatch.setattr(metrics_cache, "BUSY", 1)
     talk(tenant, "Hi")
     text = owner.get(url_of(tenant)).content.decode()
     assert "Counting the last 7 days" in text
     assert "No replies yet" not in text
-    for running in list(recent_figures._counting.values()):
+    for running in list(metrics_cache._counting.values()):
         running.result(timeout=60)
     text = owner.get(url_of(tenant)).content.decode()
     assert "No replies yet" in text

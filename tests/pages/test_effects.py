@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs.models import Job
-from projects.services import create_project
+from projects.agents.services import create_project
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, browser, talk
 from tools.models import AfterAction, AfterActionState, Effect, EffectState

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conversations.pages.failed_jobs import LANES
+from console.jobs import LANES
 from jobs.lanes import lanes
 from jobs.models import Job, State
 from tests.conftest import Tenant

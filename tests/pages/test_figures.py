@@ -10,10 +10,10 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from conversations import recent_figures
-from conversations.figures import Figures, last_days, project_figures
+from console.dashboard import metrics_cache
+from console.dashboard.charts import Series, lines, nice_top, stacked
+from console.dashboard.metrics import Figures, last_days, project_figures
 from conversations.models import Channel, Freshness, Turn
-from conversations.pages.charts import Series, lines, nice_top, stacked
 from jobs.models import ModelCall
 from tests.conftest import Tenant
 from tests.pages.conftest import add_turn, talk
@@ -101,19 +101,19 @@ def test_another_tenants_talk_is_in_nobody_elses_figures(tenant: Tenant, strange
 @pytest.fixture
 def recent(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int | None]:
     """How many conversations the dashboard of a project that counts as busy shows; None while they are counted."""
-    monkeypatch.setattr(recent_figures, "BUSY", 1)
+    monkeypatch.setattr(metrics_cache, "BUSY", 1)
 
     def count() -> int | None:
         with tenant.tx():
             period = last_days(timezone.now(), timezone="Europe/Rome")
-            figures = recent_figures.recent_figures(tenant.project, period)
+            figures = metrics_cache.recent_figures(tenant.project, period)
         return figures.now.conversations if figures else None
 
     return count
 
 
 def wait_for_counting() -> None:
-    for running in list(recent_figures._counting.values()):
+    for running in list(metrics_cache._counting.values()):
         running.result(timeout=60)
 
 
@@ -127,11 +127,11 @@ def test_nobody_waits_for_a_busy_projects_first_count(tenant: Tenant, recent: Ca
 def test_a_quiet_projects_figures_are_of_this_moment(
     tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recent_figures, "BUSY", 3)
+    monkeypatch.setattr(metrics_cache, "BUSY", 3)
     for conversations in (1, 2):
         talk(tenant, "Hi")
         assert recent() == conversations
-    assert not recent_figures._counting
+    assert not metrics_cache._counting
 
 
 def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, recent: Callable[[], int | None]) -> None:
@@ -140,7 +140,7 @@ def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, recen
     wait_for_counting()
     talk(tenant, "Hi")
     assert recent() == 1
-    assert not recent_figures._counting
+    assert not metrics_cache._counting
 
 
 def test_figures_of_more_than_a_minute_ago_are_counted_anew_behind_the_page(
@@ -150,7 +150,7 @@ def test_figures_of_more_than_a_minute_ago_are_counted_anew_behind_the_page(
     recent()
     wait_for_counting()
     talk(tenant, "Hi")
-    monkeypatch.setattr(recent_figures, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(metrics_cache, "FRESH_SECONDS", 0.0)
     assert recent() == 1
     wait_for_counting()
     assert recent() == 2
@@ -166,10 +166,10 @@ def test_figures_of_ten_minutes_ago_or_of_other_days_are_shown_to_nobody(
     wait_for_counting()
     if older == "by a day":
         yesterday = last_days(timezone.now() - timedelta(days=1), timezone="Europe/Rome")
-        kept = recent_figures._kept[tenant.project.pk]
-        recent_figures._kept[tenant.project.pk] = replace(kept, figures=replace(kept.figures, period=yesterday))
+        kept = metrics_cache._kept[tenant.project.pk]
+        metrics_cache._kept[tenant.project.pk] = replace(kept, figures=replace(kept.figures, period=yesterday))
     else:
-        monkeypatch.setattr(recent_figures, "LONGEST_SECONDS", 0.0)
+        monkeypatch.setattr(metrics_cache, "LONGEST_SECONDS", 0.0)
     assert recent() is None
     wait_for_counting()
 

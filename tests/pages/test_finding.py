@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from conversations import finding
-from conversations.finding import Filters, find_by_customer, find_by_words, list_conversations
+from console import search
+from console.search import Filters, find_by_customer, find_by_words, list_conversations
 from conversations.models import Channel, Conversation, ConversationStatus
-from projects.services import create_project
+from projects.agents.services import create_project
 from tests.conftest import Tenant
 from tests.pages.conftest import talk
 
@@ -29,7 +29,7 @@ def said(tenant: Tenant, text: str, filters: Filters = ANY) -> list[str]:
 
 def test_pages_follow_one_another_without_a_gap(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where two have their news at the same moment."""
-    monkeypatch.setattr(finding, "PAGE", 2)
+    monkeypatch.setattr(search, "PAGE", 2)
     now = timezone.now()
     made = [talk(tenant, "Hi", at=now - timedelta(minutes=number // 2), guest=str(number)) for number in range(5)]
     seen: list[Conversation] = []
@@ -82,7 +82,7 @@ def test_signs_of_a_pattern_are_looked_for_as_they_are(text: str, tenant: Tenant
 
 
 def test_a_search_reads_its_share_and_goes_on_from_there(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "WINDOW", 2)
+    monkeypatch.setattr(search, "WINDOW", 2)
     talk(tenant, "the oldest says marzipan", "two", "three", "four")
     with tenant.tx():
         first = find_by_words(tenant.project, "marzipan", ANY, before=None)
@@ -92,7 +92,7 @@ def test_a_search_reads_its_share_and_goes_on_from_there(tenant: Tenant, monkeyp
 
 
 def test_more_hits_than_a_page_are_gone_through_one_by_one(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "PAGE", 2)
+    monkeypatch.setattr(search, "PAGE", 2)
     talk(tenant, "table 1", "table 2", "table 3")
     with tenant.tx():
         first = find_by_words(tenant.project, "table", ANY, before=None)

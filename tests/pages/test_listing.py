@@ -14,13 +14,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import finding
-from conversations.flags import broken_claim, clear_flag
-from conversations.log import open_log
+from console import search
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, PersonaField, Turn
 from conversations.models.persona import Strength
-from conversations.quality import keep_quality
-from conversations.skills.observer import Quality
+from conversations.prompts.observer import Quality
+from conversations.turns.flags import broken_claim, clear_flag
+from conversations.turns.quality import keep_quality
 from tests.conftest import Tenant
 from tests.pages.conftest import browser, talk
 
@@ -60,7 +60,7 @@ def test_the_list_asks_as_many_queries_for_many_rows_as_for_one(owner: Client, t
 def test_the_next_page_goes_on_where_this_one_ends(
     owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "PAGE", 2)
+    monkeypatch.setattr(search, "PAGE", 2)
     now = timezone.now()
     for number in range(3):
         talk(tenant, f"words {number}", at=now - timedelta(minutes=number), guest=str(number))
@@ -109,7 +109,7 @@ def test_a_search_that_finds_nothing_says_how_to_search(owner: Client, tenant: T
 def test_a_search_that_is_not_at_its_end_leads_further_back(
     owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "WINDOW", 1)
+    monkeypatch.setattr(search, "WINDOW", 1)
     talk(tenant, "the oldest says marzipan", "two")
     first = owner.get(list_url(tenant), {"q": "marzipan"})
     assert "Search further back" in first.content.decode()

@@ -10,14 +10,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from console.promises.metrics import PromiseCounts, promise_figures
 from conversations.models import Channel
 from jobs.errors import WrongState
 from tests.between import meanwhile
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, add_promise, browser, talk
+from tools.engine.promise_answers import say_it_was_kept, withdraw_promise
 from tools.models import EffectState, Promise, PromiseState
-from tools.promise_answers import say_it_was_kept, withdraw_promise
-from tools.promise_figures import PromiseCounts, promise_figures
 
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
 

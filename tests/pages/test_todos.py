@@ -12,16 +12,17 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from console.todos.invisible_characters import revealed
 from conversations.models import Channel, Persona, PersonaField
-from conversations.pages.todos.hidden import revealed
-from conversations.services import start_conversation
-from projects.attributes import set_attribute
+from conversations.turns.services import start_conversation
 from projects.models import Member, Role, User
+from projects.records.attributes import set_attribute
 from tests.conftest import PASSWORD, Tenant, member_of
 from tests.pages.conftest import add_effect, add_promise, browser, talk
-from todos import services, types
-from todos.content import content_of, hash_of
-from todos.lifecycle import AGENT, Actor
+from todos import services
+from todos.content import types
+from todos.content.lifecycle import AGENT, Actor
+from todos.content.snapshot import content_of, hash_of
 from todos.models import (
     Approval,
     SecondApprover,

@@ -9,16 +9,16 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conversations.pages.line_differences import line_differences
-from conversations.pages.tools import TEMPLATE
-from projects.agent import AgentConfig
-from projects.attributes import resolve_attributes, set_attribute
-from projects.services import save_agent
+from console.text_diff import line_differences
+from console.tools.views import TEMPLATE
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
+from projects.records.attributes import resolve_attributes, set_attribute
 from tests.conftest import Tenant
 from tests.pages.conftest import add_effect, browser, talk
-from tools.catalogue import approval_setting, compile_tools
-from tools.checking.definition import definition_problems
-from tools.custom import service
+from tools.engine.catalogue import approval_setting, compile_tools
+from tools.engine.custom import service
+from tools.engine.validation.definition import definition_problems
 from tools.models import CustomTool, EffectState
 
 SMS = "project_attributes_setting_sms_send_information_enabled"

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.agent_versions import Edit, change_agent
+from projects.agents.agent_versions import Edit, change_agent
 from tests.conftest import Tenant
 
 

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from projects.members import MemberRefused, find_newcomer
+from projects.accounts.members import MemberRefused, find_newcomer
 from projects.models import Role, User
 from tests.conftest import PASSWORD, Tenant
 from tests.people.conftest import NEW_PASSWORD, Mailbox, invite, is_signed_in, link_in, sign_in

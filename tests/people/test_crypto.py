@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from cryptography.fernet import Fernet
 
-from projects.crypto import WrongSecret, decrypt, encrypt
+from projects.common.crypto import WrongSecret, decrypt, encrypt
 
 OURS, THEIRS = UUID(int=1), UUID(int=2)
 

@@ -9,9 +9,9 @@ from django.db import IntegrityError
 from django.test import Client
 from django.utils import timezone
 
-from projects import invitations
-from projects.invitations import open_invitations
-from projects.logs import RedactingFormatter, redact
+from projects.accounts import invitations
+from projects.accounts.invitations import open_invitations
+from projects.common.logs import RedactingFormatter, redact
 from projects.models import Invitation, Member, Role, User
 from tests.conftest import Tenant, member_of
 from tests.people.conftest import Mailbox, browser, invite, link_in, page_of
@@ -83,7 +83,7 @@ def test_only_the_hash_of_a_link_is_kept(owner: Client, tenant: Tenant) -> None:
 
 def test_no_log_line_holds_a_link(owner: Client, tenant: Tenant, caplog: pytest.LogCaptureFixture, settings) -> None:
     """S1: neither when it is made without a mail server, nor when it is opened, nor when it is unknown."""
-    settings.EMAIL_BACKEND = "projects.mail.LogBackend"
+    settings.EMAIL_BACKEND = "projects.common.mail.LogBackend"
     with caplog.at_level(logging.DEBUG):
         path = link_in(invite(owner, tenant, LENA))
         Client().get(path)

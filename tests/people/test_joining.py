@@ -10,8 +10,8 @@ from django.db import connections
 from django.test import Client
 from django.urls import reverse
 
-from projects.api.problem import Conflict
-from projects.invitations import accept, read_offer
+from projects.accounts.invitations import accept, read_offer
+from projects.common.api_error import Conflict
 from projects.models import Member, Role, User
 from tests.conftest import PASSWORD, Tenant, member_of
 from tests.people.conftest import NEW_PASSWORD, Mailbox, browser, invite, is_signed_in, link_in, sign_in

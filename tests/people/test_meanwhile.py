@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from projects.audit import Actor
-from projects.invitations import NewInvitation, invite, note_emailed, renew
-from projects.members import MemberRefused, remove_member, set_role
+from projects.accounts.invitations import NewInvitation, invite, note_emailed, renew
+from projects.accounts.members import MemberRefused, remove_member, set_role
 from projects.models import Invitation, Member, Role, User
+from projects.records.audit import Actor
 from tests.conftest import PASSWORD, Tenant
 from tests.conversations.threads import in_thread, until_waiting
 

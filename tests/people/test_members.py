@@ -10,10 +10,10 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from projects.audit import Actor
-from projects.lookups import find_project
-from projects.members import MemberRefused, set_role
+from projects.accounts.members import MemberRefused, set_role
 from projects.models import Member, Role, User
+from projects.records.audit import Actor
+from tenancy.tenant_lookup import find_project
 from tests.conftest import Tenant, member_of
 from tests.people.conftest import browser, page_of
 
@@ -153,5 +153,5 @@ def test_who_is_removed_on_their_way_to_a_page_finds_nothing(
             Member.objects.filter(user=viewer).delete()
         return place
 
-    monkeypatch.setattr("projects.permissions.find_project", find_and_lose)
+    monkeypatch.setattr("projects.models.permissions.find_project", find_and_lose)
     assert browser(viewer).get(page_of(tenant, "members")).status_code == 404

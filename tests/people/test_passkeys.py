@@ -332,7 +332,7 @@ def test_an_answer_needs_its_question(tenant: Tenant, key: SoftKey, monkeypatch:
     client = visitor()
     answer = answered(key, question(client, ALONE))
     if case == "late":
-        monkeypatch.setattr("projects.pages.people.passkey_questions.SECONDS", -1)
+        monkeypatch.setattr("console.people.passkey_challenges.SECONDS", -1)
     else:
         made_up = signing.dumps({"challenge": "AA", "user_verification": "required"})
         others = {"of another": question(client, ALONE)["question"], "made up": made_up, "none": ""}

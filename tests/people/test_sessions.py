@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.sweep import sweep
-from projects import old_sessions
-from projects.old_sessions import delete_old_sessions
+from projects.common import session_cleanup
+from projects.common.session_cleanup import delete_old_sessions
 from tests.conftest import Tenant
 from tests.people.conftest import browser, is_signed_in
 
@@ -35,7 +35,7 @@ def test_the_sweep_forgets_sessions_that_have_ended(tenant: Tenant) -> None:
 
 
 def test_a_sweep_takes_a_few_at_once_the_oldest_first(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(old_sessions, "DELETED_AT_ONCE", 2)
+    monkeypatch.setattr(session_cleanup, "DELETED_AT_ONCE", 2)
     keep("young", days=-1)
     keep("old", "older", days=-2)
     assert [delete_old_sessions(), kept()] == [2, {"young"}]

@@ -10,10 +10,10 @@ from django.conf import settings as configured
 from django.test import Client
 from django.urls import reverse
 
-from projects import accounts
-from projects.lookups import find_organizations
+from projects.accounts import accounts
 from projects.models import Member, Project, Role, User
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 from tests.conftest import Tenant, member_of
 from tests.conversations.threads import in_thread
 from tests.people.conftest import NEW_PASSWORD, Mailbox, browser, is_signed_in
@@ -151,7 +151,7 @@ def test_a_name_never_becomes_markup(newcomer: User) -> None:
 
 
 def test_a_person_may_not_found_organizations_without_end(newcomer: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projects.pages.people.welcome.MOST", 1)
+    monkeypatch.setattr("console.people.welcome.MOST", 1)
     client = browser(newcomer)
     client.post(reverse("welcome"), FORM)
     assert "Leave one before you start another" in client.post(reverse("welcome"), FORM).content.decode()

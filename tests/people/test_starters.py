@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from projects.agent import AgentConfig
-from projects.attributes import resolve_attributes
+from projects.agents.templates_catalogue import BUSINESS, NAMES, Locale, left_of_example, start_business, starters
 from projects.models import User
-from projects.starters import BUSINESS, NAMES, Locale, left_of_example, start_business, starters
-from projects.tenancy import tenant_tx
-from tools.builtin import builtin_tools
-from tools.catalogue import why_not
-from tools.state import read_state
+from projects.models.agent_config import AgentConfig
+from projects.records.attributes import resolve_attributes
+from tenancy.scope import tenant_tx
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import why_not
+from tools.engine.registry import builtin_tools
 
 by_name = pytest.mark.parametrize("name", NAMES)
 HERE = Locale(timezone="Europe/Rome", region="IT")

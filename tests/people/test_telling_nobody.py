@@ -7,7 +7,7 @@ from django.contrib.auth.hashers import MD5PasswordHasher
 from django.test import Client
 from django.urls import reverse
 
-from projects import accounts
+from projects.accounts import accounts
 from projects.models import User
 from tests.conftest import PASSWORD, Tenant
 from tests.people.conftest import NEW_PASSWORD, Mailbox, is_signed_in

@@ -11,12 +11,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from projects.audit import note_change
+from projects.agents.services import create_key, revoke_key
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source, disconnect_source
 from projects.models import ApiKey, AuditAction, AuditEntry, Member, Role, User
 from projects.models.key import Scope
-from projects.services import create_key, revoke_key
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source, disconnect_source
+from projects.records.audit import note_change
 from tests.conftest import PASSWORD, Tenant
 from tests.people.conftest import browser, invite, link_in, page_of
 from tests.people.soft_key import SoftKey

@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from conversations.context.turn_context import Scene, scene_before
 from conversations.models import Turn
-from conversations.scene import Scene, scene_before
-from conversations.skills.reply import build_request
+from conversations.prompts.reply import build_request
 from jobs.claimed import ClaimedJob
-from projects.agent import AgentConfig
-from projects.services import save_agent
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.processes import ScriptedModel

@@ -7,11 +7,11 @@ from typing import get_args
 
 import pytest
 
-from conversations.channels import TRAITS, follow_up_delay, traits_of
+from conversations.common.channels import TRAITS, follow_up_delay, traits_of
 from conversations.models import Channel, Event
-from projects.agent import AgentConfig, ChannelName
+from projects.models.agent_config import AgentConfig, ChannelName
 from tests.pipeline.conftest import begin, configure, prompts_of
-from tools.catalogue import compile_tools
+from tools.engine.catalogue import compile_tools
 
 URL = "/api/v1/conversations"
 PLAIN = AgentConfig(agent_name="A", business_name="B")

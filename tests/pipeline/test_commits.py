@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from conversations.flows import commits
-from conversations.flows.commits import Write, commit
-from conversations.log import ConversationLog
+from conversations.flows import group_commit
+from conversations.flows.group_commit import Write, commit
+from conversations.live.event_log import ConversationLog
 from conversations.models import Conversation, Event
 from jobs.claimed import ClaimedJob
 from jobs.claims import claim
@@ -133,7 +133,7 @@ def test_one_that_is_cancelled_while_it_waits_is_not_written(tenant, jobs):
 def test_one_that_is_cancelled_while_it_is_written_leaves_the_others_their_turn(tenant, jobs):
     assert together(jobs, {"thoughts": telling("thoughts")}, cancelled="summary") == [None]
     assert [event.idn for event in told(tenant, *WAITERS)] == ["thoughts"]
-    assert not commits._lines
+    assert not group_commit._lines
 
 
 def test_a_database_that_takes_nothing_is_everybodys_failure(tenant, jobs, monkeypatch):
@@ -142,11 +142,11 @@ def test_a_database_that_takes_nothing_is_everybodys_failure(tenant, jobs, monke
     async def refuse(*_: Any) -> None:
         raise OSError("no thread")
 
-    monkeypatch.setattr(commits, "in_db", refuse)
+    monkeypatch.setattr(group_commit, "in_db", refuse)
 
     async def run() -> Sequence[Any]:
         every: list[Awaitable[None]] = [commit(jobs[lane], telling(lane)) for lane in WAITERS]
         return await asyncio.gather(*every, return_exceptions=True)
 
     assert [type(end) for end in asyncio.run(run())] == [OSError] * 3
-    assert not commits._lines
+    assert not group_commit._lines

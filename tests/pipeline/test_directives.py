@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from conversations.common.prompt_shapes import DirectivesView, Fact
+from conversations.context.turn_context import scene_after
 from conversations.flows import thoughts
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Directives, MessageRole, Origin
-from conversations.scene import scene_after
-from conversations.services import give_fields
-from conversations.skills.context import DirectivesView, Fact
-from conversations.skills.observer import Quality
-from conversations.skills.session import SessionContext, update_text
-from conversations.skills.thoughts import KeyDirectives
+from conversations.prompts.observer import Quality
+from conversations.prompts.session import SessionContext, update_text
+from conversations.prompts.thoughts import KeyDirectives
+from conversations.turns.services import give_fields
 from tests.pipeline.conftest import Talk, begin, job_of, last_prompt, prompts_of
 from tests.rings import rings
 from tests.waiting.conftest import answered

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from conversations.facts import Kept, keep_facts
-from conversations.log import open_log
+from conversations.context.turn_context import scene_after
+from conversations.live.event_log import open_log
 from conversations.models import PersonaField, Turn
 from conversations.models.persona import Strength
-from conversations.scene import scene_after
-from conversations.services import give_fields
-from conversations.skills import observer
-from conversations.skills.observer import Confidence, ObservedFact
+from conversations.prompts import observer
+from conversations.prompts.observer import Confidence, ObservedFact
+from conversations.turns.customer_fields import Kept, keep_facts
+from conversations.turns.services import give_fields
 from tests.conversations.conftest import Talk
 from tests.pipeline.conftest import begin, configure, job_of, prompts_of, scene_of
 from tests.processes import ScriptedModel

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from conversations.followups.system_events import post_event
 from conversations.models import Turn
-from conversations.policy import ReplyInProgress
-from conversations.system_events import post_event
+from conversations.turns.policy import ReplyInProgress
 from tests.crashes.invariants import check, settle
 from tests.pipeline.conftest import begin, configure
 from tests.processes import until

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from conversations.channels import traits_of
-from conversations.hours import working_status
+from conversations.common.business_hours import working_status
+from conversations.common.channels import traits_of
+from conversations.context.turn_context import scene_after, scene_before
 from conversations.models import Conversation, Directives, PromptSection, Summary
-from conversations.scene import scene_after, scene_before
-from conversations.services import give_fields
-from conversations.skills import reply, thoughts
+from conversations.prompts import reply, thoughts
+from conversations.turns.services import give_fields
 from llm import prompts
-from projects.agent import AgentConfig
+from projects.models.agent_config import AgentConfig
 from tests.pipeline.conftest import begin, configure, job_of, last_prompt, prompts_of, scene_of
 from tests.waiting.conftest import FREE, TOOL, answered, planned
 from tools.models import Effect

@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from conversations.exchanges import exchange_after
+from conversations.context.evaluation_input import exchange_after
+from conversations.context.turn_context import scene_after
 from conversations.models import Conversation, Directives, PersonaField, Turn
 from conversations.models.persona import Strength
-from conversations.scene import scene_after
-from conversations.skills import observer, reply, thoughts
+from conversations.prompts import observer, reply, thoughts
 from llm.client import Client
-from projects.model_choice import model_for
+from projects.agents.model_choice import model_for
 from tests.conversations.conftest import Talk
-from tests.offline.prompts import Line, think
+from tests.offline_model.prompts import Line, think
 from tests.pipeline.conftest import job_of, scene_of
 from tests.processes import ScriptedModel
 from tests.waiting.conftest import answer, answered
-from tools.analysis.exchange import detect_side_by_side, group_tools
-from tools.catalogue import at_moment, compile_tools
-from tools.definition import Moment
+from tools.engine.analysis.exchange import detect_side_by_side, group_tools
+from tools.engine.catalogue import at_moment, compile_tools
+from tools.engine.definition import Moment
 
 KNOWN = {
     "name": "Giulia Ferri",

@@ -11,22 +11,22 @@ from unittest.mock import Mock
 import pytest
 from django.db import OperationalError, models
 
-from conversations import shared_readings
+from conversations.context import turn_context_cache
+from conversations.context.turn_context import Scene
+from conversations.context.turn_context_cache import SHARED_SECONDS, Reading, read_after_reply
 from conversations.flows import observer
-from conversations.flows.commits import commit
-from conversations.log import open_log
+from conversations.flows.group_commit import commit
+from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn, TurnStatus
-from conversations.scene import Scene
-from conversations.shared_readings import SHARED_SECONDS, Reading, read_after_reply
-from conversations.skills.observer import RatedObservation
+from conversations.prompts.observer import RatedObservation
 from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import lane_of
 from jobs.models import State
-from projects.attributes import set_attribute
-from projects.model_choice import KEY_ATTRIBUTE
+from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models.attribute import AttributeType
+from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
 from tests.pipeline.conftest import configure, job_of
@@ -55,8 +55,8 @@ def read(job: ClaimedJob) -> Scene:
 
 def age(seconds: float) -> None:
     """Let time pass for the readings that are kept."""
-    for key, reading in shared_readings._readings.items():
-        shared_readings._readings[key] = replace(reading, begun_at=reading.begun_at - seconds)
+    for key, reading in turn_context_cache._readings.items():
+        turn_context_cache._readings[key] = replace(reading, begun_at=reading.begun_at - seconds)
 
 
 def test_flows_of_a_turn_share_one_reading(replied):
@@ -83,7 +83,7 @@ def test_a_flow_that_is_cancelled_takes_the_reading_from_no_other(replied):
 
 def test_a_reading_that_failed_is_not_shared_with_who_comes_later(replied, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(shared_readings, "scene_after", Mock(side_effect=OperationalError))
+        broken.setattr(turn_context_cache, "scene_after", Mock(side_effect=OperationalError))
         with pytest.raises(OperationalError):
             read(job_of(replied))
     assert read(job_of(replied)).turn == replied
@@ -121,10 +121,10 @@ def test_another_organizations_turn_is_its_own(tenant, stranger, replied):
 
 
 def test_old_readings_are_forgotten(tenant, talk, monkeypatch):
-    monkeypatch.setattr(shared_readings, "KEPT", 2)
+    monkeypatch.setattr(turn_context_cache, "KEPT", 2)
     for turn in (reply_to(talk), reply_to(talk), reply_to(talk)):
         read(job_of(turn))
-    assert len(shared_readings._readings) == 2
+    assert len(turn_context_cache._readings) == 2
 
 
 def test_no_flow_changes_what_it_shares(tenant, talk, replied):

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
+from conversations.context.summaries import DUE_BYTES, keep_summary, to_fold
+from conversations.context.transcript import LEAST_MESSAGES, LONGEST_MESSAGE, MOST_BYTES, Said, clip, fit, size_of
+from conversations.context.turn_context import scene_after
 from conversations.flows import summary as flow
-from conversations.flows.once import Calls
+from conversations.flows.single_call import Calls
 from conversations.models import Message, Summary
-from conversations.scene import scene_after
-from conversations.skills.summary import ConversationSummary
-from conversations.summaries import DUE_BYTES, keep_summary, to_fold
-from conversations.transcript import LEAST_MESSAGES, LONGEST_MESSAGE, MOST_BYTES, Said, clip, fit, size_of
+from conversations.prompts.summary import ConversationSummary
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import lane_of
 from tests.conversations.conftest import Talk
 from tests.crashes.invariants import check, settle
-from tests.offline.prompts import Line, summarise
+from tests.offline_model.prompts import Line, summarise
 from tests.pipeline.conftest import begin, configure, job_of, prompts_of
 from tests.waiting.conftest import answered
 

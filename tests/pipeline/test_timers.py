@@ -11,14 +11,14 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
-from conversations.log import open_log
+from conversations.followups.follow_ups import GOODBYE, fire_follow_ups, next_follow_up
+from conversations.followups.quiet_hours import after_quiet_hours
+from conversations.followups.system_events import post_event
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, FollowUp, Message, Turn
-from conversations.quiet import after_quiet_hours
-from conversations.services import start_conversation
-from conversations.system_events import post_event
-from conversations.timers import GOODBYE, fire_follow_ups, next_follow_up
+from conversations.turns.services import start_conversation
 from jobs.models import Job
-from projects.agent import AgentConfig
+from projects.models.agent_config import AgentConfig
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk
 from tests.crashes.invariants import check, settle

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from conversations.context.turn_context import scene_after
 from conversations.models import Conversation, Directives, MessageRole
-from conversations.scene import scene_after
 from tests.crashes.invariants import check, settle
 from tests.pipeline.conftest import configure, job_of
 from tests.processes import until

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conversations.services import post_message
+from conversations.turns.services import post_message
 from tests.calls.turns import Turns
 from tests.crashes.invariants import check, settle
 from tests.integrations.conftest import connect_twilio
@@ -14,7 +14,7 @@ from tests.integrations.twilio_server import TwilioServer
 from tests.portal.test_portal import LINK
 from tests.processes import Zygote
 from tools.models import Effect
-from tools.portal_links import read_token
+from tools.services.verification.portal_links import read_token
 
 pytestmark = pytest.mark.short_leases
 

@@ -13,13 +13,13 @@ from django.test import Client
 from conversations.live.stream import Place
 from conversations.models import Conversation, Message
 from conversations.portal import pages
-from conversations.portal.visit import PortalPlace
-from conversations.services import post_message, start_conversation
+from conversations.portal.session import PortalPlace
+from conversations.turns.services import post_message, start_conversation
 from tests.conftest import Tenant
 from tests.integrations.conftest import connect_twilio
 from tests.integrations.twilio_server import TwilioServer
 from tools.models import Effect, Escalation, EscalationState
-from tools.portal_links import make_token, portal_url, read_token, token_in
+from tools.services.verification.portal_links import make_token, portal_url, read_token, token_in
 
 FOREVER = 40_000
 LINK = re.compile(r"/c/([\w=-]{68})")
@@ -107,7 +107,9 @@ def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, mon
     token = token_in(portal_url(place))
     today = time.time()
     for days, is_open in ((0, True), (14, True), (15, False)):
-        monkeypatch.setattr("tools.portal_links.time.time", lambda days=days: today + days * 86_400)
+        monkeypatch.setattr(
+            "tools.services.verification.portal_links.time.time", lambda days=days: today + days * 86_400
+        )
         assert (read_token(token) == place) == is_open, days
 
 

@@ -17,18 +17,18 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations.models import Conversation, Message, Persona
-from conversations.portal.awaiting import Beginning, beginning_of
-from conversations.portal.visit import open_visit
-from conversations.services import give_fields, post_message
+from conversations.portal.chat_start import Beginning, beginning_of
+from conversations.portal.session import open_visit
+from conversations.turns.services import give_fields, post_message
 from tests.calls.test_appointments import soon
 from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.portal.test_portal import token_of
-from tools.book.services import Guest, book
-from tools.book.wishes import Wish
 from tools.models import Booking, Verification
-from tools.portal_links import PortalPlace
-from tools.verification.services import note_verified
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.services import Guest, book
+from tools.services.verification.portal_links import PortalPlace
+from tools.services.verification.services import note_verified
 
 OVER = timedelta(minutes=61)
 SAID, CODE_SAID = "Do you have a table on Friday?", "My booking is under Lovelace."

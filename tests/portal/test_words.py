@@ -7,11 +7,11 @@ import re
 import pytest
 from django.test import Client
 
+from conversations.common.translations import WORDS as OWN_WORDS
 from conversations.models import Conversation
-from conversations.own_words import WORDS as OWN_WORDS
 from conversations.portal.words import WORDS
-from conversations.services import give_fields, start_conversation
-from projects.widgets import WidgetEdit, save_widget
+from conversations.turns.services import give_fields, start_conversation
+from projects.widget.widgets import WidgetEdit, save_widget
 from tests.conftest import Tenant
 from tests.portal.test_portal import token_of
 

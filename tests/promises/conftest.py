@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Analysis, MessageRole, Turn, TurnStatus
 from jobs import claims
 from jobs.attempt import attempt
@@ -16,13 +16,13 @@ from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
-from projects.attributes import set_attribute
-from projects.threads import in_db
+from projects.records.attributes import set_attribute
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.processes import ScriptedModel
-from tools.catalogue import compile_tools
-from tools.custom.service import save
+from tools.engine.catalogue import compile_tools
+from tools.engine.custom.service import save
 from tools.models import Effect, Promise
 
 __all__ = ["begin", "talk", "worker"]

@@ -6,21 +6,21 @@ from dataclasses import replace
 
 import pytest
 
-from conversations.log import open_log
+from conversations.followups.follow_ups import next_follow_up
+from conversations.live.event_log import open_log
 from conversations.models import Summary, Turn
-from conversations.timers import next_follow_up
 from jobs.models import Job
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.promises.conftest import ASKS_UNSERVED, LINK, PROMISE, SMS, Desk, begin, fired
-from tools.analysis.conflicts import identify_conflicts
-from tools.analysis.stored import candidates, compiled_object, contested_of
-from tools.builtin.base import define
-from tools.catalogue import merge_tools
-from tools.definition import ToolDefinition
-from tools.judge import FIRES, REASONS, Judgement, judge
-from tools.skills.detect import AS_ABOVE, ConditionReading, Detection, Rule, ToolReading, tool_lines
-from tools.skills.exchange import Exchange, TranscriptLine
-from tools.state import BusinessState
+from tools.engine.analysis.conflicts import identify_conflicts
+from tools.engine.analysis.stored import candidates, compiled_object, contested_of
+from tools.engine.builtin_tool import define
+from tools.engine.business_state import BusinessState
+from tools.engine.catalogue import merge_tools
+from tools.engine.definition import ToolDefinition
+from tools.engine.skills.detect import AS_ABOVE, ConditionReading, Detection, Rule, ToolReading, tool_lines
+from tools.engine.skills.exchange import Exchange, TranscriptLine
+from tools.engine.verdicts import FIRES, REASONS, Judgement, judge
 
 NAMES = [
     "Compile tools",

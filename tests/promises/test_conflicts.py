@@ -10,13 +10,13 @@ from conversations.models import Analysis, Turn
 from jobs.models import Job, State
 from tests.processes import Zygote
 from tests.promises.conftest import LINK, PROMISE, SMS, Desk, fired
-from tools.analysis.conflicts import settle
-from tools.analysis.stored import compiled_object, tool_of
-from tools.builtin import builtin_tools
-from tools.catalogue import at_moment, compile_tools
-from tools.definition import Moment
-from tools.judge import Judgement
-from tools.skills.rerank import RankedTool, Ranking
+from tools.engine.analysis.conflicts import settle
+from tools.engine.analysis.stored import compiled_object, tool_of
+from tools.engine.catalogue import at_moment, compile_tools
+from tools.engine.definition import Moment
+from tools.engine.registry import builtin_tools
+from tools.engine.skills.rerank import RankedTool, Ranking
+from tools.engine.verdicts import Judgement
 
 CREW = "notify_crew"
 AVAILABILITY, PRODUCT = "check_availability_tool", "check_product_or_service_availability"

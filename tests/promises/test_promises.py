@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 
 from tests.promises.conftest import ASKS_UNSERVED, PROMISE, SMS, Desk, begin
+from tools.engine.promises import KEPT_LATE, LATE, NO_TOOL, break_overdue_promises, settle_promises
 from tools.models import Effect, EffectState, Promise
-from tools.promises import KEPT_LATE, LATE, NO_TOOL, break_overdue_promises, settle_promises
 
 CHEF = {"quote": "I'll ask the chef about it", "what": "ask the chef"}
 TWO = f"{CHEF['quote']}. {PROMISE}"

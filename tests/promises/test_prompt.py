@@ -6,8 +6,8 @@ import uuid
 
 import pytest
 
+from conversations.followups.waits import end_overdue_waits
 from conversations.models import Conversation, PromptSection
-from conversations.waits import end_overdue_waits
 from jobs.models import Job
 from tests.pipeline.conftest import prompts_of
 from tests.waiting.conftest import FREE, TOOL, answered, awaited, begin, end, planned, ran_out, talk

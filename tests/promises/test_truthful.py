@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from conversations.truthful import Entry, Ledger, TruthfulText
+from conversations.claim_check.claim_guard import Entry, Ledger, TruthfulText
 from tests.pipeline.conftest import configure
 from tests.promises.conftest import Desk
 from tools.models import EffectState

@@ -16,7 +16,7 @@ from config.runner import postgres as postgres_module
 from config.runner.embedded import EmbeddedServices
 from config.runner.errors import StartError
 from config.runner.keys import load_keys
-from projects.roles import role_sql
+from tenancy.roles import role_sql
 from tests.runner.conftest import eventually, is_running
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projects.roles import identifier, literal, role_sql
+from tenancy.roles import identifier, literal, role_sql
 
 
 def test_passwords_not_given_are_placeholders() -> None:

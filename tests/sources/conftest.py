@@ -4,14 +4,14 @@ from typing import Any
 
 from django.db import connection
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event
-from conversations.outcomes import obey_signal
+from conversations.turns.channel_signals import obey_signal
 from jobs.models import Job
 from tests.promises.conftest import PROMISE, SMS, Desk, begin, desk, talk, worker
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import Todo, TodoType
-from tools.execution.outcome import Signal
+from tools.engine.execution.outcome import Signal
 
 __all__ = ["PROMISE", "SMS", "Desk", "begin", "desk", "talk", "worker"]
 

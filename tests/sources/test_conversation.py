@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from conversations.effects.approval import AWAITED
-from conversations.services import give_fields
-from projects.attributes import set_attribute
+from conversations.tool_runs.effects.approval import AWAITED
+from conversations.turns.services import give_fields
+from projects.records.attributes import set_attribute
 from tests.effects.conftest import target
 from tests.effects.target import Target
 from tests.sources.conftest import CHEF, LUCIA, PROMISE, SMS, Desk, events, todos, told
 from tests.sources.test_requires_approval import CREW, approve, arranged, webhook_tool
-from todos.lifecycle import move
+from todos.content.lifecycle import move
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import edit_todo, make_todo
-from tools.contacts import contact_of
-from tools.integrations.sms import COUNTRIES
+from tools.engine.contacts import contact_of
 from tools.models import PromiseState
+from tools.services.messaging.sms import COUNTRIES
 
 __all__ = ["target"]
 

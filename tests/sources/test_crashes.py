@@ -9,7 +9,7 @@ import pytest
 from django.db.models import F
 from django.db.models.functions import Now
 
-from conversations.make_good import draft_make_goods
+from conversations.promises.make_good import draft_make_goods
 from jobs.models import LIVE, Job
 from tests.people.conftest import Mailbox, mailbox
 from tests.processes import Zygote, until

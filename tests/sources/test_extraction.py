@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.closing import close_silent_conversations
-from conversations.services import give_fields, post_message
+from conversations.turns.conversation_end import close_silent_conversations
+from conversations.turns.services import give_fields, post_message
 from tests.between import meanwhile
 from tests.sources.conftest import (
     CHEF,
@@ -25,10 +25,10 @@ from tests.sources.conftest import (
     silent,
     todos,
 )
-from todos.extraction import Source, keep_findings
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import edit_todo, make_todo, reject_todo
-from todos.skills.extract import Finding
+from todos.sources.extraction import Source, keep_findings
+from todos.sources.extraction_prompt import Finding
 
 MENU = "I'll e-mail you the banquet menu tonight"
 ASKED = "Could you e-mail me the banquet menu? Copy it to events@acme.example please."

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from conversations.make_good import draft_make_goods
+from conversations.promises.make_good import draft_make_goods
 from jobs.claimed import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job
 from tests.sources.conftest import CHEF, LUCIA, MAIL, PROMISE, SMS, Desk, no_types, todos
-from todos.lifecycle import move
+from todos.content.lifecycle import move
 from todos.models import Todo, TodoSource, TodoStatus
+from tools.engine.promises import LATE, MADE_GOOD, break_overdue_promises, settle_promises
 from tools.models import Effect, EffectState, Promise, PromiseState
-from tools.promises import LATE, MADE_GOOD, break_overdue_promises, settle_promises
 
 
 def broke(desk: Desk, *, error: str = "The number is not a mobile's.", hears: str = "Please do") -> Promise:

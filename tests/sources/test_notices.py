@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import F
 
 from jobs.models import Job, State
+from projects.agents.services import create_project
 from projects.models import Role, User
-from projects.services import create_project
 from tests.conftest import Tenant, member_of
 from tests.conversations.threads import in_thread
 from tests.people.conftest import Mailbox, mailbox

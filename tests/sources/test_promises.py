@@ -7,8 +7,8 @@ import pytest
 from tests.sources.conftest import CHEF, LUCIA, TEAM, Desk, finds, jobs, no_types, todos, told
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo, edit_todo, expire_todo, reject_todo
+from tools.engine.promise_answers import say_it_was_kept, withdraw_promise
 from tools.models import PromiseState
-from tools.promise_answers import say_it_was_kept, withdraw_promise
 
 
 def promised(desk: Desk) -> Todo:

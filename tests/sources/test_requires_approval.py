@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from conversations.models import Wait
-from conversations.services import give_fields
-from projects.attributes import set_attribute
+from conversations.turns.services import give_fields
 from projects.models import Member
+from projects.records.attributes import set_attribute
 from tests.sources.conftest import LUCIA, PROMISE, SMS, Desk, events, todos, told
-from todos.content import content_of, hash_of
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import content_of, hash_of
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus
 from todos.services import approve_todo, cancel_todo, expire_todo, reject_todo
-from tools.catalogue import approval_setting, compile_tools
-from tools.checking.problem import DefinitionRefused
+from tools.engine.catalogue import approval_setting, compile_tools
+from tools.engine.promises import UNSERVED_WITHIN
+from tools.engine.validation.problem import DefinitionRefused
 from tools.models import Effect, EffectState, PromiseState
-from tools.promises import UNSERVED_WITHIN
 
 CREW = "notify_crew_tool"
 BODY = {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}

@@ -16,10 +16,10 @@ import pytest
 from django.db import DatabaseError, connection
 
 from conversations.models import Conversation, Persona
-from conversations.services import start_conversation
-from projects.compiled import Compiled, CompiledValues
+from conversations.turns.services import start_conversation
 from projects.models import Project
-from projects.tenancy import NoTenant
+from tenancy.prepared_queries import Compiled, CompiledValues
+from tenancy.scope import NoTenant
 from tests.conftest import Tenant
 
 

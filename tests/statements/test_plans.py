@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from django.db import connection, connections, transaction
 
-from conversations import scene
+from conversations.context import turn_context
 from conversations.models import Conversation, Message, Turn
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from jobs import claims, fence
-from projects.ids import uuid7
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import tenant_tx
-from projects.writes import insert_rows
+from tenancy.ids import uuid7
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import tenant_tx
+from tenancy.write_batch import insert_rows
 from tests.conftest import Tenant
 
 # So many that reading them all costs a plan far more than an index does, whatever state the tests before have left the table in.
@@ -50,7 +50,7 @@ def test_a_turn_of_a_large_tenant_is_found_by_keys_though_its_plan_was_made_for_
     conversation = fill(tenant)
     take_stock()
     with tenant_tx(stranger.organization.pk, plans_once=True), connection.cursor() as cursor:
-        cursor.execute(f"prepare found_by_keys as {numbered(scene.TURN.text.sql)}")
+        cursor.execute(f"prepare found_by_keys as {numbered(turn_context.TURN.text.sql)}")
         execute(cursor, tenant, conversation)
     with tenant_tx(tenant.organization.pk, plans_once=True), connection.cursor() as cursor:
         plan = execute(cursor, tenant, conversation)
@@ -95,7 +95,7 @@ def numbered(sql: str) -> str:
 
 def execute(cursor: Any, tenant: Tenant, conversation: Conversation) -> dict[str, Any]:
     """The plan as it was run for that conversation's first turn."""
-    values = scene.TURN.text.values(tenant.organization.pk, conversation.pk, 1)
+    values = turn_context.TURN.text.values(tenant.organization.pk, conversation.pk, 1)
     arguments = ", ".join(f"'{value.decode()}'" for value in values if value is not None)
     cursor.execute(f"explain (analyze, format json) execute found_by_keys ({arguments})")
     return plan_of(cursor)

@@ -10,8 +10,8 @@ import pytest
 from django.db import DataError, OperationalError, connection, transaction
 
 from projects.models import Project
-from projects.postgresql.prepared import MOST_PREPARED, Prepared
-from projects.threads import _in_thread
+from tenancy.postgresql.prepared import MOST_PREPARED, Prepared
+from tenancy.threads import _in_thread
 
 PREPARED = "select count(*) from pg_prepared_statements where name like 'makegood%'"
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from conversations.models import Conversation, Event, Message, Persona, PersonaField, Turn
 from conversations.models.event import EventType
 from conversations.models.persona import Strength
-from conversations.services import start_conversation
-from projects.writes import LostRow, Writes, insert_rows, update_row
+from conversations.turns.services import start_conversation
+from tenancy.write_batch import LostRow, Writes, insert_rows, update_row
 from tests.conftest import Tenant
 
 

@@ -9,7 +9,7 @@ from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.effects.outside import violations
 from tests.storms.world import CLEAR, World
-from tools.execution.ending import DIED, MOST_ATTEMPTS
+from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from django.utils import timezone
 
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import Turn, TurnStatus
 from jobs.enqueue import enqueue
 from tests.conversations.conftest import Talk
 from tests.effects.conftest import webhook
-from tools.catalogue import CompiledTool, compile_tools
-from tools.custom.service import save
-from tools.execution.repeats import repeat_key
-from tools.ledger import effect_key, job_for
+from tools.engine.catalogue import CompiledTool, compile_tools
+from tools.engine.custom.service import save
+from tools.engine.execution.repeats import repeat_key
+from tools.engine.ledger import effect_key, job_for
 from tools.models import Effect
 
 TELL = {"type": "send_urgent_message", "options": {"prefix": "Crew"}}

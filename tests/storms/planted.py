@@ -20,7 +20,7 @@ def plant(bug: str) -> None:
 def no_token_check() -> None:
     """A worker writes although its job is another's by now."""
     from jobs import fence
-    from projects.postgresql.prepared import Prepared
+    from tenancy.postgresql.prepared import Prepared
 
     anyone = "%s::bigint is not null and %s::text is not null"
     fence._HOLD = Prepared(f"select 1 from jobs_job where id = %s and {anyone} for no key update")
@@ -32,7 +32,7 @@ def no_token_check() -> None:
 
 def no_sending_commit() -> None:
     """`sending` is in memory only when the first byte leaves."""
-    from tools import ledger
+    from tools.engine import ledger
 
     def begin_in_memory(effect, *, callback_hash=""):
         effect.attempts += 1
@@ -60,8 +60,8 @@ def hint_instead_of_row() -> None:
 
     def listen() -> None:
         from jobs.enqueue import enqueue
-        from projects.tenancy import tenant_tx
-        from tools.ledger import job_for
+        from tenancy.scope import tenant_tx
+        from tools.engine.ledger import job_for
         from tools.models import Effect
 
         client = redis.Redis.from_url(settings.REDIS_URL)

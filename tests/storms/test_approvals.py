@@ -14,7 +14,7 @@ from tests.conftest import Tenant
 from tests.effects.target import target_server
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from tests.todos.racing import Races
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 
 pytestmark = pytest.mark.slow
 

@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 
 from conversations.models import Channel, Conversation
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from jobs.models import Job
 from projects.models import Member, Role, User
 from tests.conftest import Tenant
-from todos import approvals, services, types
-from todos.content import content_of, hash_of, read_ground
-from todos.lifecycle import Actor
+from todos import services
+from todos.approvals import validity
+from todos.content import types
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import content_of, hash_of, read_ground
+from todos.content.versions import read_whole, standing_approval
 from todos.models import Approval, Todo, TodoSource, TodoType
-from todos.versions import read_whole, standing_approval
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 
 REFUND = "refund_tool"
 CUSTOMER = {"name": "Ada Lovelace", "phone": "+393331234567", "email": "ada@example.com"}
@@ -92,7 +94,7 @@ class Desk:
         """The approval that holds for the todo as it stands now. Raises Void."""
         with self.tenant.tx():
             now = read_whole(todo.pk)
-            return approvals.check(now, standing_approval(now), ground=read_ground(now))
+            return validity.check(now, standing_approval(now), ground=read_ground(now))
 
     def edit(self, todo: Todo, version: int | None = None, **changes: Any) -> Todo:
         return self.do(services.edit_todo, todo.pk, changes, actor=Actor("Nello"), version=version)  # type: ignore[no-any-return]

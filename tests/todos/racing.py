@@ -22,15 +22,16 @@ from jobs.attempt import attempt
 from jobs.lanes import lane_of
 from jobs.models import LIVE, Job
 from projects.models import Member
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.effects.target import Target
 from tests.processes import until
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from tests.todos.races import together
-from todos import by_hand, services
-from todos.lifecycle import Actor
+from todos import services
+from todos.approvals import manual_completion
+from todos.content.lifecycle import Actor
 from todos.models import Approval, Todo, TodoStatus
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 
 SEEN, SWAPPED = 82, 820
 # The first so many races are of approvers alone, so that some money is paid in any case.
@@ -111,12 +112,12 @@ class Races:
 
     def _take(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
         """Somebody pays it back by hand."""
-        self.desk.do(by_hand.take_todo, todo.pk, **seen, actor=Actor(by.user.name, by.pk), member=by)
+        self.desk.do(manual_completion.take_todo, todo.pk, **seen, actor=Actor(by.user.name, by.pk), member=by)
 
     def _do_by_hand(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
         """Somebody takes it on, and has paid it back a moment later."""
         self._take(todo, by, seen)
-        self.desk.do(by_hand.complete_todo, todo.pk, actor=Actor(by.user.name, by.pk), note="Paid in cash.")
+        self.desk.do(manual_completion.complete_todo, todo.pk, actor=Actor(by.user.name, by.pk), note="Paid in cash.")
 
     def _take_and_hand_back(self, todo: Todo, by: Member, seen: dict[str, Any]) -> None:
         """Somebody takes it on, and gives it back to be reviewed."""

@@ -10,16 +10,16 @@ from django.conf import settings
 from django.test import Client
 
 from conversations.models import Conversation
+from projects.agents.services import create_project
 from projects.models import Member, User
-from projects.services import create_project
 from tests.api.conftest import error_of
 from tests.conftest import PASSWORD, Tenant
 from tests.todos.conftest import REFUND, Desk
-from todos.content import content_of, hash_of
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import content_of, hash_of
 from todos.models import Todo, TodoEvent, TodoSource, TodoStatus
 from todos.services import make_todo
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 
 TODOS = "/api/v1/todos"
 TYPES = "/api/v1/todo-types"

@@ -15,26 +15,27 @@ from django.http import Http404
 from django.test import Client
 
 from conversations.models import Channel, Conversation, PersonaField
-from conversations.services import give_fields, start_conversation
+from conversations.turns.services import give_fields, start_conversation
 from jobs.errors import WrongState
-from projects.api.problem import ApiError, Conflict
-from projects.attributes import set_attribute
+from projects.agents.services import create_key
+from projects.common.api_error import ApiError, Conflict
 from projects.models import ApiKey, Member, Role, User
 from projects.models.key import Scope
-from projects.services import create_key
+from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk, refund_tool
-from todos import content, reaching, services, types
-from todos.approvals import Void
-from todos.authority import needs_second
-from todos.content import content_of, hash_of
-from todos.lifecycle import Actor
+from todos import services
+from todos.approvals.permissions import needs_second
+from todos.approvals.standing_rules import draft_rule, keep_rule
+from todos.approvals.validity import Void
+from todos.content import deliverability, snapshot, types
+from todos.content.deliverability import SENTENCES, Lack
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import content_of, hash_of
 from todos.models import Approval, Todo, TodoType
-from todos.reaching import SENTENCES, Lack
-from todos.rules import draft_rule, keep_rule
 from todos.services import Changed
-from tools.custom import service as custom_tools
-from tools.integrations.sms import COUNTRIES
+from tools.engine.custom import service as custom_tools
+from tools.services.messaging.sms import COUNTRIES
 
 AN_HOUR_AGO = Now() - timedelta(hours=1)
 
@@ -548,7 +549,7 @@ def test_of_several_each_ones_tools_and_customer_are_read_once(
     kind, persona = desk.type(name="Letter", tools=["send_sms_tool", REFUND]), conversation.persona_id
     chosen = [seen(desk, desk.refund(type=kind, tool="", arguments=None, persona_id=persona)) for _ in range(3)]
     read = list[str]()
-    for module, name in [(content, "compile_tools"), (content, "contact_of"), (reaching, "contact_of")]:
+    for module, name in [(snapshot, "compile_tools"), (snapshot, "contact_of"), (deliverability, "contact_of")]:
         monkeypatch.setattr(module, name, reading(read, name, getattr(module, name)))
     answers = desk.do(services.approve_many, chosen, actor=Actor("Ada"), member=owner, confirmed=False)
     assert [(answer.refused, answer.approval is None) for answer in answers] == [("", False)] * 3

@@ -11,27 +11,28 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.db.models.functions import Now
 
+from console.sidebar_badges import Count
 from conversations.models import Conversation
 from jobs import claims
 from jobs.attempt import attempt
 from jobs.errors import WrongState
 from jobs.lanes import lane_of
 from jobs.models import Job
-from projects.api.problem import Conflict
+from projects.agents.services import create_project
+from projects.common.api_error import Conflict
 from projects.models import Member, Role
-from projects.pages.counts import Count
-from projects.services import create_project
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
-from todos import by_hand, services
-from todos.approvals import Void
+from todos import services
+from todos.approvals import manual_completion
+from todos.approvals.validity import Void
 from todos.attention import count_waiting
+from todos.content.lifecycle import Actor
 from todos.executor.finish import give_up_run
-from todos.lifecycle import Actor
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import Changed
-from tools.catalogue import CUSTOM
+from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 S = TodoStatus
@@ -39,15 +40,15 @@ S = TodoStatus
 
 def take(desk: Desk, todo: Todo, by: Member, **seen: Any) -> Todo:
     seen = seen or desk.seen(todo)
-    return desk.do(by_hand.take_todo, todo.pk, **seen, actor=Actor(by.user.name, by.pk), member=by)  # type: ignore[no-any-return]
+    return desk.do(manual_completion.take_todo, todo.pk, **seen, actor=Actor(by.user.name, by.pk), member=by)  # type: ignore[no-any-return]
 
 
 def complete(desk: Desk, todo: Todo, by: Member, note: str = "") -> Todo:
-    return desk.do(by_hand.complete_todo, todo.pk, actor=Actor(by.user.name, by.pk), note=note)  # type: ignore[no-any-return]
+    return desk.do(manual_completion.complete_todo, todo.pk, actor=Actor(by.user.name, by.pk), note=note)  # type: ignore[no-any-return]
 
 
 def fail(desk: Desk, todo: Todo, by: Member, reason: str = "Nobody answers.") -> Todo:
-    return desk.do(by_hand.fail_todo, todo.pk, actor=Actor(by.user.name, by.pk), reason=reason)  # type: ignore[no-any-return]
+    return desk.do(manual_completion.fail_todo, todo.pk, actor=Actor(by.user.name, by.pk), reason=reason)  # type: ignore[no-any-return]
 
 
 def put(desk: Desk, todo: Todo, status: TodoStatus) -> Todo:
@@ -190,7 +191,7 @@ def test_what_the_agent_could_not_do_keeps_its_promise_by_hand(desk: Desk, owner
     complete(desk, take(desk, todo, owner), owner, "Paid in cash.")
     with desk.tenant.tx():
         promise.refresh_from_db()
-    assert (promise.state, promise.reason) == (PromiseState.KEPT, by_hand.BY_HAND)
+    assert (promise.state, promise.reason) == (PromiseState.KEPT, manual_completion.BY_HAND)
 
 
 def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) -> None:
@@ -257,7 +258,7 @@ def test_a_failed_run_is_counted_until_somebody_sees_to_it(desk: Desk, owner: Me
     """T11: for a week, and never what a person has put down as failed."""
     failed, old, own = desk.refund(), desk.refund(), desk.refund(tool="", arguments=None)
     take(desk, own, owner)
-    desk.do(by_hand.fail_todo, own.pk, actor=Actor("Nello"), reason="Nobody is there.")
+    desk.do(manual_completion.fail_todo, own.pk, actor=Actor("Nello"), reason="Nobody is there.")
     with desk.tenant.tx():
         Todo.objects.filter(pk__in=[failed.pk, old.pk]).update(status="failed", status_at=Now())
         Todo.objects.filter(pk=old.pk).update(status_at=Now() - timedelta(days=8))

@@ -14,18 +14,18 @@ from django.db.models.functions import Now
 
 from conversations.models import Conversation
 from jobs.errors import WrongState
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Member
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
 from todos import services
-from todos.approvals import Void
+from todos.approvals.validity import Void
+from todos.content.lifecycle import AFTER, AGENT, Actor, move
 from todos.expiry import expire_overdue_todos
-from todos.lifecycle import AFTER, AGENT, Actor, move
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import Changed
 from todos.signals import todo_changed
-from tools.catalogue import CUSTOM
+from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState
 
 S = TodoStatus

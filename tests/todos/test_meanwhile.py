@@ -9,14 +9,16 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from projects.models import Member, Role
 from tests.between import meanwhile
 from tests.conversations.threads import in_thread, until_waiting
 from tests.todos.conftest import REFUND, Desk
-from todos import rules, services, types
-from todos.lifecycle import Actor
-from todos.rules import draft_rule, keep_rule
+from todos import services
+from todos.approvals import standing_rules
+from todos.approvals.standing_rules import draft_rule, keep_rule
+from todos.content import types
+from todos.content.lifecycle import Actor
 
 
 def test_a_yes_that_waits_for_an_edit_is_of_the_type_that_the_edit_gave(desk: Desk, clerk: Member) -> None:
@@ -43,7 +45,7 @@ def test_a_type_that_is_saved_while_it_is_removed_stays_removed(desk: Desk) -> N
 
 def test_two_rules_at_once_share_the_last_place(desk: Desk, owner: Member, monkeypatch: pytest.MonkeyPatch) -> None:
     """T10."""
-    monkeypatch.setattr(rules, "MOST_RULES", 1)
+    monkeypatch.setattr(standing_rules, "MOST_RULES", 1)
     limits: dict[str, Any] = {"body.amount": {"at_most": 5}}
 
     def keep() -> None:

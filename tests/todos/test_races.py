@@ -15,7 +15,7 @@ from projects.models import Member
 from tests.effects.target import target_server
 from tests.todos.conftest import Desk
 from tests.todos.racing import CALM, SWAPPED, Races
-from todos import approvals
+from todos.approvals import validity
 from todos.models import Todo
 
 
@@ -48,7 +48,7 @@ def test_the_checker_finds_a_run_of_what_nobody_saw(
     races: Races, owner: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A planted bug: without the comparison of hashes, the money is paid."""
-    monkeypatch.setattr(approvals, "_demand_same", lambda todo, approval, contacts: None)
+    monkeypatch.setattr(validity, "_demand_same", lambda todo, approval, contacts: None)
     approved_and_swapped(races, owner)
     races.run(0)
     [found] = races.findings()

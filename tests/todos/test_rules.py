@@ -10,14 +10,14 @@ import pytest
 from django.db.models.functions import Now
 from django.http import Http404
 
-from projects.api.problem import ApiError
+from projects.agents.services import create_key, create_project
+from projects.common.api_error import ApiError
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
-from projects.services import create_key, create_project
 from tests.todos.conftest import REFUND, Desk
 from tests.todos.races import together
-from todos import rules
-from todos.approvals import Void
+from todos.approvals import standing_rules
+from todos.approvals.validity import Void
 from todos.models import Approval, StandingRule
 
 UP_TO_50 = {"body.amount": {"at_most": 50}}
@@ -56,13 +56,15 @@ def test_a_rule_lets_through_what_it_names_and_nothing_else(
     allowed: dict[str, Any], arguments: dict[str, Any], lets_through: bool
 ) -> None:
     """An argument that isn't named forbids."""
-    assert rules.permits(allowed, arguments) is lets_through
+    assert standing_rules.permits(allowed, arguments) is lets_through
 
 
 def rule(desk: Desk, maker: Member, allowed: dict[str, Any] | None = None, **details: Any) -> StandingRule:
     with desk.tenant.tx():
         project, limits = desk.tenant.project, allowed or UP_TO_50
-        return rules.keep_rule(rules.draft_rule(project, tool=REFUND, allowed=limits, created_by=maker.pk, **details))
+        return standing_rules.keep_rule(
+            standing_rules.draft_rule(project, tool=REFUND, allowed=limits, created_by=maker.pk, **details)
+        )
 
 
 def test_a_rule_approves_at_once(desk: Desk, owner: Member) -> None:
@@ -134,7 +136,7 @@ def test_a_rule_speaks_for_its_own_tool_and_project(desk: Desk, owner: Member) -
         ]
     assert desk.refund(5).status == "pending_review"
     with pytest.raises(Http404):
-        desk.do(rules.end_rule, project, made[1].pk, by=owner.pk)
+        desk.do(standing_rules.end_rule, project, made[1].pk, by=owner.pk)
     with desk.tenant.tx():
         assert StandingRule.objects.get(pk=made[1].pk).ended_at is None
 
@@ -150,7 +152,7 @@ def test_the_last_place_of_a_day_is_taken_once(desk: Desk, owner: Member) -> Non
 def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
     """T10: also for what it approved and nothing has begun."""
     standing, todo = rule(desk, owner), desk.refund(5)
-    desk.do(rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
+    desk.do(standing_rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
     assert desk.refund(5).status == "pending_review"
     with pytest.raises(Void, match="The rule that approved this doesn't hold any more"):
         desk.check(todo)
@@ -183,7 +185,7 @@ def test_a_rule_that_a_key_made_holds_as_long_as_the_key_does(desk: Desk, lost: 
     with desk.tenant.tx():
         key = create_key(desk.tenant.project, name="shop", scopes=[Scope.OPERATE, Scope.CONFIGURE]).key
         project = desk.tenant.project
-        rules.keep_rule(rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
+        standing_rules.keep_rule(standing_rules.draft_rule(project, tool=REFUND, allowed=UP_TO_50, created_by=key.pk))
     assert desk.refund(5).status == "approved"
     with desk.tenant.tx():
         ApiKey.objects.filter(pk=key.pk).update(**lost)
@@ -195,10 +197,10 @@ def test_a_rule_shows_what_it_would_have_let_through(desk: Desk, owner: Member) 
         desk.refund(amount)
     one, two = desk.refund(6, type=desk.type()), desk.refund(7, type=desk.type(name="Two", second_approver="always"))
     with desk.tenant.tx():
-        draft = rules.draft_rule(desk.tenant.project, tool=REFUND, allowed=UP_TO_50, created_by=owner.pk)
-        past = rules.would_have(draft)
+        draft = standing_rules.draft_rule(desk.tenant.project, tool=REFUND, allowed=UP_TO_50, created_by=owner.pk)
+        past = standing_rules.would_have(draft)
         draft.type = one.type
-        of_type = rules.would_have(draft)
+        of_type = standing_rules.would_have(draft)
     assert past.considered == 6
     assert [todo.arguments for todo in past.let_through] == [{"body": {"amount": amount}} for amount in (6, 50, 5)]
     assert ([todo.pk for todo in of_type.let_through], two.status) == ([one.pk], "pending_review")
@@ -221,5 +223,5 @@ def test_a_rule_that_says_nothing_clear_is_refused(desk: Desk, owner: Member) ->
     for fields, said in BAD:
         standard: dict[str, Any] = {"tool": REFUND, "allowed": UP_TO_50, "created_by": owner.pk}
         with pytest.raises(ApiError) as refused:
-            desk.do(rules.draft_rule, desk.tenant.project, **{**standard, **fields})
+            desk.do(standing_rules.draft_rule, desk.tenant.project, **{**standard, **fields})
         assert refused.value.message.startswith(said)

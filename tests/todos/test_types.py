@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from django.http import Http404
 
-from projects.api.problem import ApiError
+from projects.agents.services import create_project
+from projects.agents.templates_catalogue import Locale, start_business, starters
+from projects.common.api_error import ApiError
 from projects.models import Member, Project
-from projects.services import create_project
-from projects.starters import Locale, start_business, starters
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
 from tests.conftest import Tenant
 from tests.todos.conftest import REFUND, Desk
-from todos import types
-from todos.approvals import Void
+from todos.approvals.validity import Void
+from todos.content import types
 from todos.models import TodoType
 
 BAD: list[tuple[dict[str, Any], str]] = [

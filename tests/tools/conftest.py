@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import Tenant
-from tools.catalogue import CompiledTool, compile_tools
-from tools.custom import service
-from tools.custom.service import Saved
+from tools.engine.catalogue import CompiledTool, compile_tools
+from tools.engine.custom import service
+from tools.engine.custom.service import Saved
 from tools.models import CustomTool
 
 

@@ -13,7 +13,7 @@ from tests.conftest import Tenant
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tests.walls.conftest import browser, make_platform_user
-from tools.custom import service
+from tools.engine.custom import service
 from tools.models import CustomTool, CustomToolVersion
 
 LIST = reverse("admin:tools_customtool_changelist")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
 from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook
-from tools.custom.attribute import KEY
+from tools.engine.custom.attribute import KEY
 from tools.models import CustomTool
 
 TOOLS = "/api/v1/custom-tools"

@@ -8,23 +8,23 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from projects.agent import AgentConfig
-from projects.attributes import set_attribute
+from projects.agents.services import create_project
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
 from projects.knowledge.services import Writer, write_article
 from projects.knowledge.text import ArticleText
 from projects.models import Attribute, Source
-from projects.services import create_project
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
+from projects.models.agent_config import AgentConfig
+from projects.records.attributes import set_attribute
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
-from tools.builtin import builtin_tools
-from tools.catalogue import at_moment, compile_tools, is_called
-from tools.custom import service
-from tools.definition import Delivery, Moment
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import at_moment, compile_tools, is_called
+from tools.engine.custom import service
+from tools.engine.definition import Delivery, Moment
+from tools.engine.platform import stored_definitions
+from tools.engine.registry import builtin_tools
 from tools.models import CustomTool, Resource
-from tools.platform import stored_definitions
-from tools.state import read_state
 
 SETTING = "project_attributes_setting_"
 PRODUCTS = f"{SETTING}products_and_services_background_check_"

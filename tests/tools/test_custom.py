@@ -9,9 +9,9 @@ from projects.models import Member
 from tests.conftest import Tenant
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, registration, webhook
-from tools.checking.problem import DefinitionRefused
-from tools.custom import service
-from tools.custom.service import NameTaken, StaleVersion
+from tools.engine.custom import service
+from tools.engine.custom.service import NameTaken, StaleVersion
+from tools.engine.validation.problem import DefinitionRefused
 from tools.models import CustomToolVersion
 
 

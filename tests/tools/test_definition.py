@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook, with_body
-from tools.catalogue import compile_custom
-from tools.checking.definition import LONGEST_DEFINITION, checked_definition, definition_problems
-from tools.checking.problem import DefinitionRefused
-from tools.checking.warnings import warnings_of
-from tools.custom.standing import StandingTool
-from tools.definition import ActionType, Delivery, Moment, ToolDefinition
-from tools.waiting import wait_seconds
+from tools.engine.catalogue import compile_custom
+from tools.engine.custom.current_tools import StandingTool
+from tools.engine.definition import ActionType, Delivery, Moment, ToolDefinition
+from tools.engine.validation.definition import LONGEST_DEFINITION, checked_definition, definition_problems
+from tools.engine.validation.problem import DefinitionRefused
+from tools.engine.validation.warnings import warnings_of
+from tools.engine.wait_seconds import wait_seconds
 
 
 def refusal(document: Any) -> str:

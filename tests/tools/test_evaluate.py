@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from conversations import trials
+from conversations.evaluation import dry_run
 from conversations.models import Message, MessageRole, Turn, TurnStatus
 from jobs.models import Job, ModelCall
 from tests.api.conftest import error_of
@@ -18,7 +18,7 @@ from tests.conversations.conftest import begin
 from tests.processes import ScriptedModel
 from tests.tools.conftest import Tools
 from tests.tools.examples import event, webhook
-from tools.custom.secrets import set_secret_headers
+from tools.engine.custom.secrets import set_secret_headers
 from tools.models import CustomTool, Effect, Promise, Verdict
 
 URL = "/api/v1/tools/evaluate"
@@ -198,6 +198,6 @@ def test_no_transaction_is_open_while_the_model_is_asked(api: Client, monkeypatc
         held.append(connection.in_atomic_block)
         return []
 
-    monkeypatch.setattr(trials, "try_tools", ask)
+    monkeypatch.setattr(dry_run, "try_tools", ask)
     assert verdicts(api, answer=PROMISE) == {}
     assert held == [False]

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from projects.agent import EscalationRule
-from projects.attributes import Origin, Resolved
+from projects.common.verticals import VERTICALS, Capability
+from projects.models.agent_config import EscalationRule
 from projects.models.attribute import AttributeType
-from projects.verticals import VERTICALS, Capability
-from tools.builtin import builtin_tools
-from tools.builtin.base import BuiltinTool, Delivery, define
-from tools.builtin.gates import all_of, needs_articles, needs_calendar, needs_source
-from tools.calling.offer import offer_at
-from tools.catalogue import compile_builtin, is_called, why_not
-from tools.definition import Moment
-from tools.integrations.transfers import TRANSFER_NUMBERS
-from tools.platform import StoredDefinition
-from tools.state import BusinessState
+from projects.records.attributes import Origin, Resolved
+from tools.engine.builtin_tool import BuiltinTool, Delivery, define
+from tools.engine.business_state import BusinessState
+from tools.engine.catalogue import compile_builtin, is_called, why_not
+from tools.engine.definition import Moment
+from tools.engine.function_calling.offer import offer_at
+from tools.engine.gates import all_of, needs_articles, needs_calendar, needs_source
+from tools.engine.platform import StoredDefinition
+from tools.engine.registry import builtin_tools
+from tools.engine.transfers import TRANSFER_NUMBERS
 
 CALENDAR = {"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"}
 VERIFICATION = {"verify_caller", "send_verification_code", "check_verification_code"}

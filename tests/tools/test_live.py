@@ -15,17 +15,17 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from conversations import live_calls
-from conversations.live_calls import LiveCall, handle_tool_call
-from conversations.live_repeats import Answer
-from conversations.log import open_log
+from conversations.handover.operators import take_over
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, ConversationStatus, Event, PersonaField
-from conversations.operators import take_over
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
+from conversations.voice import tool_calls
+from conversations.voice.deduplication import Answer
+from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from jobs.models import Job
-from projects.attributes import set_attribute
+from projects.agents.services import save_agent
 from projects.models import Member, Project
-from projects.services import save_agent
+from projects.records.attributes import set_attribute
 from tests.api.documented import DocumentedClient
 from tests.calls.probe import Probe, offered
 from tests.calls.test_own import CALLED, STOCK, definition
@@ -33,19 +33,19 @@ from tests.calls.turns import Turns
 from tests.conftest import Tenant
 from tests.effects.target import Answers, target_server
 from tests.processes import ScriptedModel
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import StandingRule, Todo, TodoStatus
 from todos.services import edit_todo, review_again
-from tools.builtin import builtin_tools
-from tools.calling.contexts import ContextRefused, read_context
-from tools.calling.messages import LONGEST_RESULT
-from tools.calling.offer import collect_agent_tools
-from tools.calling.showing import BLOTTED
-from tools.custom import service
-from tools.definition import Delivery, Moment
-from tools.execution import caps
-from tools.execution.outcome import Outcome
-from tools.integrations.transfers import TRANSFER_NUMBERS
+from tools.engine.custom import service
+from tools.engine.definition import Delivery, Moment
+from tools.engine.execution import limits
+from tools.engine.execution.outcome import Outcome
+from tools.engine.function_calling.contexts import ContextRefused, read_context
+from tools.engine.function_calling.messages import LONGEST_RESULT
+from tools.engine.function_calling.offer import collect_agent_tools
+from tools.engine.function_calling.redaction import BLOTTED
+from tools.engine.registry import builtin_tools
+from tools.engine.transfers import TRANSFER_NUMBERS
 from tools.models import Effect, EffectOrigin, EffectState
 
 TOKEN = "twilio-auth-token-canary"
@@ -228,7 +228,7 @@ def test_a_call_delivered_twice_at_once_runs_once(live: Live, bell: Probe) -> No
         return [await first, second]
 
     first, second = asyncio.run(both())
-    assert (first.result, second.result) == ("The bell was rung.", live_calls.UNDER_WAY)
+    assert (first.result, second.result) == ("The bell was rung.", tool_calls.UNDER_WAY)
     assert len(bell.done) == 1
 
 
@@ -314,8 +314,8 @@ def test_what_a_dead_process_only_looked_at_is_looked_at_again(
     """E4: it changed nothing; while its process may be alive it is under way."""
     with live.tenant.tx(), open_log(live.conversation.pk) as log:
         log.add_event("live_tool_call", payload={"call": "a", "tool": "look_at_clock", "arguments": {}})
-    assert live.call("look_at_clock", call_id="a")["result"] == live_calls.UNDER_WAY
-    monkeypatch.setattr(live_calls, "RESCUED_AFTER", timedelta(0))
+    assert live.call("look_at_clock", call_id="a")["result"] == tool_calls.UNDER_WAY
+    monkeypatch.setattr(tool_calls, "RESCUED_AFTER", timedelta(0))
     assert not live.call("look_at_clock", call_id="a")["is_error"]
     assert len(clock.done) == 1
 
@@ -328,13 +328,13 @@ def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
     async def died(*_: Any) -> Outcome:
         raise SystemExit
 
-    monkeypatch.setattr(live_calls, "attempt_call", died)
+    monkeypatch.setattr(tool_calls, "attempt_call", died)
     with pytest.raises(SystemExit):
         asyncio.run(handle_tool_call(live.read_call("ring_bell")))
     with live.tenant.tx():
         assert Effect.objects.get().state == EffectState.SENDING
         job = Job.objects.get(lane="effect")
-        assert job.run_after - job.created_at >= live_calls.RESCUED_AFTER * 0.9
+        assert job.run_after - job.created_at >= tool_calls.RESCUED_AFTER * 0.9
         Job.objects.update(run_after=job.created_at)
     Turns(live.tenant, model, live.conversation).run("effect")
     [effect] = live.effects()
@@ -354,7 +354,7 @@ def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, be
 
 def test_more_than_a_day_has_is_not_done(live: Live, bell: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threat 8, L19: the model is told why."""
-    monkeypatch.setattr(caps, "MOST_OF_ANOTHER_KIND", 1)
+    monkeypatch.setattr(limits, "MOST_OF_ANOTHER_KIND", 1)
     live.call("ring_bell", {"times": 1}, call_id="a")
     answer = live.call("ring_bell", {"times": 2}, call_id="b")
     assert (answer["is_error"], "that is the limit" in answer["result"], len(bell.done)) == (True, True, 1)
@@ -400,7 +400,7 @@ def test_a_number_outside_the_list_is_refused(live: Live) -> None:
 
 def test_a_number_that_was_taken_off_the_list_is_refused(live: Live) -> None:
     """L07: also where the model was shown it before."""
-    occasion = live_calls.Occasion(
+    occasion = tool_calls.Occasion(
         organization_id=live.tenant.organization.pk,
         project_id=live.tenant.project.pk,
         effect_id=uuid4(),
@@ -500,7 +500,7 @@ def test_a_call_delivered_again_after_what_failed_of_it_was_edited_asks_for_no_s
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D18, E1: edited, it has another key, and is still what this call began, however much later that comes again."""
-    monkeypatch.setattr(live_calls, "RESCUED_AFTER", timedelta(0))
+    monkeypatch.setattr(tool_calls, "RESCUED_AFTER", timedelta(0))
     with live.tenant.tx():
         document = definition("https://stock.example.com", moments=["live", "task"], requires_approval=True)
         service.save(live.tenant.project, name=STOCK, document=document)

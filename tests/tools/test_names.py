@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tools.builtin import builtin_tools
-from tools.checking.names import name_problems
+from tools.engine.registry import builtin_tools
+from tools.engine.validation.names import name_problems
 
 
 def refusal(name: Any, *, others: tuple[str, ...] = ()) -> str:

@@ -9,15 +9,15 @@ import pytest
 from pydantic import BaseModel, Field
 
 from llm.structured import parse_object
-from projects.verticals import Capability
+from projects.common.verticals import Capability
 from tests.tools.conftest import Tools
-from tools.builtin import builtin_tools
-from tools.calling.gemini import gemini_parameters
-from tools.calling.offer import HEADING, Offer, collect_agent_tools, offer_at
-from tools.definition import Moment
-from tools.execution.handler import schema_of
-from tools.integrations.transfers import TRANSFER_NUMBERS
-from tools.state import BusinessState
+from tools.engine.business_state import BusinessState
+from tools.engine.definition import Moment
+from tools.engine.execution.handler import schema_of
+from tools.engine.function_calling.gemini import gemini_parameters
+from tools.engine.function_calling.offer import HEADING, Offer, collect_agent_tools, offer_at
+from tools.engine.registry import builtin_tools
+from tools.engine.transfers import TRANSFER_NUMBERS
 
 from .test_gating import NUMBERS
 

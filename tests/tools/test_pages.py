@@ -12,8 +12,8 @@ from django.utils.html import escape
 from projects.models import AgentVersion
 from tests.conftest import Tenant
 from tests.walls.conftest import browser
-from tools.builtin import builtin_tools
-from tools.catalogue import is_called
+from tools.engine.catalogue import is_called
+from tools.engine.registry import builtin_tools
 
 CALLED = sorted(name for name, tool in builtin_tools().items() if is_called(tool))
 

@@ -17,18 +17,18 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from projects.tenancy import platform_scope
+from tenancy.scope import platform_scope
 from tests.tools.conftest import Tools
 from tests.walls.conftest import browser, make_platform_user
-from tools.builtin import builtin_tools
-from tools.calling.offer import offer_at
-from tools.catalogue import NOT_STORED, words_of
-from tools.definition import Moment
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import NOT_STORED, words_of
+from tools.engine.definition import Moment
+from tools.engine.function_calling.offer import offer_at
+from tools.engine.platform import StoredDefinition, forget_definitions, interpolate, stored, stored_definitions
+from tools.engine.platform.seeds import code_seeds
+from tools.engine.platform.validation import called_tools, definition_problems
+from tools.engine.registry import builtin_tools
 from tools.models import PlatformDefinition
-from tools.platform import StoredDefinition, forget_definitions, interpolate, stored, stored_definitions
-from tools.platform.checking import called_tools, definition_problems
-from tools.platform.seeds import code_seeds
-from tools.state import read_state
 
 CHANGELIST = "admin:tools_platformdefinition_changelist"
 CHANGE = "admin:tools_platformdefinition_change"

@@ -11,17 +11,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations import rehearsal as rehearsals
+from conversations.evaluation import replay as rehearsals
+from conversations.evaluation.replay import Kind, Rehearsed, read_rehearsal, rehearse
 from conversations.models import Message, MessageRole, Turn, TurnStatus
-from conversations.rehearsal import Kind, Rehearsed, read_rehearsal, rehearse
 from jobs.models import ModelCall
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
 from tests.conversations.conftest import begin
 from tests.processes import ScriptedModel
 from tests.tools.examples import event, webhook
-from tools.custom.standing import StandingTool
-from tools.definition import ToolDefinition
+from tools.engine.custom.current_tools import StandingTool
+from tools.engine.definition import ToolDefinition
 from tools.models import Effect, Verdict
 
 SMS = "I'll text you the details now."

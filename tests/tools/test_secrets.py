@@ -8,13 +8,12 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from projects import crypto
+from projects.common import crypto
 from tests.between import meanwhile
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
-from tools.checking.problem import DefinitionRefused
-from tools.custom import secrets, service
-from tools.custom.secrets import (
+from tools.engine.custom import secrets, service
+from tools.engine.custom.secrets import (
     WebhookSecrets,
     read_secrets,
     rotate_signing_secret,
@@ -22,6 +21,7 @@ from tools.custom.secrets import (
     secrets_of,
     set_secret_headers,
 )
+from tools.engine.validation.problem import DefinitionRefused
 from tools.models import CustomTool
 
 

@@ -10,18 +10,18 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projects.api.problem import ApiError
+from projects.common.api_error import ApiError
 from tests.tools.examples import event, webhook
-from tools.catalogue import compile_custom
-from tools.checking.after_actions import after_action_problems
-from tools.checking.definition import FIELDS, definition_problems
-from tools.checking.names import name_problems
-from tools.checking.options import option_problems
-from tools.checking.schema import KEYWORDS, REFUSED, TYPES, schema_problems
-from tools.checking.warnings import warnings_of
-from tools.custom.reading import read_definition, read_json, read_registration, read_tools
-from tools.custom.standing import StandingTool
-from tools.definition import ActionType, AfterActionType, ToolDefinition, WebhookOptions
+from tools.engine.catalogue import compile_custom
+from tools.engine.custom.current_tools import StandingTool
+from tools.engine.custom.reading import read_definition, read_json, read_registration, read_tools
+from tools.engine.definition import ActionType, AfterActionType, ToolDefinition, WebhookOptions
+from tools.engine.validation.after_actions import after_action_problems
+from tools.engine.validation.definition import FIELDS, definition_problems
+from tools.engine.validation.names import name_problems
+from tools.engine.validation.options import option_problems
+from tools.engine.validation.schema import KEYWORDS, REFUSED, TYPES, schema_problems
+from tools.engine.validation.warnings import warnings_of
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 names = st.sampled_from(

@@ -17,20 +17,20 @@ from django.utils import timezone
 from conversations.models import PersonaField, Turn
 from conversations.models.event import EventType
 from conversations.models.persona import Strength
-from projects.attributes import set_attribute
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Source
-from projects.rows import TenantModel
-from projects.source_kinds import KINDS
-from projects.sources import SourceEdit, connect_source
+from projects.records.attributes import set_attribute
+from tenancy.tenant_models import TenantModel
 from tests.calls.turns import Turns
 from tests.integrations.mail_server import MailServer
 from tests.integrations.twilio_server import TwilioServer
 from tests.verification.conftest import EMAIL, PHONE, VERIFIED, another, call, codes, proofs, sent_codes
-from tools.catalogue import compile_tools
-from tools.integrations.sms import COUNTRIES
+from tools.engine.catalogue import compile_tools
 from tools.models import Resource, VerificationCode
-from tools.verification import codes as codes_module
-from tools.verification.codes import Compared, Holder, TooManyCodes, Verdict, compare_code, issue_code
+from tools.services.messaging.sms import COUNTRIES
+from tools.services.verification import codes as codes_module
+from tools.services.verification.codes import Compared, Holder, TooManyCodes, Verdict, compare_code, issue_code
 
 Anna = Callable[..., Turns]
 SEND, CHECK = "send_verification_code", "check_verification_code"

@@ -15,10 +15,10 @@ from conversations.models.persona import Strength
 from tests.calls.turns import Turns
 from tests.integrations.conftest import occasion_for
 from tests.verification.conftest import EMAIL, PHONE, VERIFIED, call, proofs
-from tools.execution.handler import Contact
+from tools.engine.execution.handler import Contact
 from tools.models import Verification
-from tools.verification.matching import verify_caller
-from tools.verification.services import is_verified, note_verified
+from tools.services.verification.matching import verify_caller
+from tools.services.verification.services import is_verified, note_verified
 
 Anna = Callable[..., Turns]
 NOBODY_HAS_TO, ASKED = "You don't have to prove", "please tell me the phone number"

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations.log import open_log
+from conversations.followups.proactive import speak_up
+from conversations.live.event_log import open_log
 from conversations.models import Conversation, VoiceSession
-from conversations.urgent import speak_up
 from jobs.models import Job
 from tests.conversations.sse import open_stream
 from tests.voice.conftest import Voice

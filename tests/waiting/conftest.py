@@ -7,9 +7,9 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from conversations.log import open_log
+from conversations.followups.waits import end_wait, open_wait
+from conversations.live.event_log import open_log
 from conversations.models import Event, MessageRole, Turn, TurnStatus, Wait, WaitOutcome
-from conversations.waits import end_wait, open_wait
 from jobs.models import Job
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tools.models import Effect

@@ -12,10 +12,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from conversations.context.turn_context_cache import read_after_reply
 from conversations.flows import thoughts
+from conversations.followups.waits import end_wait, is_waiting
 from conversations.models import Directives, Wait, WaitOutcome
-from conversations.shared_readings import read_after_reply
-from conversations.waits import end_wait, is_waiting
 from jobs.enqueue import JobRequest, enqueue
 from jobs.models import ModelCall
 from tests.conversations.threads import claimed, in_thread, run, until_waiting

@@ -12,9 +12,9 @@ import pytest
 from django.db import connections
 from django.db.models import F
 
+from conversations.common.queries import open_waits_of
+from conversations.followups.waits import end_overdue_waits, is_waiting
 from conversations.models import Event, Wait
-from conversations.reads import open_waits_of
-from conversations.waits import end_overdue_waits, is_waiting
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk
 from tests.waiting.conftest import answered, awaited, begin, end

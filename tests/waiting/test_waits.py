@@ -8,9 +8,9 @@ from threading import Barrier
 import pytest
 from django.db import connections
 
+from conversations.followups.follow_ups import fire_follow_ups
+from conversations.followups.waits import MAX_SECONDS, end_overdue_waits, is_waiting
 from conversations.models import Conversation, Wait, WaitOutcome
-from conversations.timers import fire_follow_ups
-from conversations.waits import MAX_SECONDS, end_overdue_waits, is_waiting
 from jobs.models import Job
 from tests.waiting.conftest import (
     FREE,

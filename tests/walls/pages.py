@@ -9,8 +9,8 @@ from django.contrib import admin
 from django.db import models
 from django.urls import reverse
 
+from projects.admin.tenant_admin import TenantAdmin
 from projects.models import ApiKey, Attribute, Member, Project
-from projects.tenant_admin import TenantAdmin
 from tests.walls.conftest import THEIRS, Filled
 from tools.models import CustomTool
 

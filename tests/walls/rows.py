@@ -14,7 +14,7 @@ from django.db import models
 from django.utils import timezone
 
 from projects.models import Organization, User
-from projects.rows import TenantModel
+from tenancy.tenant_models import TenantModel
 from tests.conftest import PASSWORD, Tenant
 
 Rows = dict[type[models.Model], models.Model]

@@ -14,10 +14,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs.models import Job, ModelCall, State
-from projects.attributes import read_secret, set_attribute
 from projects.models import ApiKey, Attribute, Member, Organization, Project, Role, User
 from projects.models.attribute import AttributeType
-from projects.tenancy import NoTenant
+from projects.records.attributes import read_secret, set_attribute
+from tenancy.scope import NoTenant
 from tests.conftest import Tenant, member_of
 from tests.walls.conftest import Filled, browser
 from tests.walls.pages import address

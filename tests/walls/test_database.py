@@ -10,7 +10,7 @@ from django.apps import apps
 from django.db import DatabaseError, connection, connections, models
 
 from projects.models import AgentVersion, Organization
-from projects.rows import TenantForeignKey, TenantModel
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 from tests.walls.conftest import OURS, Filled
 from tests.walls.rows import parent_of, tenant_models
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from projects.agent import AgentConfig
+from projects.agents.services import save_agent
 from projects.models import Article, Project
-from projects.services import save_agent
+from projects.models.agent_config import AgentConfig
 from tests.conftest import empty_database, make_tenant
 from tests.walls.conftest import browser
 from tests.walls.doors import PAGES, Page
 from tests.walls.rows import fill_every_table
 from tests.walls.test_permissions import filled, random_ids
-from todos.content import content_of
+from todos.content.snapshot import content_of
 from todos.models import Approval, StandingRule, Todo
 
 # It leaves an attribute, of either kind, and begins an element.

@@ -15,26 +15,26 @@ from tests.test_architecture import ROOT, sources
 # Where the role is used, by function. Three reasons are good (design section 4); the fourth is the plumbing itself.
 ALLOWED = {
     # The claim of jobs, and the sweep.
-    "projects/threads.py": {"in_ops"},
+    "tenancy/threads.py": {"in_ops"},
     "jobs/claims.py": {"_claim_statement", "heartbeat", "give_back", "take_expired", "waiting_lanes"},
     "jobs/sweep.py": {"sweep", "_is_mine"},
-    "conversations/timers.py": {"_due"},
-    "conversations/calls/left_behind.py": {"_left"},
-    "conversations/closing.py": {"_silent"},
-    "conversations/make_good.py": {"_broken"},
-    "conversations/waits.py": {"_overdue"},
-    "tools/promises.py": {"_overdue"},
+    "conversations/followups/follow_ups.py": {"_due"},
+    "conversations/tool_runs/calls/orphans.py": {"_left"},
+    "conversations/turns/conversation_end.py": {"_silent"},
+    "conversations/promises/make_good.py": {"_broken"},
+    "conversations/followups/waits.py": {"_overdue"},
+    "tools/engine/promises.py": {"_overdue"},
     "todos/expiry.py": {"_overdue"},
     "projects/api/idempotency.py": {"delete_old_answers"},
     # Look-ups before a tenant is known.
-    "projects/lookups.py": {"find_organizations", "_row"},
+    "tenancy/tenant_lookup.py": {"find_organizations", "_row"},
     # The platform's own definitions of tools, which the migration lets nobody else write.
-    "tools/platform/seeds.py": {"<module>", "seed_tools"},
+    "tools/engine/platform/seeds.py": {"<module>", "seed_tools"},
     # The platform's own admin.
     "config/admin.py": {"<module>", "_scope_of"},
     # The connection, its router and the scope themselves.
     "config/settings.py": {"<module>"},
-    "projects/tenancy.py": {"Router.db_for_read"},
+    "tenancy/scope.py": {"Router.db_for_read"},
     "projects/management/commands/roles.py": {"<module>"},
 }
 

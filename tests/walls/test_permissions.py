@@ -17,12 +17,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Channel, Conversation, PersonaField
-from conversations.services import post_message, start_conversation
+from conversations.turns.services import post_message, start_conversation
 from jobs.models import Job, ModelCall, State
-from projects.attributes import set_attribute
+from projects.agents.services import create_key, create_project
 from projects.models import ApiKey, Article, Attribute, Project, Role, User
 from projects.models.key import Scope
-from projects.services import create_key, create_project
+from projects.records.attributes import set_attribute
 from tests.api.documented import differences
 from tests.conftest import Tenant, empty_database, make_tenant, member_of
 from tests.walls.addresses import routes
@@ -44,13 +44,13 @@ from tests.walls.doors import (
 )
 from tests.walls.rows import tenant_models
 from todos.models import StandingRule, Todo, TodoSource, TodoStatus, TodoType
-from tools.book.opening import Opening
-from tools.book.search import config_of
-from tools.book.services import Guest, book
-from tools.book.wishes import Wish
-from tools.custom import service
-from tools.desk.tickets import open_ticket
+from tools.engine.custom import service
 from tools.models import Booking, BookingState, Effect, EffectState, KeptCase, Promise, PromiseState, Resource
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.search import config_of
+from tools.services.bookings.services import Guest, book
+from tools.services.support.tickets import open_ticket
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 KEY = "greeting_of_canary"

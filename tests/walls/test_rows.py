@@ -11,7 +11,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, ProgrammingError, connection, connections, models, transaction
 
 from projects.models import Organization
-from projects.tenancy import NoTenant
+from tenancy.scope import NoTenant
 from tests.walls.conftest import Filled, World
 from tests.walls.rows import parent_of, tenant_models
 from tests.walls.test_database import LOOSE, REFERENCES, rows_of

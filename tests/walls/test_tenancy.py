@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from projects.models import Attribute, Organization, Project
-from projects.tenancy import NoTenant, OtherTenant, current_organization_id, is_platform, platform_scope
+from tenancy.scope import NoTenant, OtherTenant, current_organization_id, is_platform, platform_scope
 from tests.conftest import Tenant
 from tests.walls.test_database import rows_of
 

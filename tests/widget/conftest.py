@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from projects.models import Widget
-from projects.widgets import WidgetEdit, renew_shopper_secret, save_widget
+from projects.widget.widgets import WidgetEdit, renew_shopper_secret, save_widget
 from tests.conftest import Tenant
 
 SHOP = "https://shop.example"

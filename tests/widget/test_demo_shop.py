@@ -19,19 +19,19 @@ from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from django.test import Client
 
-from projects.agent_sentences import SettingsRefused
+from projects.agents.services import revoke_key
+from projects.connections.demo_store import demo_targets, store_url
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import Connection, SourceEdit, connect_source, open_source
 from projects.demo.shop import CLARA, KIND, business, find_shop, keep_connected
-from projects.demo.store import demo_targets, store_url
-from projects.lookups import find_organizations
 from projects.management.commands.demo import EMAIL
 from projects.models import ApiKey, Project, Source, User
-from projects.services import revoke_key
-from projects.source_kinds import KINDS
-from projects.sources import Connection, SourceEdit, connect_source, open_source
-from projects.tenancy import tenant_tx
+from projects.models.agent_errors import SettingsRefused
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 from tests.conftest import Tenant
-from tools.orders.lookup import Wanted, fetch_orders, shop_over
-from tools.orders.shop import ShopFailed
+from tools.services.orders.lookup import Wanted, fetch_orders, shop_over
+from tools.services.orders.shop import ShopFailed
 
 ORDERS = "/demo/shop/wp-json/wc/v3/orders"
 

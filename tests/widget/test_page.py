@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.contrast import contrast
+from projects.common.contrast import contrast
+from projects.common.origins import NoOrigin, origin_of
 from projects.models import AuditEntry, User, Widget
-from projects.origins import NoOrigin, origin_of
-from projects.widget_theme import DARK_GROUND, LIGHT_GROUND, WidgetTheme
+from projects.widget.theme import DARK_GROUND, LIGHT_GROUND, WidgetTheme
 from tests.conftest import Tenant
 from tests.widget.conftest import Placed, Visitor
 

@@ -12,10 +12,10 @@ from django.db import connections
 from django.test import Client
 
 from conversations.models import Conversation, ConversationStatus, Message, Persona
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from tests.conftest import Tenant
 from tests.widget.conftest import Placed, Visitor
-from tools.portal_links import PortalPlace, make_token
+from tools.services.verification.portal_links import PortalPlace, make_token
 
 MANY = 50
 # As many as a web process serves at the same moment; each has a connection of its own.

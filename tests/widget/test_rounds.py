@@ -12,18 +12,18 @@ import pytest
 from django.db import OperationalError
 
 from conversations.live import hub as hub_module
+from conversations.live.event_log import open_log
 from conversations.live.hub import hub
-from conversations.live.standing import Standing, standings
+from conversations.live.last_events import Standing, standings
 from conversations.live.stream import EventStream, Place
-from conversations.log import open_log
 from conversations.models import Channel, Conversation, MessageRole
-from conversations.portal.awaiting import Beginning, frames_until_another, frames_until_begun
-from conversations.services import start_conversation
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
+from conversations.portal.chat_start import Beginning, frames_until_another, frames_until_begun
+from conversations.turns.services import start_conversation
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.hubs import close_hub
-from tools.portal_links import PortalPlace
+from tools.services.verification.portal_links import PortalPlace
 
 PATIENCE = 20
 

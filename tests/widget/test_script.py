@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from conversations.widget.script import SOURCE, CannotBuild, built, widget_source
+from conversations.widget.bundle import SOURCE, CannotBuild, built, widget_source
 
 LIMIT = 25 * 1024
 # How text could become markup or code, or a page's policy be broken.

@@ -12,7 +12,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from conversations.models import Conversation, PersonaField
-from projects.widgets import renew_shopper_secret
+from projects.widget.widgets import renew_shopper_secret
 from tests.conftest import Tenant
 from tests.widget.conftest import Placed, Visitor, place_widget
 

@@ -11,14 +11,14 @@ import pytest
 from django.db.models.functions import Now
 from django.test import AsyncClient
 
+from conversations.handover.operators import answer, take_over
 from conversations.live import stream
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn, TurnCall, TurnStatus, TurnStep
 from conversations.models.event import EventType
-from conversations.operators import answer, take_over
-from conversations.widget.customer import for_customer
+from conversations.widget.event_filter import for_customer
 from projects.models import ApiKey
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.calls.conftest import turns
 from tests.calls.turns import Turns
 from tests.hubs import close_hub
@@ -202,7 +202,7 @@ def test_a_conversation_of_another_visitor_is_none(told: Visitor, placed: Placed
 def test_a_stream_ends_after_a_while_so_that_whoever_was_let_in_is_looked_at_anew(
     told: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversations.widget.customer.LONGEST_SECONDS", -1)
+    monkeypatch.setattr("conversations.widget.event_filter.LONGEST_SECONDS", -1)
     assert [frame["event"] for frame in read(told, until="never")] == []
 
 
@@ -236,7 +236,7 @@ def test_a_programs_stream_ends_soon_after_its_key(
     change: str, is_left_open: bool, turns: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threat 13: a key that was revoked opens nothing, and what it had opened doesn't go on for ever."""
-    monkeypatch.setattr("conversations.live.admission.LOOK_SECONDS", -1)
+    monkeypatch.setattr("conversations.live.stream_auth.LOOK_SECONDS", -1)
     monkeypatch.setattr(stream, "PING_SECONDS", (0.02, 0.02))
     tenant = turns.tenant
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from conversations.handover.operators import take_over
 from conversations.models import Turn
-from conversations.operators import take_over
-from conversations.services import start_conversation
+from conversations.turns.services import start_conversation
 from projects.knowledge.services import Writer, write_article
 from projects.knowledge.text import ArticleText
 from tests.calls.conftest import turns
@@ -23,8 +23,8 @@ from tests.orders.conftest import connect_shop
 from tests.orders.woocommerce_server import ANNA, BERT, WooCommerceServer, order
 from tests.widget.conftest import Placed, Visitor, refusal
 from tests.widget.test_stream import read
-from tools.desk.escalations import offer_person
 from tools.models import Effect, Escalation, Ticket
+from tools.services.support.escalations import offer_person
 
 __all__ = ["turns"]
 

@@ -8,9 +8,10 @@ from rest_framework import serializers
 
 from projects.api.serializers import StrictSerializer, TextField
 from projects.models import Role
-from todos import rules, types
+from todos.approvals import standing_rules
+from todos.content import types
+from todos.content.plans import LONGEST_DESCRIPTION
 from todos.models import SecondApprover
-from todos.plans import LONGEST_DESCRIPTION
 
 VERSION: dict[str, Any] = {"min_value": 1, "max_value": 2**31 - 1, "required": False}
 SHA256 = r"^[0-9a-f]{64}$"
@@ -111,4 +112,4 @@ class RuleInput(StrictSerializer):
     tool = serializers.CharField(max_length=120)
     type = serializers.CharField(max_length=120, required=False, allow_null=True)
     allowed = serializers.DictField(required=False, default=dict)
-    most_per_day = serializers.IntegerField(min_value=1, max_value=rules.MOST_PER_DAY, required=False)
+    most_per_day = serializers.IntegerField(min_value=1, max_value=standing_rules.MOST_PER_DAY, required=False)

@@ -8,15 +8,16 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from projects.api.answers import Answer, Created, Page
 from projects.api.pagination import PAGED
+from projects.api.typed_responses import Answer, Created, Page
 from projects.models.key import Scope
-from todos import rules, types
 from todos.api.forms import RuleInput
+from todos.api.presenters import rule_payload, todo_payload
 from todos.api.view import TodoView
+from todos.approvals import standing_rules
+from todos.content import types
 from todos.models import StandingRule
 from todos.payloads import PastPayload, StandingRulePayload
-from todos.presenters import rule_payload, todo_payload
 
 
 class RuleView(TodoView):
@@ -25,7 +26,7 @@ class RuleView(TodoView):
     def draft(self) -> StandingRule:
         data = self.valid(RuleInput)
         kind = types.find_type(self.project, data.pop("type")) if data.get("type") else None
-        return rules.draft_rule(self.project, created_by=self.maker_id, **{**data, "type": kind})
+        return standing_rules.draft_rule(self.project, created_by=self.maker_id, **{**data, "type": kind})
 
 
 class StandingRules(RuleView):
@@ -40,7 +41,7 @@ class StandingRules(RuleView):
     @extend_schema(operation_id="standing_rules_create", request=RuleInput)
     def post(self, request: Request) -> Created[StandingRulePayload]:
         """Always allow a tool with these arguments, within these limits."""
-        return Created(rule_payload(rules.keep_rule(self.draft())))
+        return Created(rule_payload(standing_rules.keep_rule(self.draft())))
 
 
 class StandingRulePreview(RuleView):
@@ -49,7 +50,7 @@ class StandingRulePreview(RuleView):
     @extend_schema(operation_id="standing_rules_preview", request=RuleInput)
     def post(self, request: Request) -> Answer[PastPayload]:
         """What a rule would have let through of the last 30 days, before it is made."""
-        past = rules.would_have(self.draft())
+        past = standing_rules.would_have(self.draft())
         shown = [todo_payload(todo) for todo in past.let_through]
         return Answer({"considered": past.considered, "results": shown, "next": None})
 
@@ -60,4 +61,4 @@ class StandingRuleDetail(TodoView):
     @extend_schema(operation_id="standing_rules_end")
     def delete(self, request: Request, rule_id: UUID) -> Answer[StandingRulePayload]:
         """End a rule. It stays in the list, for the history."""
-        return Answer(rule_payload(rules.end_rule(self.project, rule_id, by=self.maker_id)))
+        return Answer(rule_payload(standing_rules.end_rule(self.project, rule_id, by=self.maker_id)))

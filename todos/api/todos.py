@@ -9,18 +9,19 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 
-from projects.api.answers import Answer, Created, Page
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.problem import ApiError
+from projects.api.typed_responses import Answer, Created, Page
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from todos import services, types
+from todos import services
 from todos.api.forms import TodoInput, TodoPatch
+from todos.api.presenters import todo_payload
 from todos.api.view import TodoView
-from todos.customers import customer_of
+from todos.content import types
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.payloads import TodoDetailPayload, TodoPayload
-from todos.presenters import todo_payload
+from todos.sources.customers import customer_of
 
 
 class Todos(TodoView):

@@ -9,14 +9,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.answers import Answer, Created, Page
-from projects.api.doors import ProjectView
 from projects.api.pagination import PAGED
+from projects.api.project_views import ProjectView
+from projects.api.typed_responses import Answer, Created, Page
 from projects.models.key import Scope
-from todos import types
 from todos.api.forms import TypeInput, TypePatch
+from todos.api.presenters import type_payload
+from todos.content import types
 from todos.payloads import TodoTypePayload
-from todos.presenters import type_payload
 
 
 class TodoTypes(ProjectView):

@@ -10,18 +10,19 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 
-from projects.accounts import demand_recent_sign_in
-from projects.api.answers import Answer, Page
-from projects.api.problem import ApiError
+from projects.accounts.accounts import demand_recent_sign_in
 from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Answer, Page
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from todos import by_hand, services
+from todos import services
 from todos.api.forms import ChoicesInput, Failure, Note, Reason, Seen, Ticks
+from todos.api.presenters import approval_payload, approved_payload, unsent_payload
 from todos.api.view import TodoView
-from todos.approving import MOST_UNCONFIRMED
+from todos.approvals import manual_completion
+from todos.approvals.approve import MOST_UNCONFIRMED
 from todos.models import Approval, Todo, TodoStatus
 from todos.payloads import TodoAnswerPayload, TodoVerbPayload, YesPayload
-from todos.presenters import approval_payload, approved_payload, unsent_payload
 
 UNSEEN = (
     "version: what do you say yes to? Send the todo's version and content_hash, as you have read them, so that nothing else is "
@@ -112,7 +113,7 @@ class TakeTodo(TodoVerb):
     """
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
-        by_hand.take_todo(todo.pk, **self.seen(todo, data))
+        manual_completion.take_todo(todo.pk, **self.seen(todo, data))
 
 
 @verb("complete", Note)
@@ -120,7 +121,7 @@ class CompleteTodo(TodoVerb):
     """What somebody took on is done: `completed`. What was promised by it is kept."""
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
-        by_hand.complete_todo(todo.pk, actor=self.actor, note=data.get("note", ""))
+        manual_completion.complete_todo(todo.pk, actor=self.actor, note=data.get("note", ""))
 
 
 @verb("fail", Failure)
@@ -128,7 +129,7 @@ class FailTodo(TodoVerb):
     """What somebody took on couldn't be done: `failed`. What was promised by it is broken."""
 
     def act(self, todo: Todo, data: dict[str, Any]) -> None:
-        by_hand.fail_todo(todo.pk, actor=self.actor, reason=data["reason"])
+        manual_completion.fail_todo(todo.pk, actor=self.actor, reason=data["reason"])
 
 
 @verb("review_again", Ticks)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from projects.api.doors import ProjectView
+from projects.api.project_views import ProjectView
 from todos import services
-from todos.lifecycle import Actor
+from todos.api.presenters import todo_detail
+from todos.content.lifecycle import Actor
 from todos.payloads import TodoDetailPayload
-from todos.presenters import todo_detail
 
 
 class TodoView(ProjectView):

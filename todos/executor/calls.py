@@ -9,27 +9,27 @@ from functools import partial
 from uuid import UUID
 
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
-from projects.compiled import Compiled
-from projects.threads import in_db
-from todos import approvals
-from todos.approvals import Void
-from todos.content import Ground, fingerprint_of, read_ground
-from todos.executor import endings
+from jobs.failpoints import crash_point
+from tenancy.prepared_queries import Compiled
+from tenancy.threads import in_db
+from todos.approvals import validity
+from todos.approvals.validity import Void
+from todos.content.snapshot import Ground, fingerprint_of, read_ground
+from todos.content.versions import standing_approval
+from todos.executor import settle
 from todos.executor.repeats import repeated_by
-from todos.executor.returning import give_back
-from todos.executor.work import Work, occasion_of, todo_tx
+from todos.executor.run_context import Work, occasion_of, todo_tx
+from todos.executor.stop import give_back
 from todos.models import Approval, Todo, TodoCall, TodoStatus
-from todos.versions import standing_approval
-from tools import ledger
-from tools.calling.attempt import BROKE_OFF
-from tools.definition import ActionType, Delivery
-from tools.execution.callback import callback_token, digest_of
-from tools.execution.caps import cap_of
-from tools.execution.ending import DIED, MOST_ATTEMPTS
-from tools.execution.handler import Occasion
-from tools.execution.outcome import Outcome
-from tools.execution.run import carry_out, definition_of
+from tools.engine import ledger
+from tools.engine.definition import ActionType, Delivery
+from tools.engine.execution.callback import callback_token, digest_of
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.limits import cap_of
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
+from tools.engine.execution.run import carry_out, definition_of
+from tools.engine.function_calling.attempt import BROKE_OFF
 from tools.models import Effect, EffectState
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ def settle_attempt(todo: Todo, attempted: Attempted, *, work: Work | None = None
     """
     known = [call for call in work.open_calls if call.pk == attempted.call_id] if work else []
     call = known[0] if known else _call(attempted.call_id)
-    endings.settle(todo, call.step.approval, call, attempted.outcome)
+    settle.settle(todo, call.step.approval, call, attempted.outcome)
 
 
 async def _attempt(begun: Begun) -> Outcome:
@@ -142,7 +142,7 @@ def begin_call(
         return None
     ground = read_ground(todo)
     try:
-        approval = approvals.check(todo, approval, ground=ground)
+        approval = validity.check(todo, approval, ground=ground)
     except Void as void:
         give_back(todo, void)
         return None
@@ -153,7 +153,7 @@ def begin_call(
         return None
     end = _kept_back_by(todo, call)
     if end is None:
-        return _go(todo, endings.effect_of(call), ground)
+        return _go(todo, settle.effect_of(call), ground)
     if keeping is None:
         return Kept(todo.conversation_id)
     end()
@@ -169,23 +169,23 @@ def _standing(todo: Todo, call: TodoCall) -> Approval | None:
 
 def _is_swapped(call: TodoCall) -> bool:
     """Whether the ledger holds another plan than the step decided, or another version of the tool than was approved (T1)."""
-    effect = endings.effect_of(call)
+    effect = settle.effect_of(call)
     decided = (call.name, call.arguments, call.step.approval.content["tools"].get(call.name))
     return decided != (effect.tool, effect.arguments, fingerprint_of(effect))
 
 
 def _kept_back_by(todo: Todo, call: TodoCall) -> Callable[[], None] | None:
     """What ends the call here, because its worker died at it, or it is a repeat, or too much. None where it may begin."""
-    effect = endings.effect_of(call)
+    effect = settle.effect_of(call)
     if effect.state == EffectState.SENDING:
         if effect.delivery != Delivery.ONCE and effect.attempts < MOST_ATTEMPTS:
             return None
-        return partial(endings.give_up, todo, call, DIED)
+        return partial(settle.give_up, todo, call, DIED)
     earlier = repeated_by(todo, call.step.approval, effect)
     if earlier is not None:
-        return partial(endings.hold, todo, call, earlier)
+        return partial(settle.hold, todo, call, earlier)
     if too_much := cap_of(effect):
-        return partial(endings.end, todo, call, Outcome.failed(too_much), state=EffectState.FAILED)
+        return partial(settle.end, todo, call, Outcome.failed(too_much), state=EffectState.FAILED)
     return None
 
 

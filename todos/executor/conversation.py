@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from tools.skills.exchange import TranscriptLine
+from tools.engine.skills.exchange import TranscriptLine
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from todos.executor import endings
-from todos.executor.work import Work, read_work
-from todos.lifecycle import AGENT, Actor, move
+from todos.content.lifecycle import AGENT, Actor, move
+from todos.content.versions import end_approvals
+from todos.executor import settle
+from todos.executor.run_context import Work, read_work
 from todos.models import Todo, TodoStatus
 from todos.models.step import MOST_STEPS
-from todos.versions import end_approvals
 from tools.models import Effect, EffectState
 
 LIMIT = f"It was stopped after {MOST_STEPS} steps, the most that a todo may take, before the agent was done."
@@ -35,7 +35,7 @@ def give_up_run(todo: Todo, reason: str) -> None:
         return
     work = read_work(todo)
     for call in work.open_calls if work else []:
-        endings.give_up(todo, call, reason)
+        settle.give_up(todo, call, reason)
     left = read_work(todo)
     is_unknown = left is not None and bool(_in_state(_effects(left), EffectState.UNKNOWN))
     status = TodoStatus.NEEDS_ATTENTION if is_unknown else TodoStatus.FAILED

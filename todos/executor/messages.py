@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from todos.executor.work import Taken
-from tools.calling.messages import said_and_called
+from todos.executor.run_context import Taken
+from tools.engine.function_calling.messages import said_and_called
 
 
 def as_messages(steps: Sequence[Taken]) -> list[dict[str, Any]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tools.calling.offer import AgentToolDefinition
-from tools.catalogue import CompiledTool
-from tools.execution.schemas import NOTHING, MalformedTool, handler_of, wanted_arguments
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.schemas import NOTHING, MalformedTool, handler_of, wanted_arguments
+from tools.engine.function_calling.offer import AgentToolDefinition
 
 
 def specifications(tools: Iterable[CompiledTool]) -> list[dict[str, Any]]:

@@ -12,17 +12,17 @@ from pydantic import BaseModel, ValidationError
 
 from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
-from projects.writes import Writes
-from todos.content import recipients_of
-from todos.executor.work import Work
+from tenancy.write_batch import Writes
+from todos.content.snapshot import recipients_of
+from todos.executor.run_context import Work
 from todos.models import TodoCall, TodoStep
-from tools.calling.reading import Refused, call_id_of, find_offered, read_object, storable
-from tools.calling.results import error_text
-from tools.catalogue import CompiledTool
-from tools.execution.caps import recipient_of
-from tools.execution.same import same_thing
-from tools.execution.schemas import MalformedTool, handler_of, wanted_arguments
-from tools.ledger import effect_key
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.limits import recipient_of
+from tools.engine.execution.schemas import MalformedTool, handler_of, wanted_arguments
+from tools.engine.function_calling.parse_call import Refused, call_id_of, find_offered, read_object, storable
+from tools.engine.function_calling.results import error_text
+from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin, EffectState
 
 NOT_APPROVED = "{address} isn't one of the recipients that were approved. A colleague has to look at it."

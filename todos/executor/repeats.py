@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from projects.compiled import Compiled
-from projects.postgresql.prepared import Prepared
+from tenancy.postgresql.prepared import Prepared
+from tenancy.prepared_queries import Compiled
 from todos.models import Approval, Todo
-from tools.execution.repeats import STANDING, find_same
+from tools.engine.execution.repeats import STANDING, find_same
 from tools.models import Effect
 
 EARLIER_RUNS = Compiled(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from projects.postgresql.prepared import Prepared
-from projects.tenancy import current_organization_id
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id
 from todos.models import Todo, TodoCall, TodoStep
-from tools.calling.results import result_of
+from tools.engine.function_calling.results import result_of
 from tools.models import Effect, EffectState
 
 _END = Prepared("""

@@ -7,16 +7,16 @@ from typing import cast
 from uuid import UUID
 
 from jobs.errors import WrongState
-from todos.executor import endings
+from todos.content.lifecycle import Actor, move
+from todos.executor import settle
 from todos.executor.finish import finish, verdict_on
-from todos.executor.keys import queue_answered
+from todos.executor.job_keys import queue_answered
 from todos.executor.results import reopen_call
-from todos.executor.work import lock_todo, read_work
-from todos.lifecycle import Actor, move
+from todos.executor.run_context import lock_todo, read_work
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.signals import todo_changed
-from tools import ledger
-from tools.execution.outcome import Outcome
+from tools.engine import ledger
+from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 
 COLLEAGUE = "a colleague"
@@ -52,7 +52,7 @@ def effect_ended(effect: Effect, outcome: Outcome) -> None:
     todo, call = _locked(effect)
     if effect_is_over(call):
         return
-    endings.settle(todo, call.step.approval, call, outcome)
+    settle.settle(todo, call.step.approval, call, outcome)
     _go_on(todo, call, answer="called_back", by=None)
 
 
@@ -61,10 +61,10 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     reviewed again with the next yes. Raises WrongState.
     """
     todo, call = _locked(effect)
-    standing = endings.effect_of(call)
+    standing = settle.effect_of(call)
     if happened:
         ledger.confirm(standing, by=by)
-        endings.close(todo, call)
+        settle.close(todo, call)
         _go_on(todo, call, answer="resolved", by=by)
     elif _is_running(todo, call):
         ledger.send_again(standing, by=by)
@@ -72,17 +72,17 @@ def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:
     elif standing.pk == todo.effect_id and todo.status in AWAITS:
         # With the yes that it waits for it is done, or given up with a no.
         ledger.send_again(standing, by=by)
-        endings.close(todo, call)
+        settle.close(todo, call)
     else:
         _demand_unknown(standing)
-        endings.end(todo, call, Outcome.failed(CHECKED), state=EffectState.FAILED)
+        settle.end(todo, call, Outcome.failed(CHECKED), state=EffectState.FAILED)
     return standing
 
 
 def release(effect: Effect, *, by: UUID | None) -> Effect:
     """Staff lets a held repeat go out after all. Raises WrongState, also when its todo is over."""
     todo, call = _locked(effect)
-    standing = endings.effect_of(call)
+    standing = settle.effect_of(call)
     if not _is_running(todo, call):
         raise WrongState(_over(todo))
     ledger.release(standing, by=by)
@@ -92,7 +92,7 @@ def release(effect: Effect, *, by: UUID | None) -> Effect:
 
 def effect_is_over(call: TodoCall) -> bool:
     """Whether nothing that comes now changes how the call's effect ended."""
-    return endings.effect_of(call).state not in (*ledger.OPEN, EffectState.UNKNOWN)
+    return settle.effect_of(call).state not in (*ledger.OPEN, EffectState.UNKNOWN)
 
 
 def _locked(effect: Effect) -> tuple[Todo, TodoCall]:
@@ -116,7 +116,7 @@ def _over(todo: Todo) -> str:
 
 def _reopen(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
     reopen_call(call)
-    endings.announce(todo, endings.effect_of(call))
+    settle.announce(todo, settle.effect_of(call))
     _go_on(todo, call, answer=answer, by=by)
 
 
@@ -130,7 +130,7 @@ def _go_on(todo: Todo, call: TodoCall, *, answer: str, by: UUID | None) -> None:
     if todo.status == TodoStatus.IN_PROGRESS or work.open_calls:
         if todo.status == TodoStatus.NEEDS_ATTENTION:
             move(todo, TodoStatus.IN_PROGRESS, what="resumed", actor=_actor(by))
-        queue_answered(todo, work.approval, endings.effect_of(call), answer=answer)
+        queue_answered(todo, work.approval, settle.effect_of(call), answer=answer)
         return
     _conclude(todo, by=by)
 

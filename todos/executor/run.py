@@ -12,24 +12,24 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import WrongState
+from jobs.failpoints import crash_point
 from jobs.fence import prove
 from jobs.models import State
-from projects.threads import in_db
-from todos import approvals
-from todos.approvals import Void
-from todos.executor import endings
+from tenancy.threads import in_db
+from todos.approvals import validity
+from todos.approvals.validity import Void
+from todos.content.lifecycle import AGENT, move
+from todos.executor import settle
 from todos.executor.calls import Attempted, carry_out_calls, put_down, settle_attempt
 from todos.executor.finish import finish, give_up_run
-from todos.executor.keys import approval_of, put_off
-from todos.executor.returning import catch_up, give_back, is_accepted, stop
+from todos.executor.job_keys import approval_of, put_off
+from todos.executor.prompt import ExecuteContext
+from todos.executor.run_context import Work, lock_todo, read_work, todo_tx
 from todos.executor.steps import Step, context_of, store_frozen_step, take_step
-from todos.executor.work import Work, lock_todo, read_work, todo_tx
-from todos.lifecycle import AGENT, move
+from todos.executor.stop import catch_up, give_back, is_accepted, stop
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.models.step import MOST_STEPS
-from todos.skills.execute import ExecuteContext
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,12 @@ def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | Non
 
 def _take_up(todo: Todo, work: Work | None, *, approval_id: UUID) -> Work | None:
     """The run that is at hand; None where nothing may run. The first time, its approval is checked (T1, T10)."""
-    if work is None or work.approval.pk != approval_id or todo.status not in approvals.RUNS:
+    if work is None or work.approval.pk != approval_id or todo.status not in validity.RUNS:
         stop(todo, approval_id=approval_id)
         return None
     if todo.status == TodoStatus.APPROVED:
         try:
-            approvals.check(todo, work.approval, ground=work.ground)
+            validity.check(todo, work.approval, ground=work.ground)
         except Void as void:
             give_back(todo, void)
             return None
@@ -131,5 +131,5 @@ def _still_open(work: Work) -> list[TodoCall]:
 
 def _due(work: Work, calls: Sequence[TodoCall]) -> list[UUID]:
     """Those of the open calls that wait neither for an answer nor for their next attempt."""
-    waiting = put_off(work.approval, [endings.effect_of(call) for call in calls])
+    waiting = put_off(work.approval, [settle.effect_of(call) for call in calls])
     return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

@@ -11,33 +11,33 @@ from zoneinfo import ZoneInfo
 
 from jobs.calls import call_rows
 from jobs.claimed import ClaimedJob
-from jobs.crash import crash_point
 from jobs.errors import GiveUp
+from jobs.failpoints import crash_point
 from jobs.fence import Zombie
 from jobs.model_client import model_client
 from jobs.models import Job, ModelCall
 from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
 from llm.types import CallRecord, Completion, FinishReason
-from projects.compiled import Compiled
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from projects.writes import Writes
-from todos.content import recipients_of
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tenancy.write_batch import Writes
+from todos.content.lifecycle import AGENT
+from todos.content.snapshot import recipients_of
+from todos.content.versions import standing_approval, time_of
 from todos.executor import planning
 from todos.executor.calls import Begun, Kept, begin_call
 from todos.executor.conversation import transcript_of
 from todos.executor.messages import as_messages
 from todos.executor.offer import specifications
 from todos.executor.planning import Plan, plan_calls, plan_frozen
-from todos.executor.work import Work, todo_tx
-from todos.lifecycle import AGENT
+from todos.executor.prompt import ExecuteContext, build_request
+from todos.executor.run_context import Work, todo_tx
 from todos.models import Todo, TodoStatus, TodoStep
 from todos.services import put_back
-from todos.skills.execute import ExecuteContext, build_request
-from todos.versions import standing_approval, time_of
-from tools.execution.repeats import STANDING
+from tools.engine.execution.repeats import STANDING
+from tools.engine.skills.arguments import KnownFact
 from tools.models import Effect
-from tools.skills.arguments import KnownFact
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from projects.rls import foreign_key, tenant_table
+from tenancy.rls import foreign_key, tenant_table
 
 PROJECT = {"project_id": "projects_project"}
 TODO = {"todo_id": "todos_todo"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from projects.models import Role
-from projects.rows import TenantForeignKey, TenantModel
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class SecondApprover(models.TextChoices):

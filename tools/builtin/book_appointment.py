@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tools.book.reservations import Agreed, same_reservation
-from tools.builtin.base import BuiltinTool, Delivery, Moment, define
 from tools.builtin.create_booking_tool import create_booking
-from tools.builtin.gates import needs_calendar
-from tools.calendar.looking import at_sighted_desk
-from tools.execution.handler import Handler
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.execution.handler import Handler
+from tools.engine.gates import needs_calendar
+from tools.services.bookings.reservations import Agreed, same_reservation
+from tools.services.calendar.availability import at_sighted_desk
 
 TOOL = BuiltinTool(
     name="book_appointment",

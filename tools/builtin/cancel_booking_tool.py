@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from projects.models import Project
-from tools.book.desk import at_desk, refused
-from tools.book.finding import cancelled_by_effect, standing_bookings
-from tools.book.services import cancel
-from tools.book.telling import booking_data, booking_words
-from tools.book.verified import verified
-from tools.book.which import NOT_FOUND, WhichBooking, clue_of
-from tools.book.wording import listed
-from tools.builtin.base import BuiltinTool, BusinessState, Delivery, define, switched_on_by
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, define, switched_on_by
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
 from tools.models import Booking
+from tools.services.bookings.booking_reference import NOT_FOUND, WhichBooking, clue_of
+from tools.services.bookings.date_words import listed
+from tools.services.bookings.finding import cancelled_by_effect, standing_bookings
+from tools.services.bookings.formatting import booking_data, booking_words
+from tools.services.bookings.handler_adapter import at_desk, refused
+from tools.services.bookings.services import cancel
+from tools.services.bookings.verified import verified
 
 WAIT_SECONDS = 30
 SWITCH = "project_attributes_setting_booking_cancellation_enabled"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, define
 from tools.builtin.check_availability_tool import CheckAvailability, check_availability
-from tools.builtin.gates import needs_calendar
-from tools.calendar.looking import at_sighted_desk
-from tools.execution.handler import Handler
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.execution.handler import Handler
+from tools.engine.gates import needs_calendar
+from tools.services.calendar.availability import at_sighted_desk
 
 TOOL = BuiltinTool(
     name="check_availability",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pydantic import Field
 
 from projects.models import Project
-from tools.book.clock import read_clock, read_day
-from tools.book.desk import Arguments, refused
-from tools.book.refusals import Closed, Past, TooFar, TooLarge
-from tools.book.search import new_search, sentences
-from tools.book.wishes import Wish
-from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
-from tools.calendar.looking import View, at_sighted_desk
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.clock import read_clock, read_day
+from tools.services.bookings.handler_adapter import Arguments, refused
+from tools.services.bookings.refusals import Closed, Past, TooFar, TooLarge
+from tools.services.bookings.search import new_search, sentences
+from tools.services.calendar.availability import View, at_sighted_desk
 
 WAIT_SECONDS = 30
 # What the book says of a day or a party that can't be booked, with what can.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from projects.attributes import resolve_attributes
 from projects.models import Project
-from tools.book.desk import Arguments, at_desk, refused
-from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
-from tools.offering.products import KEY, find_products, others_like, read_products
+from projects.records.attributes import resolve_attributes
+from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.bookings.handler_adapter import Arguments, at_desk, refused
+from tools.services.business_data.products import KEY, find_products, others_like, read_products
 
 WAIT_SECONDS = 30
 NO_LIST = "What is available isn't known, because the list of products is empty. A colleague has to say."

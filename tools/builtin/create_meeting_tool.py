@@ -5,12 +5,12 @@ from __future__ import annotations
 from pydantic import Field
 
 from projects.models import Project
-from tools.book.reservations import Agreed, reserve, same_reservation
-from tools.builtin.base import BuiltinTool, BusinessState, Delivery, define
-from tools.calendar.looking import View, at_sighted_desk
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
 from tools.models import BookingKind
+from tools.services.bookings.reservations import Agreed, reserve, same_reservation
+from tools.services.calendar.availability import View, at_sighted_desk
 
 WAIT_SECONDS = 30
 INTEGRATION = "project_attributes_setting_calendar_event_integration"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome, Signal
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome, Signal
 
 
 async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:

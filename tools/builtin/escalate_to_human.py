@@ -8,14 +8,14 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from tools.builtin.base import SHOWING_BLOCKS, BuiltinTool, Capability, Delivery, Moment, always, define
-from tools.desk.escalations import LABEL, LONGEST_REASON, make_request, offer_person
-from tools.desk.notices import tell_operators
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Capability, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
+from tools.services.support.escalations import LABEL, LONGEST_REASON, make_request, offer_person
+from tools.services.support.notices import tell_operators
 
 OFFERED = f"With the button “{LABEL}” below, a colleague is asked to take over here."
 ASKED = "A colleague has been asked to take over and gets back as soon as possible."

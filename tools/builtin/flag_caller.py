@@ -8,12 +8,12 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.desk import callers
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome, Signal
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome, Signal
+from tools.services.support import callers
 
 LONGEST_REASON = 300
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tools.book.desk import at_desk
-from tools.book.verified import verified
-from tools.book.which import WhichBooking
-from tools.builtin.base import BuiltinTool, Delivery, Moment, define
-from tools.builtin.gates import needs_calendar
 from tools.builtin.search_booking_tool import search_booking
-from tools.execution.handler import Handler
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.execution.handler import Handler
+from tools.engine.gates import needs_calendar
+from tools.services.bookings.booking_reference import WhichBooking
+from tools.services.bookings.handler_adapter import at_desk
+from tools.services.bookings.verified import verified
 
 TOOL = BuiltinTool(
     name="lookup_appointment",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, define
-from tools.builtin.gates import needs_source
-from tools.callers.lookup import KIND, look_up_caller
-from tools.execution.handler import Handler
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.execution.handler import Handler
+from tools.engine.gates import needs_source
+from tools.services.caller_lookup.lookup import KIND, look_up_caller
 
 TOOL = BuiltinTool(
     name="lookup_caller",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tools.builtin.base import BuiltinTool, Capability, Delivery, Moment, always, define
-from tools.execution.handler import Handler
-from tools.orders.lookup import WhichOrders, look_up_orders
+from tools.engine.builtin_tool import BuiltinTool, Capability, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler
+from tools.services.orders.lookup import WhichOrders, look_up_orders
 
 TOOL = BuiltinTool(
     name="lookup_order",

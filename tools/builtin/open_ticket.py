@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from tools.builtin.base import BuiltinTool, Capability, Delivery, Moment, always, define
-from tools.desk.tickets import LONGEST_BODY, LONGEST_SUBJECT, open_ticket
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.builtin_tool import BuiltinTool, Capability, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
 from tools.models import Ticket
+from tools.services.support.tickets import LONGEST_BODY, LONGEST_SUBJECT, open_ticket
 
 
 class TicketArguments(BaseModel):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tools.builtin.base import BuiltinTool, BusinessState, Delivery, Moment, define
 from tools.builtin.search_knowledge import Question, carry_out
-from tools.execution.handler import Handler
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, Moment, define
+from tools.engine.execution.handler import Handler
 
 NO_ARTICLES = "no article of the knowledge base is published"
 

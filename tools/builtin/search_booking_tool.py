@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from projects.models import Project
-from tools.book.desk import at_desk
-from tools.book.finding import standing_bookings
-from tools.book.telling import booking_data, booking_words
-from tools.book.verified import verified
-from tools.book.which import NOT_FOUND, WhichBooking, clue_of
-from tools.book.wording import listed
-from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.bookings.booking_reference import NOT_FOUND, WhichBooking, clue_of
+from tools.services.bookings.date_words import listed
+from tools.services.bookings.finding import standing_bookings
+from tools.services.bookings.formatting import booking_data, booking_words
+from tools.services.bookings.handler_adapter import at_desk
+from tools.services.bookings.verified import verified
 
 WAIT_SECONDS = 30
 

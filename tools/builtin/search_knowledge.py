@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 
 from projects.knowledge.answers import read_answers
 from projects.knowledge.search import LONGEST_QUESTION
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
 
 
 class Question(BaseModel):

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import Field
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
-from tools.integrations.base import Email
-from tools.integrations.channels import deliver
-from tools.integrations.mail import WrittenEmail
-from tools.integrations.words import same_words
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.engine.words import same_words
+from tools.services.messaging.base import Email
+from tools.services.messaging.channels import deliver
+from tools.services.messaging.mail import WrittenEmail
 
 
 class AddressedEmail(WrittenEmail):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
-from tools.integrations.mail import WrittenEmail, email_repeat, send_email
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.messaging.mail import WrittenEmail, email_repeat, send_email
 
 NO_ADDRESS = "The e-mail wasn't sent: no e-mail address of the caller is known."
 

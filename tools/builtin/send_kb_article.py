@@ -7,15 +7,15 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from projects.common.verticals import Capability
 from projects.knowledge.links import article_url
 from projects.models import Article
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from projects.verticals import Capability
-from tools.builtin.base import SHOWING_BLOCKS, BuiltinTool, Delivery, Moment, define
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
 from tools.builtin.query_knowledge import has_articles
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
+from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Delivery, Moment, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
 
 SHOWN = "The customer sees a card of the article “{title}”, with a link to it."
 IN_WORDS = "No card can be shown here. Tell the customer what the article “{title}” says: {excerpt} It stands at {url}."

@@ -7,18 +7,18 @@ from typing import Any
 
 from django.db.models import Q
 
+from projects.common.phones import normal_phone
 from projects.models import Project
-from projects.phones import normal_phone
-from projects.tenancy import tenant_tx
-from projects.threads import in_db
-from tools.book.finding import bookings_of
-from tools.book.links import manage_url
-from tools.book.search import config_of
-from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
-from tools.integrations.sms import NO_PHONE, send_sms, sms_repeat
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingState
+from tools.services.bookings.finding import bookings_of
+from tools.services.bookings.links import manage_url
+from tools.services.bookings.search import config_of
+from tools.services.messaging.sms import NO_PHONE, send_sms, sms_repeat
 
 NO_BOOKING = (
     "The link wasn't sent: no booking of this customer's is still to come. Ask under which name and phone it was made."

@@ -12,12 +12,12 @@ from typing import Any
 
 from django.conf import settings
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, always, define
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
-from tools.integrations.outbox import NAME as OUTBOX
-from tools.integrations.sms import NO_PHONE, send_sms, sms_repeat
-from tools.portal_links import PortalPlace, portal_url, token_in
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.messaging.outbox import NAME as OUTBOX
+from tools.services.messaging.sms import NO_PHONE, send_sms, sms_repeat
+from tools.services.verification.portal_links import PortalPlace, portal_url, token_in
 
 # Repeats are compared before the link is made: every link to a page is the same to the customer.
 SUBJECT = "portal link"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, define
-from tools.builtin.gates import escalated_when, needs_escalation
 from tools.builtin.send_sms_tool import carry_out, repeat_of
-from tools.execution.handler import Handler
-from tools.integrations.sms import LONGEST_TEXT
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.execution.handler import Handler
+from tools.engine.gates import escalated_when, needs_escalation
+from tools.services.messaging.sms import LONGEST_TEXT
 
 
 class TextMessage(BaseModel):

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from tools.builtin.base import BuiltinTool, Delivery, define, switched_on_by
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome
-from tools.integrations.sms import LONGEST_TEXT, send_sms, sms_repeat
+from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.messaging.sms import LONGEST_TEXT, send_sms, sms_repeat
 
 
 class SmsArguments(BaseModel):

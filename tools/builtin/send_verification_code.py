@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, define
-from tools.builtin.gates import needs_calendar
-from tools.execution.handler import Handler
-from tools.verification.sending import HowToSend, send_code
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.execution.handler import Handler
+from tools.engine.gates import needs_calendar
+from tools.services.verification.sending import HowToSend, send_code
 
 TOOL = BuiltinTool(
     name="send_verification_code",

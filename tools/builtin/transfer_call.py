@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from projects.threads import in_db
-from tools.builtin.base import BuiltinTool, BusinessState, Delivery, Moment, define
-from tools.builtin.gates import all_of, escalated_when, needs_escalation, needs_numbers
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome, Signal
-from tools.integrations.transfers import TransferNumber, numbers_of, transfer_repeat
+from tenancy.threads import in_db
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, Moment, define
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome, Signal
+from tools.engine.gates import all_of, escalated_when, needs_escalation, needs_numbers
+from tools.engine.transfers import TransferNumber, numbers_of, transfer_repeat
 
 NOT_OURS = "The call wasn't transferred: {number} is none of the numbers that this business puts callers through to."
 

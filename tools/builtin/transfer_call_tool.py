@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from projects.threads import in_db
-from tools.builtin.base import BuiltinTool, BusinessState, Delivery, Moment, define, switched_on_by
-from tools.execution.handler import Handler, Occasion
-from tools.execution.outcome import Outcome, Signal
-from tools.integrations.transfers import choose_number, numbers_of, transfer_repeat
+from tenancy.threads import in_db
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, Moment, define, switched_on_by
+from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.execution.outcome import Outcome, Signal
+from tools.engine.transfers import choose_number, numbers_of, transfer_repeat
 
 SWITCH = "project_attributes_setting_transfer_call_enabled"
 NO_NUMBER = "The call can't be transferred: this business has set up no number for it. Offer to take a message instead."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tools.builtin.base import BuiltinTool, Delivery, Moment, define
-from tools.builtin.gates import needs_calendar
-from tools.execution.handler import Handler
-from tools.verification.matching import NAME, Claimed, verify_caller
+from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.execution.handler import Handler
+from tools.engine.gates import needs_calendar
+from tools.services.verification.matching import NAME, Claimed, verify_caller
 
 TOOL = BuiltinTool(
     name=NAME,

@@ -12,13 +12,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.answers import Answer, Created, Page
 from projects.api.caller import caller_of
-from projects.api.doors import ProjectView
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.problem import ApiError
+from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.typed_responses import Answer, Created, Page
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.evaluation.cases import OUTCOMES
 from tools.evaluation.kept import WrongCase, drop_case, keep_case

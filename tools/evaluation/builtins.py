@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from projects.attributes import ENUMS, Origin, Resolved
 from projects.models.attribute import AttributeType
-from tools.catalogue import CompiledTool, at_moment, merge_tools
-from tools.definition import Moment
+from projects.records.attributes import ENUMS, Origin, Resolved
+from tools.engine.business_state import BusinessState, normalise_channel
+from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
+from tools.engine.definition import Moment
 from tools.evaluation.cases import Case
-from tools.state import BusinessState, normalise_channel
 
 SWITCHES = (
     "project_attributes_setting_booking_check_availability_enabled",

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from tools.skills.detect import Rule
+from tools.engine.skills.detect import Rule
 
 SETS = Path(__file__).with_name("sets")
 FIRED = "fired"

@@ -9,8 +9,8 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from projects.models import Project, User
-from tools.catalogue import at_moment, compile_tools
-from tools.definition import Moment
+from tools.engine.catalogue import at_moment, compile_tools
+from tools.engine.definition import Moment
 from tools.evaluation.cases import Case, Expected, Part, Said
 from tools.models import KeptCase
 

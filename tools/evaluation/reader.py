@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from tools.analysis.exchange import detect_side_by_side, group_tools
-from tools.catalogue import CompiledTool
+from tools.engine.analysis.exchange import detect_side_by_side, group_tools
+from tools.engine.catalogue import CompiledTool
+from tools.engine.skills.exchange import Exchange, TranscriptLine
+from tools.engine.verdicts import judge
 from tools.evaluation.cases import FIRED, Case
 from tools.evaluation.score import Read
-from tools.judge import judge
-from tools.skills.exchange import Exchange, TranscriptLine
 
 AT_ONCE = 8
 ToolsFor = Callable[[Case], Sequence[CompiledTool]]

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from projects.rls import tenant_table
+from tenancy.rls import tenant_table
 
 PROJECT = {"project_id": "projects_project"}
 

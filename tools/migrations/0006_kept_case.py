@@ -2,10 +2,10 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import projects.ids
-import projects.rows
-import projects.tenancy
-from projects.rls import tenant_table
+import tenancy.ids
+import tenancy.scope
+import tenancy.tenant_models
+from tenancy.rls import tenant_table
 
 
 class Migration(migrations.Migration):
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="KeptCase",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("name", models.CharField(max_length=120)),
                 ("answer", models.TextField()),
                 ("conversation", models.JSONField(blank=True, default=list)),
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "project",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="kept_cases",

@@ -1,10 +1,10 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import projects.ids
-import projects.rows
-import projects.tenancy
-from projects.rls import tenant_table
+import tenancy.ids
+import tenancy.scope
+import tenancy.tenant_models
+from tenancy.rls import tenant_table
 
 
 class Migration(migrations.Migration):
@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Verification",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("persona_id", models.UUIDField()),
                 ("conversation_id", models.UUIDField()),
                 ("method", models.CharField(max_length=8)),
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "project",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="verifications",
@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="VerificationCode",
             fields=[
-                ("id", models.UUIDField(default=projects.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ("id", models.UUIDField(default=tenancy.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ("persona_id", models.UUIDField()),
                 ("conversation_id", models.UUIDField()),
                 ("effect_id", models.UUIDField(null=True)),
@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
                 (
                     "organization",
                     models.ForeignKey(
-                        default=projects.tenancy.current_organization_id,
+                        default=tenancy.scope.current_organization_id,
                         editable=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -71,7 +71,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "project",
-                    projects.rows.TenantForeignKey(
+                    tenancy.tenant_models.TenantForeignKey(
                         db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="verification_codes",

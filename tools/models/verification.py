@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from projects.rows import TenantForeignKey, TenantModel
+from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Verification(TenantModel):

@@ -18,8 +18,8 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 
 from conversations.widget.demo.place import demo_shop
+from projects.connections.integrations import Connection, open_source
 from projects.demo.shop import CLARA, KIND, business
-from projects.sources import Connection, open_source
 
 STATUSES = frozenset({"any", "pending", "processing", "on-hold", "completed", "cancelled", "refunded", "failed"})
 MOST, USUAL = 100, 10

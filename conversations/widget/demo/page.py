@@ -18,7 +18,7 @@ from conversations.widget.shopper import ALGORITHM
 from projects.demo.shop import CLARA, keep_connected
 from projects.knowledge.links import article_path
 from projects.models import Article, Project, Widget
-from projects.widgets import find_widget, shopper_secret
+from projects.widget.widgets import find_widget, shopper_secret
 
 SIGNED_IN_SECONDS = 12 * 3_600
 STRICT: dict[str, Any] = {

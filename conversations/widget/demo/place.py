@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from django.http import Http404
 
 from projects.demo.shop import find_shop
-from projects.lookups import find_organizations
 from projects.management.commands.demo import EMAIL
 from projects.models import Project, User
-from projects.tenancy import tenant_tx
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 
 @contextmanager

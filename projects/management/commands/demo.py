@@ -12,16 +12,16 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils.crypto import salted_hmac
 
-from projects.agent import AgentConfig
-from projects.attributes import set_attribute
+from projects.agents.services import create_key, create_organization, create_project, save_agent
 from projects.demo.shop import business, connect_store, find_shop
-from projects.lookups import find_organizations
 from projects.models import ApiKey, Project, User
+from projects.models.agent_config import AgentConfig
 from projects.models.key import Scope
-from projects.seeds import plant_seeds
-from projects.services import create_key, create_organization, create_project, save_agent
-from projects.tenancy import tenant_tx
-from projects.widgets import WidgetEdit, find_widget, renew_shopper_secret, save_widget
+from projects.models.seeds import plant_seeds
+from projects.records.attributes import set_attribute
+from projects.widget.widgets import WidgetEdit, find_widget, renew_shopper_secret, save_widget
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
 
 EMAIL = "demo@makegood.example"
 KEY_NAME = "Demo"

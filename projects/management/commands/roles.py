@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from projects.roles import APP, OPS, OWNER, role_sql
+from tenancy.roles import APP, OPS, OWNER, role_sql
 
 ALIASES = {APP: "default", OPS: "ops", OWNER: "owner"}
 

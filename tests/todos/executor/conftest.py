@@ -16,14 +16,14 @@ from jobs.lanes import Lane, lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.models import Member
-from projects.threads import in_db
+from tenancy.threads import in_db
 from tests.effects.target import Target, target_server
 from tests.processes import ScriptedModel
 from tests.todos.conftest import Desk
-from todos.lifecycle import Actor
+from todos.content.lifecycle import Actor
 from todos.models import Todo, TodoCall, TodoSource, TodoStep, TodoType
 from todos.services import make_todo
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
 from tools.models import Effect
 
 WRITE = "Write to the caller that the lost scarf was found."

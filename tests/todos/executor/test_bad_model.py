@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from conversations.models import PersonaField
-from conversations.services import give_fields
+from conversations.turns.services import give_fields
 from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
-from projects.api.problem import Conflict
-from projects.threads import in_db
+from projects.common.api_error import Conflict
+from tenancy.threads import in_db
 from tests.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.content.lifecycle import Actor
 from todos.executor import run, steps
 from todos.executor.calls import carry_out_calls
-from todos.lifecycle import Actor
 from todos.models import Approval, Todo
 from todos.services import cancel_todo
-from tools.calling.reading import MOST_CALLS, call_id_of, storable
-from tools.custom import service as custom_tools
+from tools.engine.custom import service as custom_tools
+from tools.engine.function_calling.parse_call import MOST_CALLS, call_id_of, storable
 from tools.models import Effect
 
 CALLER = "send_email_to_caller"

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from conversations.log import open_log
+from conversations.context.transcript import MOST_BYTES
+from conversations.live.event_log import open_log
 from conversations.models import Event, MessageRole, Summary
-from conversations.transcript import MOST_BYTES
 from jobs.models import Job
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
-from todos.content import content_of, hash_of
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import content_of, hash_of
 from todos.executor import run, steps
-from todos.lifecycle import Actor
 from todos.models import Todo
 from todos.services import review_again
 

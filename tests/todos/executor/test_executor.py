@@ -8,9 +8,9 @@ from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.executor.finish import LIMIT
 from todos.executor.messages import as_messages
-from todos.executor.work import Taken
+from todos.executor.run_context import Taken
 from todos.models.step import MOST_STEPS
-from tools.execution import caps
+from tools.engine.execution import limits
 
 CALLER = "send_email_to_caller"
 
@@ -134,7 +134,7 @@ def test_words_prove_nothing(runs: Runs) -> None:
 
 def test_more_letters_than_a_day_has_are_an_error(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threat 8, L19: a yes to the todo is none to a flood."""
-    monkeypatch.setattr(caps, "MOST_IN_CONVERSATION", {"email": 1})
+    monkeypatch.setattr(limits, "MOST_IN_CONVERSATION", {"email": 1})
     runs.calls_tool(CALLER)
     runs.calls_tool(CALLER, {**LETTER, "body": "Something else."})
     runs.says()

@@ -6,9 +6,9 @@ from typing import Any
 
 from cryptography.fernet import Fernet
 
-from projects.attributes import set_attribute
-from projects.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
+from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models.attribute import AttributeType
+from projects.records.attributes import set_attribute
 from tests.pipeline.conftest import configure
 from tests.todos.executor.conftest import LETTER, Runs
 

@@ -10,18 +10,18 @@ from uuid import uuid4
 import pytest
 from django.db.models import F
 
-from conversations.calls import hops
-from conversations.log import open_log
+from conversations.live.event_log import open_log
 from conversations.models import TurnCall
-from conversations.services import start_conversation
-from projects.ids import uuid7
+from conversations.tool_runs.calls import tool_loop
+from conversations.turns.services import start_conversation
+from tenancy.ids import uuid7
 from tests.between import is_anybody_waiting
 from tests.conversations.threads import in_thread
 from tests.processes import until
 from tests.todos.executor.conftest import Runs
-from tools import ledger
-from tools.execution import caps
-from tools.execution.caps import cap_of
+from tools.engine import ledger
+from tools.engine.execution import limits
+from tools.engine.execution.limits import cap_of
 from tools.models import Effect, EffectState
 
 CALLER = "send_email_to_caller"
@@ -63,7 +63,7 @@ def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
     runs: Runs, done: Effect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threat 8: counted over all conversations of the project."""
-    monkeypatch.setattr(caps, "MOST_TO_RECIPIENT", 1)
+    monkeypatch.setattr(limits, "MOST_TO_RECIPIENT", 1)
     with runs.tenant.tx():
         other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
 
@@ -90,7 +90,7 @@ def test_who_writes_and_texts_to_a_customer_and_who_texts_and_writes_do_not_dead
         with runs.tenant.tx(), open_log(other.pk) as log:
             kinds = ("sms", "email")
             both = [like(copy(done), kind=kind, repeat_key=kind, conversation_id=other.pk) for kind in kinds]
-            hops._begin(log, [TurnCall(effect=effect) for effect in both], asked_again=True)
+            tool_loop._begin(log, [TurnCall(effect=effect) for effect in both], asked_again=True)
 
     with ThreadPoolExecutor(1) as pool:
         with runs.tenant.tx():

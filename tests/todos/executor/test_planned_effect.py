@@ -7,24 +7,24 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations.effects.decisions import resolve
-from conversations.services import give_fields
+from conversations.tool_runs.effects.decisions import resolve
+from conversations.turns.services import give_fields
 from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
-from projects.api.problem import Conflict
-from projects.threads import in_db
+from projects.common.api_error import Conflict
+from tenancy.threads import in_db
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
-from todos.content import compiled_tools
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import compiled_tools
 from todos.executor import run
 from todos.executor.calls import carry_out_calls
-from todos.lifecycle import Actor
 from todos.models import Todo, TodoSource
 from todos.services import cancel_todo, put_back, review_again
 from tools.builtin.send_email_tool import TOOL
-from tools.ledger import effect_key
+from tools.engine.ledger import effect_key
 from tools.models import Effect
 
 OTHER = {**LETTER, "body": "Nobody has found your scarf."}

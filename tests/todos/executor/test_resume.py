@@ -9,24 +9,24 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from conversations.effects.decisions import release, resolve, take_result
 from conversations.models import PersonaField
-from conversations.services import give_fields
+from conversations.tool_runs.effects.decisions import release, resolve, take_result
+from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
-from projects.attributes import set_attribute
+from projects.records.attributes import set_attribute
 from tests.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
-from todos.by_hand import take_todo
-from todos.executor.keys import put_off
-from todos.lifecycle import Actor
+from todos.approvals.manual_completion import take_todo
+from todos.content.lifecycle import Actor
+from todos.executor.job_keys import put_off
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
-from tools.book.resources import plant_resources
-from tools.calling.results import UNKNOWN
-from tools.execution.callback import callback_token
-from tools.execution.ending import MOST_ATTEMPTS
+from tools.engine.execution.callback import callback_token
+from tools.engine.execution.outcome_policy import MOST_ATTEMPTS
+from tools.engine.function_calling.results import UNKNOWN
 from tools.models import Effect
+from tools.services.bookings.resources import plant_resources
 
 CALLER = "send_email_to_caller"
 HELLO = {"body": {"what": "Hello"}}

@@ -14,12 +14,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from llm.client import Client
 from llm.types import Endpoint, ModelSpec
 from outbound.guard import Guard
-from projects.lookups import find_project_by_slug
-from projects.model_choice import default_model, model_for, operator_endpoint
+from projects.agents.model_choice import default_model, model_for, operator_endpoint
 from projects.models import Project
-from projects.tenancy import tenant_tx
-from tools.catalogue import CompiledTool, at_moment, compile_tools
-from tools.definition import Moment
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_project_by_slug
+from tools.engine.catalogue import CompiledTool, at_moment, compile_tools
+from tools.engine.definition import Moment
 from tools.evaluation import report
 from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import BadCase, Case, Part, load_cases

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from tools.platform.seeds import SeedRefused, code_seeds, read_seeds, seed_tools, write_seeds
+from tools.engine.platform.seeds import SeedRefused, code_seeds, read_seeds, seed_tools, write_seeds
 
 
 class Command(BaseCommand):

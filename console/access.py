@@ -1,0 +1,22 @@
+"""Entering a project for a page."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.http import HttpRequest
+
+from projects.models import User
+from projects.models.key import Scope
+from projects.models.permissions import Entry, enter_project
+
+
+def enter(request: HttpRequest, slug: str, *, verb: Scope) -> Entry:
+    """The project for whoever is signed in. Raises Http404 and PermissionDenied."""
+    return enter_project(cast(User, request.user), slug, verb=verb)
+
+
+def zone_of(entry: Entry) -> str:
+    """The time zone in which the business reads its clock."""
+    version = entry.project.agent_version
+    return version.config.timezone if version else "UTC"

@@ -1,0 +1,73 @@
+"""How the agent behaves: newer messages, claims, follow-ups, and what is scored."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from console.agent.form_fields import Boxes
+from console.agent.nested_form_data import Node, part_of, text_of
+from projects.models.agent_config import ChannelKind, ChannelName
+
+KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
+# Voice conversations are always scored.
+SCORED_BY_CHOICE = tuple(name for name in get_args(ChannelName) if name not in ("phone", "webcall"))
+CHANNEL_NAMES = {
+    "chat": "Chat",
+    "telegram": "Telegram",
+    "whatsapp": "WhatsApp",
+    "sms": "SMS",
+    "portal": "Portal",
+    "api": "API",
+}
+KIND_NAMES = {"text": "On text channels", "voice": "On voice channels"}
+POLICIES = (
+    ("", "As the channel does"),
+    ("interrupt", "Stop, and answer both at once"),
+    ("queue", "Finish, then answer the newer one"),
+    ("reject", "Refuse the newer one until the reply is there"),
+)
+NEVER_OVER = "Write two different times. For no quiet hours leave both empty; for no follow-ups, write 0 as the most."
+
+
+def read(entries: Node) -> dict[str, Any]:
+    minutes, quiet = part_of(entries, "follow_up_minutes"), part_of(entries, "quiet_hours")
+    span = [text_of(quiet, "0"), text_of(quiet, "1")]
+    scored = part_of(entries, "score_quality_on")
+    return {
+        "newer_message": text_of(entries, "newer_message") or None,
+        "truthful_status": "truthful_status" in entries,
+        "knowledge_in_prompt": "knowledge_in_prompt" in entries,
+        "score_quality_on": [name for name in SCORED_BY_CHOICE if name in scored],
+        "follow_up_minutes": {kind: text for kind in KINDS if (text := text_of(minutes, kind))},
+        "follow_up_limit": text_of(entries, "follow_up_limit"),
+        "quiet_hours": span if any(span) else None,
+    }
+
+
+def problems(changes: dict[str, Any]) -> dict[str, str]:
+    """Quiet hours without an end: whether they are meant never or always to hold, nobody can tell."""
+    quiet = changes["quiet_hours"]
+    return {"quiet_hours": NEVER_OVER} if quiet and quiet[0] == quiet[1] else {}
+
+
+def show(document: dict[str, Any], boxes: Boxes) -> dict[str, Any]:
+    quiet, minutes = document["quiet_hours"] or ["", ""], document["follow_up_minutes"]
+    return {
+        "newer_message": boxes.box("newer_message", document["newer_message"]),
+        "policies": POLICIES,
+        "truthful_status": document["truthful_status"],
+        "knowledge_in_prompt": document["knowledge_in_prompt"],
+        "minutes": [
+            (KIND_NAMES[kind], boxes.box(f"follow_up_minutes.{kind}", _short(minutes.get(kind, "")))) for kind in KINDS
+        ],
+        "follow_up_limit": boxes.box("follow_up_limit", document["follow_up_limit"]),
+        "quiet_from": boxes.box("quiet_hours.0", quiet[0]),
+        "quiet_to": boxes.box("quiet_hours.1", quiet[1]),
+        "quiet_error": boxes.error("quiet_hours"),
+        "scored": [(name, CHANNEL_NAMES[name], name in document["score_quality_on"]) for name in SCORED_BY_CHOICE],
+    }
+
+
+def _short(value: object) -> object:
+    """5.0 as 5."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,85 @@
+"""The page of the settings' versions: who changed what, the difference of any two, and the way back."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from console.agent.page import page_context, tab_url, version_facts
+from console.agent.sections import complete
+from projects.agents.agent_versions import restore_agent_version
+from projects.agents.services import NewerVersion
+from projects.common.differences import differences
+from projects.models import AgentVersion, Project, User
+from projects.models.agent_errors import SettingsRefused
+from projects.models.key import Scope
+from projects.models.permissions import Entry, enter_project
+from tenancy.scope import tenant_tx
+
+SHOWN = 50
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def history_page(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
+    """The versions, newest first, with the difference of two of them; a post restores one."""
+    is_restore = request.method == "POST"
+    verb = Scope.CONFIGURE if is_restore else Scope.READ
+    entry = enter_project(cast(User, request.user), project_slug, verb=verb)
+    return _restore(request, entry) if is_restore else _show(request, entry)
+
+
+def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
+    number, started_from = _number(request.POST, "restore"), _number(request.POST, "started_from")
+    try:
+        with tenant_tx(entry.project.organization.pk):
+            version = restore_agent_version(
+                entry.project, number, started_from=started_from, author=cast(User, request.user)
+            )
+    except AgentVersion.DoesNotExist as error:
+        raise Http404 from error
+    except NewerVersion as newer:
+        return _show(request, entry, problem=newer.message, status=409)
+    except SettingsRefused as refusal:
+        return _show(request, entry, problem=f"Version {number} can't be used any more: {refusal}", status=422)
+    messages.success(request, f"Version {number} is back, as version {version.number}. The next turn uses it.")
+    return redirect(tab_url(entry.project.slug, "history"))
+
+
+def _show(request: HttpRequest, entry: Entry, *, problem: str = "", status: int = 200) -> HttpResponse:
+    context = page_context(request, entry, tab="history")
+    with tenant_tx(entry.project.organization.pk):
+        context.update(_versions(entry.project, before=_number(request.GET, "before")))
+        context["comparison"] = _comparison(entry.project, request.GET, newest=context["started_from"])
+    return render(request, "agent/history.html", {**context, "problem": problem}, status=status)
+
+
+def _versions(project: Project, *, before: int) -> dict[str, Any]:
+    rows = AgentVersion.objects.filter(project=project).select_related("author").defer("document").order_by("-number")
+    if before:
+        rows = rows.filter(number__lt=before)
+    found = [version_facts(row) for row in rows[: SHOWN + 1]]
+    shown = found[:SHOWN]
+    return {"versions": shown, "older": shown[-1]["number"] if len(found) > SHOWN else 0}
+
+
+def _comparison(project: Project, asked: QueryDict, *, newest: int) -> dict[str, Any] | None:
+    """The difference of the two versions asked for; of the newest and the one before where none is. None: only one."""
+    new = _number(asked, "to") or newest
+    old = _number(asked, "from") or new - 1
+    rows = AgentVersion.objects.filter(project=project, number__in=(old, new)).select_related("author")
+    found = {row.number: row for row in rows}
+    if old == new or len(found) < 2:
+        return None
+    changes = differences(complete(found[old].document), complete(found[new].document))
+    return {"old": version_facts(found[old]), "new": version_facts(found[new]), "changes": changes}
+
+
+def _number(asked: QueryDict, name: str) -> int:
+    text = asked.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

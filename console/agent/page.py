@@ -1,0 +1,111 @@
+"""What every page of the agent's settings shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.timesince import timesince
+
+from console.agent.abilities import abilities_of
+from console.agent.form_fields import Boxes
+from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Section, complete
+from console.agent.step_tools import step_tools
+from console.layout import shell_context
+from projects.agents.agent_versions import ChangedMeanwhile
+from projects.agents.prompt_budget import PromptBudget, prompt_budget
+from projects.agents.prompt_size import weigh
+from projects.agents.templates_catalogue import are_example_hours, left_of_example
+from projects.common.differences import differences
+from projects.models import AgentVersion, Project
+from projects.models.agent_errors import SettingsRefused, checked_config
+from projects.models.permissions import Entry
+from tenancy.scope import tenant_tx
+
+
+def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, Any]:
+    """The shell, the tabs, and which version is live."""
+    with tenant_tx(entry.project.organization.pk):
+        live = live_version(entry.project)
+    slug = entry.project.slug
+    tabs = [(section.slug, section.title) for section in SECTIONS] + list(OTHER_TABS)
+    return {
+        **shell_context(request, entry),
+        "tabs": [{"title": title, "url": tab_url(slug, name), "is_open": name == tab} for name, title in tabs],
+        "live": version_facts(live),
+        "started_from": live.number,
+        "document": complete(live.document),
+    }
+
+
+def form_context(
+    request: HttpRequest,
+    entry: Entry,
+    section: Section,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    errors: Mapping[str, str] | None = None,
+    conflict: ChangedMeanwhile | None = None,
+) -> dict[str, Any]:
+    """A section's form: as saved, or with what was typed, what is wrong with it, and what others saved meanwhile."""
+    context = page_context(request, entry, tab=section.slug)
+    document = {**context["document"], **(conflict.values if conflict else changes or {})}
+    tools = step_tools(entry.project, document) if section.slug == "scenarios" else None
+    boxes = Boxes(errors or {}, warnings=tools.warnings if tools else {})
+    context["tool_names"] = tools.names if tools else []
+    context["form"] = section.show(document, boxes)
+    context["section"] = section
+    context["homeless"] = boxes.homeless()
+    context["conflict"] = _conflict(conflict) if conflict else None
+    if section.has_budget:
+        context["budget"] = _budget(entry, context["document"])
+    if section is BUSINESS:
+        context["made_up"] = left_of_example(document["business_context"])
+    if section is HOURS:
+        with tenant_tx(entry.project.organization.pk):
+            context["is_example"] = are_example_hours(entry.project, document["hours"])
+    if section.slug == "abilities":
+        with tenant_tx(entry.project.organization.pk):
+            context["abilities"] = abilities_of(entry.project)
+    return context
+
+
+def tab_url(slug: str, tab: str) -> str:
+    return reverse("agent", kwargs={"project_slug": slug, "section": tab})
+
+
+def live_version(project: Project) -> AgentVersion:
+    return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
+
+
+def version_facts(version: AgentVersion) -> dict[str, Any]:
+    """A version without its document, for a template."""
+    return {
+        "number": version.number,
+        "author": version.author.name if version.author else "Makegood",
+        "note": version.note,
+        "created_at": version.created_at,
+        "age": _age(version.created_at),
+    }
+
+
+def _age(moment: datetime) -> str:
+    is_new = timezone.now() - moment < timedelta(minutes=1)
+    return "just now" if is_new else f"{timesince(moment, depth=1)} ago"
+
+
+def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
+    standing = {name: complete(conflict.latest.document)[name] for name in conflict.values}
+    return {**version_facts(conflict.latest), "changes": differences(standing, conflict.values)}
+
+
+def _budget(entry: Entry, document: Mapping[str, Any]) -> PromptBudget | None:
+    """Of the settings as saved; None where they have become invalid."""
+    with tenant_tx(entry.project.organization.pk), suppress(SettingsRefused):
+        return prompt_budget(weigh(entry.project, checked_config(document)))
+    return None

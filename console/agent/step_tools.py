@@ -1,0 +1,40 @@
+"""What is to be seen beside a step of a scenario: the tools that it may name, and what keeps back those that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from projects.agents.tool_names import tool_names, tools_of_steps
+from projects.models import Project
+from projects.models.attribute import AttributeType
+from projects.models.attribute_catalogue import KNOWN_SETTINGS
+from projects.records.attributes import is_on, resolve_attributes
+from tenancy.scope import tenant_tx
+
+
+@dataclass(frozen=True)
+class StepTools:
+    """The names that a step may have, and sentences about those that it has, by the path of its field."""
+
+    names: list[str]
+    warnings: Mapping[str, list[str]]
+
+
+def step_tools(project: Project, document: Mapping[str, Any]) -> StepTools:
+    with tenant_tx(project.organization.pk):
+        known, attributes = tool_names(project), resolve_attributes(project)
+    switches = [setting for setting in KNOWN_SETTINGS if setting.type is AttributeType.BOOL]
+    off = {tool for setting in switches if not is_on(attributes, setting.key) for tool in setting.tools}
+    return StepTools(known, {path: _warnings(names, known, off) for path, names in tools_of_steps(document)})
+
+
+def _warnings(names: Collection[str], known: Collection[str], off: Collection[str]) -> list[str]:
+    gone = [
+        f"{name} doesn’t exist any more: choose another tool, or leave it out here."
+        for name in names
+        if name not in known
+    ]
+    idle = [f"{name} is off: switch it on under Attributes, or leave it out here." for name in names if name in off]
+    return gone + idle

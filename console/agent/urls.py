@@ -1,0 +1,26 @@
+"""Addresses of the pages of the agent's settings."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from console.agent.attributes import attributes_page
+from console.agent.history import history_page
+from console.agent.model_test import model_test
+from console.agent.sections import BUSINESS, SECTIONS
+from console.agent.settings import settings_page
+
+AGENT = "p/<slug:project_slug>/agent"
+
+urlpatterns = [
+    path(f"{AGENT}/models/test", model_test, name="agent_model_test"),
+    *(
+        path(f"{AGENT}/{section.slug}", settings_page, {"section": section.slug}, name="agent")
+        for section in SECTIONS
+        if section is not BUSINESS
+    ),
+    path(f"{AGENT}/attributes", attributes_page, {"section": "attributes"}, name="agent"),
+    path(f"{AGENT}/history", history_page, {"section": "history"}, name="agent"),
+    # The last of a name is the one that is meant where no section is named.
+    path(AGENT, settings_page, {"section": BUSINESS.slug}, name="agent"),
+]

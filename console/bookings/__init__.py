@@ -1,0 +1,1 @@
+"""The day's bookings, one booking, and the resources."""

@@ -1,0 +1,114 @@
+"""What staff fills in for the book."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from uuid import UUID
+
+from django import forms
+
+from projects.common.phones import NoPhone, read_phone
+from tools.models import Resource, ResourceKind
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
+from tools.services.bookings.services import Guest
+
+SKIPPED = "The clocks skip this time on that day; choose another."
+
+
+class WhenForm(forms.Form):
+    """A day, a time, how many people and where."""
+
+    date = forms.DateField(error_messages={"required": "Choose a day.", "invalid": "A day is like 2026-11-27."})
+    time = forms.TimeField(error_messages={"required": "Choose a time.", "invalid": "A time is like 19:00."})
+    party_size = forms.IntegerField(
+        min_value=1, max_value=LARGEST, error_messages={"required": "How many people?", "invalid": "Write a number."}
+    )
+    resource = forms.ChoiceField(required=False)
+
+    def __init__(self, *args: object, opening: Opening, resources: Sequence[Resource], **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # passed on as they are
+        self._opening = opening
+        choice = self.fields["resource"]
+        if isinstance(choice, forms.ChoiceField):
+            choice.choices = [("", "Smallest that fits"), *((str(one.pk), _label(one)) for one in resources)]
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean() or {}
+        if "date" in data and "time" in data and self._moment() is None:
+            self.add_error("time", SKIPPED)
+        return data
+
+    @property
+    def starts_at(self) -> datetime:
+        moment = self._moment()
+        if moment is None:
+            raise LookupError(SKIPPED)
+        return moment
+
+    @property
+    def resource_id(self) -> UUID | None:
+        chosen: str = self.cleaned_data["resource"]
+        return UUID(chosen) if chosen else None
+
+    def _moment(self) -> datetime | None:
+        day: date = self.cleaned_data["date"]
+        return self._opening.moment(datetime.combine(day, self.cleaned_data["time"]))
+
+
+class BookingForm(WhenForm):
+    """A new booking."""
+
+    name = forms.CharField(max_length=200, required=False)
+    phone = forms.CharField(max_length=40, required=False)
+    email = forms.EmailField(max_length=254, required=False)
+    notes = forms.CharField(max_length=2000, required=False)
+
+    def clean_phone(self) -> str:
+        phone: str = self.cleaned_data["phone"]
+        try:
+            return read_phone(phone, region=self._opening.config.region) if phone else ""
+        except NoPhone as refusal:
+            raise forms.ValidationError(refusal.sentence) from refusal
+
+    @property
+    def guest(self) -> Guest:
+        data = self.cleaned_data
+        return Guest(name=data["name"], phone=data["phone"], email=data["email"])
+
+
+class ResourceForm(forms.Form):
+    """A resource as it is, or is to be."""
+
+    name = forms.CharField(
+        max_length=120, error_messages={"required": "Write a name, as guests and colleagues know it."}
+    )
+    kind = forms.ChoiceField(choices=ResourceKind.choices)
+    capacity = forms.IntegerField(min_value=1, max_value=LARGEST)
+    slot_minutes = forms.IntegerField(min_value=SHORTEST_SLOT, max_value=LONGEST_SLOT)
+    is_active = forms.BooleanField(required=False)
+
+    @property
+    def problem(self) -> str:
+        """The first thing that is wrong, with the field's name."""
+        field, errors = next(iter(self.errors.items()))
+        return f"{LABELS.get(field, field)}: {errors[0]}"
+
+
+class NewResourcesForm(ResourceForm):
+    """One resource, or several of a kind that are numbered."""
+
+    count = forms.IntegerField(min_value=1, max_value=50, initial=1)
+
+    @property
+    def names(self) -> list[str]:
+        name, count = self.cleaned_data["name"], self.cleaned_data["count"]
+        return [name] if count == 1 else [f"{name} {number}" for number in range(1, count + 1)]
+
+
+LABELS = {"name": "Name", "kind": "Kind", "capacity": "People", "slot_minutes": "Minutes", "count": "How many"}
+
+
+def _label(resource: Resource) -> str:
+    return f"{resource.name} ({resource.capacity})"

@@ -1,0 +1,1 @@
+"""The list of conversations, one conversation, and its customer."""

@@ -1,0 +1,100 @@
+"""The operator's part of a conversation's page: who has it, what the customer asked for, and what is done there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest
+
+from console.access import zone_of
+from console.timestamps import moment_of
+from conversations.common.channels import traits_of
+from conversations.handover import operators
+from conversations.models import Conversation, ConversationStatus, Event
+from conversations.models.event import URGENT
+from conversations.turns.flags import clear_caller_flag
+from jobs.errors import WrongState
+from projects.models import User
+from projects.models.key import Scope
+from projects.models.permissions import Entry
+from tools.models import EscalationState
+from tools.services.support.escalations import open_request
+
+MOST_RESULTS = 10
+
+
+def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
+    """What the page shows of the operator's part."""
+    zone, request = zone_of(entry), open_request(row.pk)
+    is_asked = request is not None and request.state in (EscalationState.WAITING, EscalationState.CLAIMED)
+    return {
+        "operator": {
+            "name": row.operator.name if row.operator else "",
+            "is_me": row.operator_id == entry.member.user_id,
+            "since": moment_of(row.operator_since, zone=zone) if row.operator_since else None,
+            "may_free": entry.may(Scope.CONFIGURE),
+            "is_call": traits_of(row.channel).is_voice,
+            "is_over": row.status != ConversationStatus.OPEN,
+        },
+        "request_for_person": {
+            "reason": request.reason,
+            "lead": request.lead,
+            "is_waiting": request.state == EscalationState.WAITING,
+            "is_mine": request.claimed_by_id == entry.member.user_id,
+            "claimed_by": request.claimed_by.name if request.claimed_by else "",
+            "at": moment_of(request.requested_at, zone=zone) if request.requested_at else None,
+        }
+        if request is not None and is_asked
+        else None,
+        "results": _results(row),
+    }
+
+
+def act(request: HttpRequest, entry: Entry, row: Conversation) -> None:
+    """Do what a button asks for. What can't be done any more is a sentence on the page; Http404 for no such button."""
+    deed = DEEDS.get(request.POST.get("do", ""))
+    if deed is None:
+        raise Http404
+    try:
+        deed(entry, row, cast(User, request.user))
+    except WrongState as error:
+        messages.warning(request, error.message)
+
+
+def _results(row: Conversation) -> list[str]:
+    """What came in while an operator has the conversation, which the agent would have told."""
+    if row.operator_since is None:
+        return []
+    events = Event.objects.filter(conversation=row, idn=URGENT, created_at__gte=row.operator_since)
+    return [str(event.payload.get("text", "")) for event in events.order_by("-seq")[:MOST_RESULTS]][::-1]
+
+
+def _take_over(entry: Entry, row: Conversation, user: User) -> None:
+    operators.take_over(row.pk, by=user)
+
+
+def _hand_back(entry: Entry, row: Conversation, user: User) -> None:
+    operators.hand_back(row.pk, by=user, is_forced=entry.may(Scope.CONFIGURE))
+
+
+def _claim(entry: Entry, row: Conversation, user: User) -> None:
+    operators.claim_request(row.pk, by=user)
+
+
+def _resolve(entry: Entry, row: Conversation, user: User) -> None:
+    operators.resolve_request(row.pk, by=user)
+
+
+def _unflag(entry: Entry, row: Conversation, user: User) -> None:
+    clear_caller_flag(row.pk, by=user)
+
+
+DEEDS: Mapping[str, Callable[[Entry, Conversation, User], None]] = {
+    "take-over": _take_over,
+    "hand-back": _hand_back,
+    "claim": _claim,
+    "resolve": _resolve,
+    "unflag": _unflag,
+}

@@ -1,0 +1,1 @@
+"""The home page: figures, charts, first steps, and what needs attention."""

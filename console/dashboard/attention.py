@@ -1,0 +1,131 @@
+"""What needs a person: customers who ask for one, unknown effects, todos, broken promises, flagged conversations and failed jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from console.search import customer_names
+from conversations.models import Conversation
+from jobs.models import Job, State
+from projects.models import Project
+from todos.attention import count_waiting, failed_todos, waiting_todos
+from todos.models import Todo, TodoStatus
+from tools.engine.attention import broken_of_late, unanswered_effects
+from tools.models import Effect, Escalation, Promise
+from tools.services.support.escalations import waiting_requests
+
+SHOWN = 6
+UNNAMED = "A customer"
+WAITS: Mapping[str, str] = {
+    TodoStatus.PENDING_REVIEW: "A todo waits for a yes",
+    TodoStatus.APPROVED: "A todo waits for somebody to take it on",
+}
+
+
+@dataclass(frozen=True)
+class Matter:
+    """One thing to look at, or several of a kind together. `page` is the name of the page, `id` the row that it shows, `query`
+    what the page is narrowed to.
+    """
+
+    title: str
+    at: datetime
+    page: str
+    id: UUID | None = None
+    tone: str = "warn"
+    icon: str = "hand-stop"
+    query: str = ""
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The newest matters, and how many there are."""
+
+    matters: list[Matter]
+    count: int
+
+
+def what_needs_you(project: Project) -> Attention:
+    """Everything that waits for staff, in the running transaction: what can be answered first."""
+    unknown, broken = unanswered_effects(project), broken_of_late(project)
+    flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
+    failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
+    asked, todos = waiting_requests(project), count_waiting(project)
+    counts = {
+        "escalations": asked.count(),
+        "effects": unknown.count(),
+        "todos": todos.waiting,
+        "promises": broken.count(),
+        "failed_jobs": failed.count(),
+    }
+    matters = [
+        *_asked(asked.first(), count=counts["escalations"]),
+        *_unknown(unknown.first(), count=counts["effects"]),
+        *_failed_todos(failed_todos(project).first(), count=todos.failed),
+        *_todos(waiting_todos(project).first(), count=todos.waiting - todos.failed),
+        *_broken(broken.first(), count=counts["promises"]),
+        *_failed_jobs(failed.first(), count=counts["failed_jobs"]),
+        *_flagged(list(flagged[:SHOWN])),
+    ]
+    return Attention(matters[:SHOWN], count=sum(counts.values()) + flagged.count())
+
+
+def _asked(longest: Escalation | None, *, count: int) -> list[Matter]:
+    if longest is None:
+        return []
+    at = longest.requested_at or longest.created_at
+    if count > 1:
+        return [Matter(f"{count:,} customers wait for a person", at, "escalations", tone="bad", icon="message-user")]
+    words = f"A customer waits for a person: {longest.reason}"
+    return [Matter(words, at, "conversation", id=longest.conversation_id, tone="bad", icon="message-user")]
+
+
+def _unknown(newest: Effect | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    words = f"Did this happen? {newest.tool}" if count == 1 else f"Did these happen? {count:,} effects"
+    return [Matter(words, newest.created_at, "effects", icon="help-circle", query="?state=unknown")]
+
+
+def _todos(newest: Todo | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    if count > 1:
+        return [Matter(f"{count:,} todos wait for a person", newest.status_at, "todos", icon="checklist")]
+    waits = WAITS.get(newest.status, "A todo needs attention")
+    return [Matter(f"{waits}: {newest.description}", newest.status_at, "todo", id=newest.pk, icon="checklist")]
+
+
+def _failed_todos(newest: Todo | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    words = f"A todo failed: {newest.description}" if count == 1 else f"{count:,} todos failed in the last 7 days"
+    page, todo_id = ("todo", newest.pk) if count == 1 else ("todos", None)
+    return [Matter(words, newest.status_at, page, id=todo_id, tone="bad", icon="alert-triangle")]
+
+
+def _broken(newest: Promise | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    words = f"A promise broke: “{newest.quote}”" if count == 1 else f"{count:,} promises broke in the last 7 days"
+    at = newest.closed_at or newest.created_at
+    return [Matter(words, at, "promises", tone="bad", icon="circle-x", query="?state=broken")]
+
+
+def _failed_jobs(newest: Job | None, *, count: int) -> list[Matter]:
+    if newest is None:
+        return []
+    words = "One thing failed" if count == 1 else f"{count:,} things failed"
+    at = newest.finished_at or newest.created_at
+    return [Matter(words, at, "failed_jobs", tone="bad", icon="alert-triangle")]
+
+
+def _flagged(rows: Sequence[Conversation]) -> list[Matter]:
+    names = customer_names([row.persona_id for row in rows])
+    return [
+        Matter(f"{names.get(row.persona_id, UNNAMED)}: {row.flag}", row.updated_at, "conversation", id=row.pk)
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""The ledger's pages: effects, one effect, and unknown outcomes."""

@@ -1,0 +1,140 @@
+"""One effect from within: its trail, what was sent, what came back, and what followed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from console.durations import span_of
+from console.effects.labels import (
+    AFTER,
+    AFTER_TITLES,
+    Standing,
+    is_in_outbox,
+    pretty,
+    request_lines,
+    shortened,
+    standing_of,
+    title_of,
+)
+from console.search import customer_names
+from console.timestamps import Moment, moment_of
+from conversations.models import Conversation, Turn
+from projects.models import User
+from tools.models import AfterAction, AfterActionState, Effect, EffectState, Promise
+
+LONGEST_TOLD = 90
+DELIVERY = {
+    "once": "Once: it is never repeated by itself",
+    "idempotent": "Idempotent: trying again is safe, whoever gets it knows it by its key",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the trail; a fact that is empty has not happened yet."""
+
+    name: str
+    fact: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class After:
+    """An after-action, and what became of it."""
+
+    title: str
+    standing: Standing
+    detail: str
+    error: str
+
+
+def inside_of(effect: Effect, *, zone: str) -> dict[str, Any]:
+    """Everything `effects/effect.html` shows of an effect, in a few queries."""
+    turn = Turn.objects.filter(pk=effect.turn_id).first() if effect.turn_id else None
+    conversation = Conversation.objects.filter(pk=effect.conversation_id).first() if effect.conversation_id else None
+    names = customer_names([conversation.persona_id]) if conversation else {}
+    return {
+        "effect": effect,
+        "title": title_of(effect),
+        "standing": standing_of(effect),
+        "is_outbox": is_in_outbox(effect),
+        "is_held": effect.state == EffectState.HELD,
+        "turn": turn,
+        "conversation": conversation,
+        "customer": names.get(conversation.persona_id, "Unnamed customer") if conversation else "",
+        "trail": _trail(effect, turn, zone=zone),
+        "delivery": DELIVERY.get(effect.delivery, effect.delivery),
+        "arguments": pretty(effect.arguments),
+        "request_text": request_lines(effect.request),
+        "excerpt": effect.excerpt,
+        "result": pretty(effect.result),
+        "definition": pretty(effect.definition),
+        "after_actions": [_after(action) for action in AfterAction.objects.filter(effect=effect)],
+        "promises": list(Promise.objects.filter(effect=effect)),
+        "resolved": _resolved(effect, zone=zone),
+        "deadline": moment_of(effect.deadline_at, zone=zone) if effect.deadline_at else None,
+    }
+
+
+def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
+    """Said, understood, done, told."""
+    standing = standing_of(effect)
+    said = turn.replied_at if turn else None
+    done = effect.state == EffectState.DONE and not is_in_outbox(effect)
+    return [
+        Point("Said", _clock(moment_of(said, zone=zone)) if said else "by an event", "ok"),
+        Point("Understood", f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),
+        Point("Done" if done else standing.word, _done(effect), standing.tone),
+        Point("Told", shortened(effect.told, longest=LONGEST_TOLD), "ok"),
+    ]
+
+
+def _done(effect: Effect) -> str:
+    if effect.state == EffectState.UNKNOWN:
+        return "asks you"
+    if effect.finished_at is None:
+        return ""
+    attempts = "1 attempt" if effect.attempts == 1 else f"{effect.attempts} attempts"
+    return f"{span_of(effect.finished_at - effect.created_at)} later, {attempts}"
+
+
+def _at(effect: Effect, zone: str) -> str:
+    return _clock(moment_of(effect.created_at, zone=zone))
+
+
+def _clock(moment: Moment) -> str:
+    return moment.date
+
+
+def _after(action: AfterAction) -> After:
+    return After(
+        title=AFTER_TITLES.get(action.type, action.type),
+        standing=AFTER[AfterActionState(action.state)],
+        detail=shortened(action.value or _target(action.options), longest=400),
+        error=action.error,
+    )
+
+
+def _target(options: dict[str, Any]) -> str:
+    return str(options.get("attribute") or options.get("section") or options.get("prefix") or "")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Who said whether it happened, and when."""
+
+    by: str
+    at: Moment
+
+
+def _resolved(effect: Effect, *, zone: str) -> Resolved | None:
+    if effect.resolved_at is None:
+        return None
+    return Resolved(by=_name_of(effect.resolved_by), at=moment_of(effect.resolved_at, zone=zone))
+
+
+def _name_of(member_id: UUID | None) -> str:
+    user = User.objects.filter(memberships__pk=member_id).first() if member_id else None
+    return user.name if user else "An API key"

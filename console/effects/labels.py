@@ -1,0 +1,147 @@
+"""Effects in words: what one does, how it stands, and what it sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from urllib.parse import urlsplit
+
+from tools.engine.ledger import needs_approval
+from tools.models import AfterActionState, Effect, EffectState
+
+OUTBOX = "outbox"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A state as the pages show it, and what it means, where that isn't plain."""
+
+    tone: str
+    icon: str
+    word: str
+    meaning: str = ""
+
+
+STANDINGS: Mapping[str, Standing] = {
+    EffectState.PLANNED: Standing("act", "calendar-time", "Planned"),
+    EffectState.SENDING: Standing("act", "loader-2", "Sending"),
+    EffectState.DONE: Standing("ok", "circle-check", "Done"),
+    EffectState.FAILED: Standing(
+        "bad", "alert-triangle", "Failed", "It did not happen, and the customer is not told that it did."
+    ),
+    EffectState.UNKNOWN: Standing(
+        "warn",
+        "help-circle",
+        "Unknown",
+        "It was sent, and no answer came. Nothing is repeated until you say what happened.",
+    ),
+    EffectState.HELD: Standing(
+        "warn",
+        "hand-stop",
+        "Held back",
+        "The same was already done for this customer, so it waits until somebody releases it.",
+    ),
+    EffectState.CANCELLED: Standing("mute", "circle-minus", "Cancelled", "It was taken back before it began."),
+}
+IN_OUTBOX = Standing(
+    "mute",
+    "inbox",
+    "Not sent: outbox",
+    "No service is connected for this, so nothing has left. This is what would have been sent.",
+)
+AWAITS_APPROVAL = Standing(
+    "warn", "hand-stop", "Waits for approval", "It stands as a todo, and begins when somebody has said yes to it."
+)
+AFTER = {
+    AfterActionState.PLANNED: Standing("act", "calendar-time", "Planned"),
+    AfterActionState.DONE: Standing("ok", "circle-check", "Done"),
+    AfterActionState.FAILED: Standing("bad", "alert-triangle", "Failed"),
+    AfterActionState.SKIPPED: Standing("mute", "circle-minus", "Skipped"),
+}
+AFTER_TITLES = {
+    "send_urgent_message": "Tell the agent",
+    "set_persona_attribute": "Set a field of the customer",
+    "set_prompt_section": "Set a section of the prompt",
+}
+KINDS = {
+    "sms": "Text message",
+    "email": "E-mail",
+    "availability": "Look up free times",
+    "booking": "Booking",
+    "booking_search": "Look for a booking",
+    "booking_cancel": "Cancellation",
+    "meeting": "Meeting",
+    "calendar_event": "Calendar event",
+    "transfer": "Transfer to a person",
+    "webhook": "Webhook",
+    "urgent_message": "Message to the agent",
+    "order_lookup": "Look up orders",
+    "caller_lookup": "Look up the caller",
+    "caller_verification": "Verify the customer",
+    "verification_code": "One-time code",
+    "event": "Event",
+    "end": "End of the conversation",
+}
+
+
+def is_in_outbox(effect: Effect) -> bool:
+    """Whether it only got as far as the outbox, because no service is connected."""
+    return effect.state == EffectState.DONE and (effect.adapter == OUTBOX or bool((effect.result or {}).get(OUTBOX)))
+
+
+def standing_of(effect: Effect) -> Standing:
+    if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
+        return AWAITS_APPROVAL
+    return IN_OUTBOX if is_in_outbox(effect) else STANDINGS[effect.state]
+
+
+def title_of(effect: Effect) -> str:
+    """What it does in a few words: its kind, and to whom or where."""
+    own = effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
+    kind = KINDS.get(effect.kind) or own
+    request: Mapping[str, Any] = effect.request or {}
+    if recipient := request.get("to") or (request.get("form") or {}).get("To"):
+        return f"{kind} to {recipient}"
+    if url := request.get("url"):
+        return f"{own}, at {urlsplit(str(url)).netloc}"
+    details = [_detail(value) for value in effect.arguments.values() if isinstance(value, str | int) and value != ""]
+    return f"{kind}: {', '.join(details[:3])}"[:120] if details else kind
+
+
+def _detail(value: str | int) -> str:
+    """A day as people write it, anything else as it stands."""
+    try:
+        day = date.fromisoformat(str(value)) if len(str(value)) == len("2026-11-25") else None
+    except ValueError:
+        day = None
+    return f"{day:%a} {day.day} {day:%b}" if day else str(value)
+
+
+def request_lines(request: Mapping[str, Any] | None) -> str:
+    """What was sent, as it goes over the wire where it is HTTP, else its fields."""
+    if not request:
+        return ""
+    if "url" not in request:
+        return "\n".join(
+            f"{name.capitalize()}: {_text(value)}" for name, value in request.items() if value not in ("", None)
+        )
+    head = f"{request.get('method', 'POST')} {request['url']}"
+    headers = [f"{name}: {value}" for name, value in (request.get("headers") or {}).items()]
+    body = next((request[name] for name in ("body", "json", "form") if request.get(name)), None)
+    return "\n".join([head, *headers, *(["", _text(body)] if body is not None else [])])
+
+
+def pretty(value: Any) -> str:
+    """JSON for reading; empty for nothing."""
+    return json.dumps(value, ensure_ascii=False, indent=2) if value else ""
+
+
+def shortened(text: str, *, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest].rsplit(' ', 1)[0]} …"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else pretty(value)

@@ -1,0 +1,57 @@
+"""Effects of unknown outcome, as questions to a person: did this happen?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from console.effects.labels import title_of
+from console.search import customer_names
+from console.timestamps import Moment, moment_of
+from conversations.models import Conversation
+from projects.models import Project
+from todos.executor.resume import why_not_again
+from tools.engine.attention import unanswered_effects
+from tools.models import Effect
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Question:
+    """One effect that may have happened. `why` says how its outcome got lost; `is_sent_again` if somebody says that it didn't."""
+
+    id: UUID
+    title: str
+    customer: str
+    quote: str
+    why: str
+    is_sent_again: bool
+    at: Moment
+
+
+def questions_of(project: Project, *, zone: str) -> dict[str, Any]:
+    """The newest questions, and how many there are, for `effects/_questions.html`."""
+    rows = unanswered_effects(project)
+    return {"questions": ask(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
+
+
+def ask(effects: list[Effect], *, zone: str) -> list[Question]:
+    """A question for each effect."""
+    wanted = {effect.conversation_id for effect in effects if effect.conversation_id}
+    personas = dict(Conversation.objects.filter(pk__in=wanted).values_list("pk", "persona_id"))
+    names = customer_names(set(personas.values()))
+    over = why_not_again(effect.pk for effect in effects)
+    return [
+        Question(
+            id=effect.pk,
+            title=title_of(effect),
+            customer=names.get(personas[effect.conversation_id], "") if effect.conversation_id in personas else "",
+            quote=effect.quote.strip(),
+            why=effect.error or "It was begun, and its end was not recorded.",
+            is_sent_again=effect.pk not in over,
+            at=moment_of(effect.started_at or effect.created_at, zone=zone),
+        )
+        for effect in effects
+    ]

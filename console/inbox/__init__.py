@@ -1,0 +1,1 @@
+"""Requests for a person, and tickets."""

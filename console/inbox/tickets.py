@@ -1,0 +1,188 @@
+"""Tickets: the list by state, and one with its history (W06)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.access import enter, zone_of
+from console.inbox.tabs import tabs_of
+from console.layout import shell_context
+from console.search import customer_names
+from console.timestamps import Moment, moment_of
+from projects.common.api_error import ApiError
+from projects.common.differences import Change as FieldChange
+from projects.models import Member, User
+from projects.models.key import Scope
+from projects.models.permissions import VERBS, Entry
+from tenancy.scope import tenant_tx
+from tools.models import Ticket, TicketChange, TicketPriority, TicketState
+from tools.services.support.tickets import change_ticket, find_assignee
+
+PAGE = 50
+UNNAMED = "Unnamed customer"
+LABELS = {TicketState.OPEN.value: "Open", TicketState.PENDING.value: "Pending", TicketState.CLOSED.value: "Closed"}
+TONES = {"urgent": ("bad", "alert-triangle"), "high": ("warn", "chevron-up")}
+PRIORITIES = dict(TicketPriority.choices)
+# What is said in a word or two, and what is too long for a line of the history.
+WORDS, TEXTS = ("state", "priority", "assignee"), ("subject", "body")
+FIELDS = {"state": "State", "priority": "Priority", "assignee": "Assignee", "subject": "Subject", "body": "Text"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A ticket as the list shows it. `tone` and `icon` are empty for what isn't pressing."""
+
+    id: UUID
+    number: int
+    subject: str
+    priority: str
+    tone: str
+    icon: str
+    customer: str
+    assignee: str
+    at: Moment
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step of a ticket's history: in words, and texts that were written anew, to be looked into."""
+
+    actor: str
+    words: Sequence[str]
+    texts: Sequence[FieldChange]
+    at: Moment
+
+
+@login_required
+@require_safe
+def tickets(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """The tickets of one state, the latest news first."""
+    entry = enter(request, project_slug, verb=Scope.READ)
+    asked, page = request.GET.get("state", ""), _page(request.GET.get("page", ""))
+    state = asked if asked in LABELS else TicketState.OPEN.value
+    with tenant_tx(entry.project.organization.pk):
+        own = Ticket.objects.filter(project=entry.project)
+        counts = dict(own.order_by().values_list("state").annotate(Count("pk")))
+        found = own.filter(state=state).select_related("assignee").order_by("-updated_at", "-number")
+        shown = list(found[(page - 1) * PAGE : page * PAGE + 1])
+        rows = _rows(entry, shown[:PAGE])
+    context = {
+        **shell_context(request, entry),
+        "state": state,
+        "tabs": tabs_of(LABELS, counts, chosen=state),
+        "rows": rows,
+        "has_any": bool(counts),
+        "earlier": page + 1 if len(shown) > PAGE else 0,
+        "is_first": page == 1,
+    }
+    return render(request, "desk/tickets.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResponse:
+    """One ticket with its history; POST changes its state, priority and assignee."""
+    is_post = request.method == "POST"
+    entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
+    with tenant_tx(entry.project.organization.pk):
+        found = Ticket.objects.filter(project=entry.project, pk=ticket_id).select_related("assignee").first()
+        if found is None:
+            raise Http404
+        if is_post:
+            _change(request, found)
+        else:
+            shown = _shown(entry, found)
+    if is_post:
+        return redirect("ticket", project_slug=project_slug, ticket_id=ticket_id)
+    return render(request, "desk/ticket.html", {**shell_context(request, entry), **shown})
+
+
+def _change(request: HttpRequest, found: Ticket) -> None:
+    user, changes = cast(User, request.user), dict[str, Any]()
+    for name, values in (("state", TicketState.values), ("priority", TicketPriority.values)):
+        if (value := request.POST.get(name, "")) in values:
+            changes[name] = value
+    try:
+        if "assignee" in request.POST:
+            changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
+    except ApiError as error:
+        messages.warning(request, error.message)
+        return
+    change_ticket(found.pk, changes, by=user, actor=user.name)
+    messages.success(request, f"Ticket #{found.number} is saved.")
+
+
+def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
+    zone = zone_of(entry)
+    tone, icon = TONES.get(found.priority, ("", ""))
+    names = customer_names([found.persona_id] if found.persona_id else [])
+    return {
+        "ticket": found,
+        "tone": tone,
+        "icon": icon,
+        "customer": names.get(found.persona_id, UNNAMED) if found.persona_id else "",
+        "opened": moment_of(found.created_at, zone=zone),
+        "states": LABELS.items(),
+        "priorities": TicketPriority.choices,
+        "assignees": _assignees(found),
+        "history": [_told(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
+    }
+
+
+def _assignees(found: Ticket) -> list[User]:
+    """Who may have the ticket, and whoever has it."""
+    able = [role for role, verbs in VERBS.items() if Scope.OPERATE in verbs]
+    members = Member.objects.filter(role__in=able, user__is_active=True).select_related("user")
+    people = sorted((member.user for member in members), key=lambda user: user.name.casefold())
+    gone = [found.assignee] if found.assignee and found.assignee not in people else []
+    return [*people, *gone]
+
+
+def _told(change: TicketChange, *, zone: str) -> Change:
+    before, after = change.before, change.after
+    words = [
+        f"{FIELDS[name]}: {_word(name, before[name])} → {_word(name, after[name])}" for name in WORDS if name in before
+    ]
+    return Change(
+        change.actor,
+        words if before else ["Opened the ticket"],
+        [FieldChange(FIELDS[name], before[name], after[name]) for name in TEXTS if name in before],
+        moment_of(change.created_at, zone=zone),
+    )
+
+
+def _word(name: str, value: str) -> str:
+    return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or "nobody"
+
+
+def _rows(entry: Entry, found: list[Ticket]) -> list[Row]:
+    names = customer_names([row.persona_id for row in found if row.persona_id])
+    return [
+        Row(
+            id=row.pk,
+            number=row.number,
+            subject=row.subject,
+            priority=row.get_priority_display(),
+            tone=TONES.get(row.priority, ("", ""))[0],
+            icon=TONES.get(row.priority, ("", ""))[1],
+            customer=names.get(row.persona_id, UNNAMED) if row.persona_id else "",
+            assignee=row.assignee.name if row.assignee else "",
+            at=moment_of(row.updated_at, zone=zone_of(entry)),
+        )
+        for row in found
+    ]
+
+
+def _page(text: str) -> int:
+    is_number = text.isascii() and text.isdigit() and 0 < len(text) < 5
+    return max(1, int(text)) if is_number else 1

@@ -1,0 +1,258 @@
+"""The page of integrations: what the project's messages go out by, what it looks up where, and what is in the outbox while
+nothing is connected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast, get_args
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from console.agent.form_fields import Box
+from console.agent.nested_form_data import Node, part_of, read_entries, text_of
+from console.agent.page import page_context, tab_url
+from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
+from projects.connections.integration_types import KINDS, SourceKind
+from projects.connections.integrations import (
+    SECRET,
+    SourceEdit,
+    connect_source,
+    disconnect_source,
+    find_source,
+    secret_hint,
+    what_is_seen,
+)
+from projects.models import Project, Source, User
+from projects.models.agent_errors import SettingsRefused
+from projects.models.key import Scope
+from projects.models.permissions import Entry, enter_project
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.models import Effect
+from tools.services.calendar.availability import KIND as CALENDAR
+from tools.services.calendar.connecting import calendar_connected
+from tools.services.calendar.event_sync import refused
+from tools.services.messaging.outbox import NAME as OUTBOX
+from tools.services.messaging.send_test import Trial, try_source
+
+TAB = "integrations"
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Field:
+    """One setting in the form of a kind."""
+
+    box: Box
+    title: str
+    hint: str
+    placeholder: str
+    choices: tuple[tuple[str, str], ...]
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class Card:
+    """One kind: whether it is connected, with what, and its form."""
+
+    kind: SourceKind
+    source: Source | None
+    secret: str
+    fields: list[Field]
+    secret_box: Box
+    problems: list[str]
+    is_open: bool
+    seen: str
+    conflict: SavedMeanwhile | None = None
+    missing: int = 0
+
+    @property
+    def state(self) -> str:
+        if self.source is None:
+            return "off" if self.kind.is_looked_up else "outbox"
+        return "attention" if self.source.needs_reauth else "connected"
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What is connected, in words: not what was typed and isn't saved."""
+        standing = {
+            f"settings.{name}": str(value) for name, value in (self.source.settings if self.source else {}).items()
+        }
+        values = [(one, standing.get(one.box.name, "")) for one in self.fields]
+        fields = [(one.title, dict(one.choices).get(value, value)) for one, value in values]
+        secret = [(self.kind.credential, self.secret)] if self.secret else []
+        return [fact for fact in (*fields, *secret) if fact[1]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A message in the outbox."""
+
+    tool: str
+    at: datetime
+    to: str
+    subject: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What was posted for one kind, with what is wrong with it, or what others saved meanwhile.
+
+    `seen` is what its form began with; empty where it begins anew.
+    """
+
+    kind: SourceKind
+    settings: Mapping[str, Any]
+    errors: Mapping[str, str]
+    seen: str = ""
+    conflict: SavedMeanwhile | None = None
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def integrations_page(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
+    """Every kind that can be connected; a post connects one, or changes it."""
+    is_saved = request.method == "POST"
+    entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_saved else Scope.READ)
+    return _connect(request, entry) if is_saved else _show(request, entry)
+
+
+@login_required
+@require_POST
+def disconnect(request: HttpRequest, project_slug: str, kind: str) -> HttpResponse:
+    """End a connection; what goes out by it goes to the outbox from then on."""
+    entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
+    known = _kind(kind)
+    seen = read_seen(request.POST[SEEN]) if SEEN in request.POST else None
+    try:
+        with tenant_tx(entry.project.organization.pk):
+            if not disconnect_source(entry.project, known, by=cast(User, request.user), seen=seen):
+                raise Http404
+    except SavedMeanwhile as conflict:
+        told = Typed(known, conflict.values, {}, conflict=conflict)
+        return _show(request, entry, typed=told)
+    messages.success(request, f"Disconnected, and the {known.credential.lower()} is forgotten.")
+    return redirect(tab_url(project_slug, TAB))
+
+
+@login_required
+async def test(request: HttpRequest, project_slug: str, kind: str) -> HttpResponseBase:
+    """Try a connection out, and say how it went. No transaction is held meanwhile."""
+    user = cast(User, await request.auser())
+    entry = await in_db(enter_project, user, project_slug, verb=Scope.CONFIGURE)
+    known = _kind(kind)
+    if request.method != "POST":
+        return redirect(tab_url(project_slug, TAB))
+    trial = await try_source(entry.project, known, to=text_of(read_entries(request.POST), "to"))
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
+    return await in_db(_show, request, entry, trial=(known, trial))
+
+
+def _kind(name: str) -> SourceKind:
+    if name not in KINDS:
+        raise Http404
+    return KINDS[name]
+
+
+def _connect(request: HttpRequest, entry: Entry) -> HttpResponse:
+    entries = read_entries(request.POST)
+    kind, typed = _kind(text_of(entries, "kind")), part_of(entries, "settings")
+    try:
+        with tenant_tx(entry.project.organization.pk):
+            edit = SourceEdit(_settings(kind, typed), text_of(entries, SECRET))
+            seen = read_seen(text_of(entries, SEEN))
+            connect_source(entry.project, kind, edit, by=cast(User, request.user), seen=seen)
+            if kind.name == CALENDAR:
+                calendar_connected(entry.project)
+    except SettingsRefused as refusal:
+        return _show(request, entry, typed=Typed(kind, typed, refusal.errors, seen=text_of(entries, SEEN)))
+    except SavedMeanwhile as conflict:
+        return _show(request, entry, typed=Typed(kind, conflict.values, {}, conflict=conflict))
+    how = "are looked up there" if kind.is_looked_up else "go out by it"
+    messages.success(request, f"Connected: {kind.carries} {how} from now on. Try it to be sure.")
+    return redirect(tab_url(entry.project.slug, TAB))
+
+
+def _settings(kind: SourceKind, typed: Node) -> dict[str, str]:
+    """What was typed; a field that was left empty has its default."""
+    return {name: text for name in kind.settings.model_fields if (text := text_of(typed, name))}
+
+
+def _show(
+    request: HttpRequest, entry: Entry, *, typed: Typed | None = None, trial: tuple[SourceKind, Trial] | None = None
+) -> HttpResponse:
+    context = page_context(request, entry, tab=TAB)
+    with tenant_tx(entry.project.organization.pk):
+        context["cards"] = [
+            _card(entry.project, kind, typed if typed and typed.kind is kind else None) for kind in KINDS.values()
+        ]
+        context["outbox"] = [_kept(effect) for effect in _in_outbox(entry.project)[:SHOWN]]
+    context["tried"], context["trial"] = trial or (None, None)
+    return render(request, "integrations/integrations.html", context, status=_status(typed))
+
+
+def _status(typed: Typed | None) -> int:
+    if typed is None:
+        return 200
+    return 409 if typed.conflict else 422
+
+
+def _in_outbox(project: Project) -> QuerySet[Effect]:
+    return Effect.objects.filter(project_id=project.pk, adapter=OUTBOX).order_by("-created_at")
+
+
+def _kept(effect: Effect) -> Kept:
+    message = (effect.result or {}).get("message") or {}
+    return Kept(
+        tool=effect.tool,
+        at=effect.created_at,
+        to=message.get("to", ""),
+        subject=message.get("subject", ""),
+        words=message.get("text") or message.get("body", ""),
+    )
+
+
+def _card(project: Project, kind: SourceKind, typed: Typed | None) -> Card:
+    source = find_source(project.pk, kind.name)
+    errors = dict(typed.errors) if typed else {}
+    values: Mapping[str, Any] = typed.settings if typed else source.settings if source else {}
+    fields = [_field(kind, name, values, errors.pop(name, "")) for name in kind.settings.model_fields]
+    return Card(
+        kind=kind,
+        source=source,
+        secret=secret_hint(source) if source else "",
+        fields=fields,
+        secret_box=Box(f"{kind.name}.{SECRET}", "", errors.pop(SECRET, "")),
+        problems=list(errors.values()),
+        missing=refused(project).count() if source and kind.name == CALENDAR else 0,
+        seen=typed.seen if typed and typed.errors else as_text(what_is_seen(source)),
+        conflict=typed.conflict if typed else None,
+        is_open=typed is not None or bool(source and source.needs_reauth),
+    )
+
+
+def _field(kind: SourceKind, name: str, values: Mapping[str, Any], error: str) -> Field:
+    about = kind.settings.model_fields[name]
+    value = values.get(name, "" if about.is_required() else about.default)
+    labels = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
+    choices = tuple((choice, str(labels.get(choice, choice))) for choice in get_args(about.annotation))
+    return Field(
+        box=Box(f"settings.{name}", "" if value is None else str(value), error),
+        title=about.title or name,
+        hint=about.description or "",
+        placeholder=str(about.examples[0]) if about.examples else "",
+        choices=choices,
+        is_number=about.annotation is int,
+    )

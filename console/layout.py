@@ -1,0 +1,56 @@
+"""What every page of a project shows around its own part."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+from console.sidebar_badges import counts_of
+from projects.models import Project, Role, User
+from projects.models.key import Scope
+from projects.models.permissions import Entry
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
+
+
+def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
+    """The context of `app.html`: the project, who looks at it, and where else they may go."""
+    user = cast(User, request.user)
+    with tenant_tx(entry.project.organization.pk):
+        counts = counts_of(entry.project)
+        version = entry.project.agent_version
+    return {
+        "counts": counts,
+        "project": entry.project,
+        "organization": entry.project.organization,
+        "member": {"name": user.name, "initials": user.initials, "role": entry.member.role},
+        "can_write": entry.may(Scope.CONVERSE),
+        "can_operate": entry.may(Scope.OPERATE),
+        "can_configure": entry.may(Scope.CONFIGURE),
+        "can_administer": user.is_superuser or entry.member.role in (Role.OWNER, Role.ADMIN),
+        "projects": projects_of(user),
+        # In which the business reads its clock, wherever the reader is.
+        "zone": version.config.timezone if version else "UTC",
+        "offline": settings.OFFLINE_MODEL and not (version and version.config.model_base_url),
+        "api_base": "/api/v1",
+    }
+
+
+def projects_of(user: User) -> list[dict[str, str]]:
+    """Every project the user may enter, organization by organization."""
+    projects: list[Project] = []
+    for organization_id in find_organizations(user_id=user.pk):
+        with tenant_tx(organization_id):
+            projects.extend(Project.objects.select_related("organization").order_by("created_at"))
+    return [
+        {
+            "name": project.name,
+            "slug": project.slug,
+            "organization": project.organization.name,
+            "url": reverse("dashboard", args=[project.slug]),
+        }
+        for project in projects
+    ]

@@ -1,0 +1,1 @@
+"""Members, invitations, keys, sign-up, and how people sign in."""

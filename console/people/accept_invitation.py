@@ -1,0 +1,104 @@
+"""Following an invitation's link: with an account or into a new one."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.people.forms import JoinForm
+from console.people.member_list import choice_of
+from projects.accounts.accounts import TOKEN, expect_sign_in
+from projects.accounts.email_addresses import unclaimed
+from projects.accounts.invitations import Offer, accept, accept_as_newcomer, read_offer
+from projects.common.api_error import Conflict
+from projects.models import Project, User
+from tenancy.scope import tenant_tx
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@never_cache
+@require_safe
+def open_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Take the token out of the address bar and its history, as far as a redirect can."""
+    if read_offer(token) is None:
+        return _over(request)
+    request.session[TOKEN] = token
+    return redirect("join")
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest) -> HttpResponse:
+    """What the invitation offers, and the way in that fits whoever holds it."""
+    offer = read_offer(request.session.get(TOKEN, ""))
+    if offer is None:
+        return _over(request)
+    if request.user.is_authenticated:
+        return _join_as_user(request, offer)
+    if User.objects.filter(email__iexact=offer.email).exists() and not unclaimed(offer.email):
+        expect_sign_in(request, offer.email)
+        return _page(request, offer, step="sign_in")
+    return _join_as_newcomer(request, offer)
+
+
+def _join_as_user(request: HttpRequest, offer: Offer) -> HttpResponse:
+    user = cast(User, request.user)
+    if user.email.lower() != offer.email.lower():
+        return _page(request, offer, step="other", token=request.session[TOKEN])
+    if request.method != "POST":
+        return _page(request, offer, step="accept")
+    try:
+        with tenant_tx(offer.organization_id):
+            accept(offer.invitation_id, user=user)
+    except Conflict:
+        return _over(request)
+    return _go_in(request, offer)
+
+
+def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
+    if request.method != "POST":
+        return _page(request, offer, step="new", form=JoinForm(email=offer.email))
+    form = JoinForm(request.POST, email=offer.email)
+    if not form.is_valid():
+        return _page(request, offer, step="new", form=form)
+    try:
+        with tenant_tx(offer.organization_id):
+            user = accept_as_newcomer(offer, name=form.cleaned_data["name"], password=form.cleaned_data["password"])
+    except Conflict:
+        return _over(request)
+    except IntegrityError:
+        # Somebody signed up with this address meanwhile.
+        return redirect("join")
+    login(request, user, backend=BACKEND)
+    return _go_in(request, offer)
+
+
+def _go_in(request: HttpRequest, offer: Offer) -> HttpResponse:
+    """To where they have just joined, whatever else they are in."""
+    del request.session[TOKEN]
+    messages.success(request, f"You have joined {offer.organization} as {choice_of(offer.role).title.lower()}.")
+    with tenant_tx(offer.organization_id):
+        first = Project.objects.order_by("created_at").first()
+    return redirect("dashboard", first.slug) if first else redirect("home")
+
+
+def _page(
+    request: HttpRequest, offer: Offer, *, step: str, form: JoinForm | None = None, token: str = ""
+) -> HttpResponse:
+    context = {"offer": offer, "role": choice_of(offer.role), "step": step, "form": form, "token": token}
+    return render(request, "people/join.html", context)
+
+
+def _over(request: HttpRequest) -> HttpResponse:
+    request.session.pop(TOKEN, None)
+    return render(request, "people/join_over.html", status=410)

@@ -1,0 +1,48 @@
+"""A person's own page: how they are called, how they sign in, and where they belong."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from console.people.forms import NameForm
+from console.people.member_list import choice_of
+from console.people.mfa import first_factors
+from projects.models import Member, User
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    user = cast(User, request.user)
+    form = NameForm(request.POST if request.method == "POST" else None, initial={"name": user.get_full_name()})
+    if form.is_valid():
+        user.first_name, _, user.last_name = form.cleaned_data["name"].partition(" ")
+        user.save(update_fields=["first_name", "last_name"])
+        messages.success(request, "Your name is saved.")
+        return redirect("account")
+    context = {
+        "form": form,
+        "has_second_factor": bool(first_factors(user)),
+        "memberships": _memberships(user),
+        "may_start": settings.SIGNUP,
+    }
+    return render(request, "people/account.html", context)
+
+
+def _memberships(user: User) -> list[dict[str, str]]:
+    """Every organization of the person, with their role there, the oldest membership first."""
+    found = []
+    for organization_id in find_organizations(user_id=user.pk):
+        with tenant_tx(organization_id):
+            member = Member.objects.select_related("organization").get(user=user)
+            found.append({"organization": member.organization.name, "role": choice_of(member.role).title})
+    return found

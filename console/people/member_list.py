@@ -1,0 +1,133 @@
+"""Rows of the members' page: plain values, with what the one who looks may do to each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.http import Http404
+
+from console.people.moments import Moment, moment
+from projects.accounts.invitations import holds, open_invitations
+from projects.models import Invitation, Member, Role
+from projects.models.key import Scope
+from projects.models.permissions import Entry
+
+SHOWN = 500
+LINES = {
+    Role.OWNER: "Does everything an admin does, and decides who the owners are.",
+    Role.ADMIN: "Sets up the agent, its tools and knowledge, invites members and makes API keys, and does everything an operator does.",
+    Role.OPERATOR: "Talks with customers, approves todos, handles tickets and bookings, and answers what happened. Changes no settings.",
+    Role.VIEWER: "Sees everything that an operator sees, and changes nothing.",
+}
+
+
+@dataclass(frozen=True)
+class RoleChoice:
+    """A role in a list of choices: its name, and what it may do in one sentence or two."""
+
+    value: str
+    title: str
+    line: str
+
+
+@dataclass(frozen=True)
+class MemberRow:
+    id: str
+    name: str
+    email: str
+    initials: str
+    role: RoleChoice
+    since: Moment
+    is_you: bool
+    roles: list[RoleChoice]
+    """The roles this member may be given; empty where nothing may be changed."""
+    is_only_owner: bool
+    refused: str
+
+
+@dataclass(frozen=True)
+class InvitationRow:
+    id: str
+    email: str
+    role: RoleChoice
+    by: str
+    emailed: Moment | None
+    expires: Moment
+    is_expired: bool
+    is_void: bool
+    """Whoever invited may no longer do so."""
+    may_change: bool
+    refused: str
+
+
+def acting(entry: Entry) -> Member:
+    """The member who acts, as they stand in the running transaction. Raises Http404 when they are none any more."""
+    return find_member(entry.member.pk)
+
+
+def find_member(member_id: UUID) -> Member:
+    """A member of the running transaction's organization. Raises Http404."""
+    member = Member.objects.filter(pk=member_id).first()
+    if member is None:
+        raise Http404
+    return member
+
+
+def roles_for(role: Role) -> list[RoleChoice]:
+    """The roles that a member of this role may give."""
+    return [choice_of(one) for one in Role if role == Role.OWNER or one != Role.OWNER]
+
+
+def choice_of(role: str) -> RoleChoice:
+    title, _, _ = Role(role).label.partition(": ")
+    return RoleChoice(value=role, title=title, line=LINES[Role(role)])
+
+
+def member_rows(entry: Entry, *, refused: Mapping[str, str]) -> list[MemberRow]:
+    """Everyone, the oldest membership first."""
+    people = list(Member.objects.select_related("user").order_by("created_at")[:SHOWN])
+    owners = sum(member.role == Role.OWNER for member in people)
+    return [_member_row(entry, member, owners=owners, refused=refused) for member in people]
+
+
+def _member_row(entry: Entry, member: Member, *, owners: int, refused: Mapping[str, str]) -> MemberRow:
+    by = Role(entry.member.role)
+    may_change = entry.may(Scope.CONFIGURE) and (member.role != Role.OWNER or by == Role.OWNER)
+    return MemberRow(
+        id=str(member.pk),
+        name=member.user.name,
+        email=member.user.email,
+        initials=member.user.initials,
+        role=choice_of(member.role),
+        since=moment(member.created_at),
+        is_you=member.pk == entry.member.pk,
+        roles=roles_for(by) if may_change else [],
+        is_only_owner=member.role == Role.OWNER and owners == 1,
+        refused=refused.get(str(member.pk), ""),
+    )
+
+
+def invitation_rows(entry: Entry, *, refused: Mapping[str, str]) -> list[InvitationRow]:
+    """Every invitation that waits for an answer, the newest first."""
+    roles = dict(Member.objects.values_list("user_id", "role"))
+    invitations = open_invitations().select_related("invited_by")
+    return [_invitation_row(entry, one, roles=roles, refused=refused) for one in invitations]
+
+
+def _invitation_row(
+    entry: Entry, invitation: Invitation, *, roles: dict[int, str], refused: Mapping[str, str]
+) -> InvitationRow:
+    return InvitationRow(
+        id=str(invitation.pk),
+        email=invitation.email,
+        role=choice_of(invitation.role),
+        by=invitation.invited_by.name if invitation.invited_by else "someone who left",
+        emailed=moment(invitation.emailed_at) if invitation.emailed_at else None,
+        expires=moment(invitation.expires_at),
+        is_expired=invitation.is_expired,
+        is_void=not holds(invitation, roles=roles),
+        may_change=invitation.role != Role.OWNER or entry.member.role == Role.OWNER,
+        refused=refused.get(str(invitation.pk), ""),
+    )

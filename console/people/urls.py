@@ -1,0 +1,24 @@
+"""Addresses of the pages of people and keys."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from console.people import accept_invitation, account, audit_log, invitations, keys, members, welcome
+
+HERE = "p/<slug:project_slug>"
+
+urlpatterns = [
+    path("account/", account.account, name="account"),
+    path("welcome", welcome.welcome, name="welcome"),
+    path("invitations/<str:token>", accept_invitation.open_link, name="invitation"),
+    path("join", accept_invitation.join, name="join"),
+    path(f"{HERE}/members", members.members, name="members"),
+    path(f"{HERE}/members/history", audit_log.trail, name="member_history"),
+    path(f"{HERE}/members/<uuid:member_id>/role", members.change_role, name="member_role"),
+    path(f"{HERE}/members/<uuid:member_id>/remove", members.remove, name="member_remove"),
+    path(f"{HERE}/invitations/<uuid:invitation_id>/send", invitations.send_again, name="invitation_send"),
+    path(f"{HERE}/invitations/<uuid:invitation_id>/revoke", invitations.take_back, name="invitation_revoke"),
+    path(f"{HERE}/keys", keys.api_keys, name="api_keys"),
+    path(f"{HERE}/keys/<uuid:key_id>/revoke", keys.revoke, name="api_key_revoke"),
+]

@@ -1,0 +1,37 @@
+"""A newcomer's second page: the name of the business, and what to begin with."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from console.people.forms import WelcomeForm
+from projects.agents.templates_catalogue import start_business, starters
+from projects.models import User
+from tenancy.tenant_lookup import find_organizations
+
+MOST = 20
+FULL = f"You are in {MOST} organizations. Leave one before you start another."
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def welcome(request: HttpRequest) -> HttpResponse:
+    """Name the business, pick a template, and talk to its agent."""
+    if not settings.SIGNUP:
+        return redirect("home")
+    user = cast(User, request.user)
+    form = WelcomeForm(request.POST if request.method == "POST" else None)
+    if form.is_valid() and len(find_organizations(user_id=user.pk)) >= MOST:
+        form.add_error("name", FULL)
+    if form.is_valid():
+        starter = starters()[form.cleaned_data["starter"]]
+        project = start_business(form.cleaned_data["name"], starter=starter, owner=user, locale=form.locale)
+        return redirect("playground", project.slug)
+    context = {"form": form, "starters": starters().values(), "chosen": form["starter"].value()}
+    return render(request, "welcome/welcome.html", context)

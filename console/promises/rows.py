@@ -1,0 +1,169 @@
+"""Promises as the ledger shows them: the exact words, who they were said to, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import groupby
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from console.durations import span_of
+from console.effects.labels import is_in_outbox
+from console.search import customer_names
+from console.timestamps import Moment, moment_of
+from conversations.models import Conversation
+from projects.models import Project
+from tools.models import EffectState, Promise, PromiseState
+
+PAGE = 40
+UNNAMED = "Unnamed customer"
+SOON = timedelta(hours=24)
+STATES: Mapping[str, tuple[str, str, str]] = {
+    PromiseState.OPEN: ("act", "circle-dashed", "Open"),
+    PromiseState.KEPT: ("ok", "circle-check", "Kept"),
+    PromiseState.BROKEN: ("bad", "circle-x", "Broken"),
+    PromiseState.WITHDRAWN: ("mute", "circle-minus", "Withdrawn"),
+}
+UNKNOWN = ("warn", "help-circle", "Unknown")
+ON_ITS_WAY = frozenset({EffectState.PLANNED, EffectState.SENDING})
+
+
+@dataclass(frozen=True)
+class Row:
+    """One promise. `tone`, `icon` and `word` say its state, `time` what is worth knowing of when, in `time_tone`."""
+
+    id: UUID
+    quote: str
+    tone: str
+    icon: str
+    word: str
+    customer: str
+    channel: str
+    conversation_id: UUID
+    turn_id: UUID
+    tool: str
+    effect_id: UUID | None
+    reason: str
+    made: Moment
+    due: Moment
+    time: str
+    time_tone: str
+    is_in_outbox: bool
+    can_be_kept: bool
+    can_be_withdrawn: bool
+
+
+@dataclass(frozen=True)
+class Day:
+    """The promises of one day."""
+
+    name: str
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page of the ledger, newest first, and where the next one begins."""
+
+    days: list[Day]
+    next: UUID | None
+
+
+def list_promises(
+    project: Project,
+    *,
+    since: date,
+    zone: str,
+    now: datetime,
+    state: str = "",
+    tool: str = "",
+    channel: str = "",
+    before: UUID | None = None,
+) -> Listed:
+    """Promises made since a day, narrowed by what isn't empty. `tool` may be "none": what no tool serves."""
+    start = datetime(since.year, since.month, since.day, tzinfo=ZoneInfo(zone))
+    rows = Promise.objects.filter(project_id=project.pk, created_at__gte=start).select_related("effect")
+    if state:
+        rows = rows.filter(state=state)
+    if tool:
+        rows = rows.filter(tool="" if tool == "none" else tool)
+    if channel:
+        spoken = Conversation.objects.filter(project=project, channel=channel)
+        rows = rows.filter(conversation_id__in=spoken.values("pk"))
+    if before:
+        rows = rows.filter(pk__lt=before)
+    found = list(rows.order_by("-id")[: PAGE + 1])
+    return Listed(
+        days=_by_day(_rows(found[:PAGE], zone=zone, now=now), found[:PAGE], zone=zone, now=now),
+        next=found[PAGE - 1].pk if len(found) > PAGE else None,
+    )
+
+
+def _by_day(rows: Iterable[Row], promises: list[Promise], *, zone: str, now: datetime) -> list[Day]:
+    place = ZoneInfo(zone)
+    today = now.astimezone(place).date()
+    made = {promise.pk: promise.created_at.astimezone(place).date() for promise in promises}
+    return [Day(_day_name(day, today), list(group)) for day, group in groupby(rows, key=lambda row: made[row.id])]
+
+
+def _day_name(day: date, today: date) -> str:
+    if day == today:
+        return "Today"
+    if day == today - timedelta(days=1):
+        return "Yesterday"
+    return f"{day:%A} {day.day} {day:%B}"
+
+
+def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
+    conversations = {
+        row.pk: row for row in Conversation.objects.filter(pk__in={promise.conversation_id for promise in promises})
+    }
+    names = customer_names({row.persona_id for row in conversations.values()})
+    return [_row(promise, conversations.get(promise.conversation_id), names, zone, now) for promise in promises]
+
+
+def _row(
+    promise: Promise, conversation: Conversation | None, names: Mapping[UUID, str], zone: str, now: datetime
+) -> Row:
+    effect = promise.effect
+    is_open = promise.state == PromiseState.OPEN
+    is_unknown = is_open and effect is not None and effect.state == EffectState.UNKNOWN
+    is_undecided = effect is not None and (is_unknown or effect.state in ON_ITS_WAY)
+    tone, icon, word = UNKNOWN if is_unknown else STATES[promise.state]
+    time, time_tone = ("asks you", "warn") if is_unknown else _time(promise, zone, now)
+    return Row(
+        id=promise.pk,
+        quote=promise.quote.strip(),
+        tone=tone,
+        icon=icon,
+        word=word,
+        customer=names.get(conversation.persona_id, UNNAMED) if conversation else UNNAMED,
+        channel=conversation.get_channel_display() if conversation else "",
+        conversation_id=promise.conversation_id,
+        turn_id=promise.turn_id,
+        tool=promise.tool,
+        effect_id=effect.pk if effect else None,
+        reason=promise.reason,
+        made=moment_of(promise.created_at, zone=zone, now=now),
+        due=moment_of(promise.due_at, zone=zone, now=now),
+        time=time,
+        time_tone=time_tone,
+        is_in_outbox=effect is not None and is_in_outbox(effect),
+        can_be_kept=promise.state in (PromiseState.OPEN, PromiseState.BROKEN) and not is_undecided,
+        can_be_withdrawn=is_open and not is_undecided,
+    )
+
+
+def _time(promise: Promise, zone: str, now: datetime) -> tuple[str, str]:
+    """What is worth knowing of the time: until when, how fast, how late."""
+    left, closed = promise.due_at - now, promise.closed_at
+    if promise.state == PromiseState.OPEN:
+        return (f"due in {span_of(left)}", "warn" if left < SOON else "") if left > timedelta() else ("overdue", "bad")
+    if closed is None:
+        return "", ""
+    if promise.state == PromiseState.KEPT:
+        is_late = closed > promise.due_at
+        return f"in {span_of(closed - promise.created_at)}", "warn" if is_late else ""
+    return moment_of(closed, zone=zone, now=now).words, "bad" if promise.state == PromiseState.BROKEN else ""

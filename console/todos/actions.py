@@ -1,0 +1,192 @@
+"""What a page's forms do to todos: each a service, and a sentence on what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, QueryDict
+
+from console.todos.labels import approved_unreached, in_titles
+from console.todos.listing import uuid_of
+from projects.common.api_error import ApiError
+from projects.models.key import Scope
+from projects.models.permissions import Entry
+from todos.approvals.manual_completion import complete_todo, fail_todo, take_todo
+from todos.approvals.standing_rules import end_rule
+from todos.content.lifecycle import Actor
+from todos.content.snapshot import recipients_of, tools_of
+from todos.models import Todo, TodoStatus
+from todos.services import (
+    Choice,
+    approve_many,
+    approve_todo,
+    cancel_todo,
+    edit_todo,
+    reject_todo,
+    review_again,
+)
+
+LONGEST_REASON = 300
+# After these the next one is shown, for whoever decides one after the other.
+DECISIONS = ("approve", "reject")
+# Does it, and answers with what to say of it. Raises ApiError, PermissionDenied.
+Verb = Callable[[Todo, Entry, QueryDict], str]
+
+
+def actor_of(entry: Entry) -> Actor:
+    """The member, as the history names them."""
+    return Actor(entry.member.user.name, id=entry.member.pk)
+
+
+def act(request: HttpRequest, entry: Entry, todo: Todo) -> bool:
+    """Do what the form of one todo asks for, and say so. True when the next one may be shown: it was decided."""
+    wish = request.POST.get("do", "")
+    verb = VERBS.get(wish)
+    if verb is None:
+        raise Http404
+    try:
+        with transaction.atomic():
+            messages.success(request, verb(todo, entry, request.POST))
+    except (ApiError, PermissionDenied) as error:
+        messages.warning(request, in_titles(str(error), tools_of(todo)))
+        return False
+    return wish in DECISIONS
+
+
+def choices_of(posted: QueryDict) -> list[Choice]:
+    """The todos that were ticked, each as it was shown. Raises Http404 for what no page of ours sends."""
+    return [_choice(text) for text in posted.getlist("choice")]
+
+
+def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) -> None:
+    """Approve every one of them by itself, and say what became of them."""
+    confirmed = request.POST.get("confirmed") == "yes"
+    answers = approve_many(choices, actor=actor_of(entry), member=entry.member, confirmed=confirmed)
+    refused = [answer for answer in answers if answer.refused]
+    approved = len(answers) - len(refused)
+    if approved:
+        messages.success(request, f"{approved} todo{'s' if approved > 1 else ''} approved.")
+    for sentence, number in Counter(answer.refused for answer in refused).items():
+        messages.warning(request, f"{number} not approved: {sentence}")
+    unsent = Counter(one for answer in answers for one in answer.unsent)
+    for one, number in unsent.items():
+        messages.warning(request, f"{approved_unreached(one.kind, number)} {one.reason}")
+
+
+def _choice(text: str) -> Choice:
+    todo_id, _, rest = text.partition(":")
+    version, _, content_hash = rest.partition(":")
+    found = uuid_of(todo_id)
+    if found is None or not _is_number(version):
+        raise Http404
+    return Choice(found, int(version), content_hash)
+
+
+def _approve(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    version = _version(posted)
+    approval = approve_todo(
+        todo.pk, version=version, content_hash=posted.get("hash", ""), actor=actor_of(entry), member=entry.member
+    )
+    if not approval.is_complete:
+        return f"Version {version} is approved by you. A second person has to say yes too."
+    if approval.is_by_hand:
+        return f"Version {version} is approved, and waits for somebody to take it on."
+    return f"Version {version} is approved, and runs now."
+
+
+def _take(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    take_todo(
+        todo.pk,
+        version=_version(posted),
+        content_hash=posted.get("hash", ""),
+        actor=actor_of(entry),
+        member=entry.member,
+    )
+    return "It is yours. No tool runs for it; say how it ended when it has."
+
+
+def _complete(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    complete_todo(todo.pk, actor=actor_of(entry), note=_reason(posted))
+    return "Done, by hand."
+
+
+def _fail(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    reason = _reason(posted)
+    if not reason:
+        raise ApiError("required", "Say why it couldn’t be done.", field="reason")
+    fail_todo(todo.pk, actor=actor_of(entry), reason=reason)
+    is_promised = todo.promise_id is not None or todo.effect_id is not None
+    return f"Put down as failed.{' What was promised by it is broken, and is to be made good.' if is_promised else ''}"
+
+
+def _add_recipient(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    """One address more that its tools may write to, as a new version."""
+    address = posted.get("address", "")
+    edit_todo(todo.pk, {"recipients": [*recipients_of(todo), address]}, actor=actor_of(entry), version=_version(posted))
+    return f"{address} is one of its recipients now. Approve that."
+
+
+def _end_rule(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    """The rule that approved this todo; what it let through and hasn't begun is to be reviewed."""
+    rule = uuid_of(posted.get("rule", ""))
+    if rule is None or not todo.approvals.filter(rule=rule).exists():
+        raise Http404
+    if not entry.may(Scope.CONFIGURE):
+        raise PermissionDenied("An admin or owner ends standing rules.")
+    end_rule(entry.project, rule, by=entry.member.pk)
+    return "The rule has ended. From now on such todos wait for a person."
+
+
+def _reject(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    version = posted.get("version", "")
+    number = int(version) if _is_number(version) else None
+    reject_todo(todo.pk, actor=actor_of(entry), reason=_reason(posted), version=number)
+    return "Rejected. Nothing of it happens."
+
+
+def _cancel(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    cancel_todo(todo.pk, actor=actor_of(entry), reason=_reason(posted))
+    if todo.status == TodoStatus.IN_PROGRESS and not todo.taker:
+        return "Cancelled. It stops before its next step; what is done stays done."
+    return "Cancelled. Nothing of it happens any more."
+
+
+def _review_again(todo: Todo, entry: Entry, posted: QueryDict) -> str:
+    repeats = [found for text in posted.getlist("repeat") if (found := uuid_of(text))]
+    review_again(todo.pk, actor=actor_of(entry), repeats=repeats)
+    if todo.taker and todo.status == TodoStatus.IN_PROGRESS:
+        return "Handed back: it waits for a yes again."
+    return "It is to be reviewed again. What was done before is not repeated, but for what you ticked."
+
+
+def _version(posted: QueryDict) -> int:
+    """The version that was shown. Raises Http404 for what no page of ours sends."""
+    version = posted.get("version", "")
+    if not _is_number(version):
+        raise Http404
+    return int(version)
+
+
+def _reason(posted: QueryDict) -> str:
+    return posted.get("reason", "").strip()[:LONGEST_REASON]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+VERBS: Mapping[str, Verb] = {
+    "approve": _approve,
+    "reject": _reject,
+    "cancel": _cancel,
+    "take": _take,
+    "complete": _complete,
+    "fail": _fail,
+    "review_again": _review_again,
+    "add_recipient": _add_recipient,
+    "end_rule": _end_rule,
+}

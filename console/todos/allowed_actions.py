@@ -1,0 +1,81 @@
+"""What whoever looks at a todo may do to it now. The services decide again; this is for what is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from projects.models.key import Scope
+from projects.models.permissions import Entry
+from todos.approvals.manual_completion import NOT_SETTLED, TAKEABLE
+from todos.approvals.validity import may_approve, needs_second
+from todos.content.deliverability import Lack, Unsent
+from todos.content.lifecycle import AFTER
+from todos.models import Approval, Todo, TodoStatus
+from tools.models import Effect
+
+S = TodoStatus
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """What helps a todo whose letters reach nobody: `field` is where it is filled in, on the page that edits the todo."""
+
+    words: str
+    icon: str
+    field: str
+
+
+WAYS_OUT: Mapping[Lack, WayOut] = {
+    Lack.ADDRESSES: WayOut("Name the addresses", "mail", "recipients"),
+    Lack.CUSTOMER: WayOut("Choose the customer", "user", "persona"),
+    Lack.EMAIL: WayOut("Fill in the e-mail address", "mail", "contact-email"),
+    Lack.PHONE: WayOut("Fill in the phone number", "phone", "contact-phone"),
+    Lack.OTHER_PHONE: WayOut("Change the phone number", "phone", "contact-phone"),
+}
+
+
+@dataclass(frozen=True)
+class May:
+    """`way_out` is there where a letter reaches nobody, `take` and `finish` are a person's own work."""
+
+    approve: bool
+    edit: bool
+    way_out: WayOut | None
+    reject: bool
+    cancel: bool
+    take: bool
+    finish: bool
+    review_again: bool
+    allow_always: bool
+    end_rule: bool
+
+
+def may_of(
+    todo: Todo,
+    entry: Entry,
+    approval: Approval | None,
+    *,
+    problem: str,
+    unsent: Sequence[Unsent],
+    effects: Iterable[Effect],
+) -> May:
+    """`approval` is the one that stands, `problem` keeps the todo from being approved, `unsent` is what of it reaches nobody."""
+    status, operates = TodoStatus(todo.status), entry.may(Scope.OPERATE)
+    is_pending, is_taken = status == S.PENDING_REVIEW, status == S.IN_PROGRESS and bool(todo.taker)
+    may_agree = is_pending and may_approve(todo, entry.member.role)
+    is_first = approval is not None and approval.approved_by == entry.member.pk
+    is_settled = not any(effect.state in NOT_SETTLED for effect in effects)
+    has_agreed = may_agree and (not needs_second(todo) or (approval is not None and not is_first))
+    return May(
+        approve=may_agree and not problem and not (is_first and needs_second(todo)),
+        edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
+        way_out=WAYS_OUT[unsent[0].lack] if unsent and operates and is_pending else None,
+        reject=operates and is_pending,
+        cancel=operates and not is_pending and S.CANCELLED in AFTER[status],
+        take=operates and is_settled and status in TAKEABLE and (not is_pending or has_agreed),
+        finish=operates and is_taken,
+        review_again=operates and (status in (S.FAILED, S.NEEDS_ATTENTION) or is_taken),
+        allow_always=entry.may(Scope.CONFIGURE) and bool(todo.tool) and not needs_second(todo),
+        end_rule=entry.may(Scope.CONFIGURE),
+    )

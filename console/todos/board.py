@@ -1,0 +1,136 @@
+"""The board: what waits for a yes, what is in motion, what went wrong, and what is over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from console.effects.labels import Standing
+from console.todos.cards import Card, cards_of
+from console.todos.labels import STANDINGS
+from projects.models import Project
+from todos.content.snapshot import compiled_tools
+from todos.models import Todo, TodoStatus
+
+# Cards of a state on the board; the rest is in the list.
+MOST_CARDS = 20
+# Beyond this nobody reads the number, and counting would read every todo there ever was.
+MOST_COUNTED = 1_000
+COUNTS = """
+select state, (select count(*) from (
+    select from todos_todo where organization_id = %s and project_id = %s and status = state limit %s
+) counted) from unnest(%s::text[]) state
+"""
+S = TodoStatus
+
+
+@dataclass(frozen=True)
+class Place:
+    """One column: its states, and what it says while it is empty."""
+
+    name: str
+    standing: Standing
+    states: Sequence[TodoStatus]
+    empty: str
+
+
+PLACES = (
+    Place(
+        "review",
+        STANDINGS[S.PENDING_REVIEW],
+        (S.PENDING_REVIEW,),
+        "Nothing waits for your yes. What conversations, tools and promises leave to be done comes here first.",
+    ),
+    Place(
+        "motion",
+        Standing("act", "loader-2", "In motion"),
+        (S.IN_PROGRESS, S.APPROVED),
+        "What you approve runs here, step by step.",
+    ),
+    Place(
+        "attention",
+        STANDINGS[S.NEEDS_ATTENTION],
+        (S.NEEDS_ATTENTION, S.FAILED),
+        "Failures, and sends whose answer was lost, come here. They wait for a person.",
+    ),
+    Place(
+        "done",
+        Standing("ok", "circle-check", "Done"),
+        (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED),
+        "What is over comes here: completed, rejected, expired or cancelled.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A place with its newest cards."""
+
+    place: Place
+    cards: list[Card]
+    count: int
+    parts: list[tuple[Standing, int]]
+
+    @property
+    def total(self) -> str:
+        return count_text(self.count)
+
+    @property
+    def has_more(self) -> bool:
+        return self.count > len(self.cards)
+
+
+def board_of(project: Project, *, zone: str, with_done: bool) -> dict[str, Any]:
+    """The columns. What is over is counted only, unless it is to be shown."""
+    counts = status_counts(project)
+    shown = [place for place in PLACES if with_done or place.name != "done"]
+    newest = {place.name: _newest(project, place, counts) for place in shown}
+    cards = {
+        card.id: card
+        for card in cards_of(
+            [todo for found in newest.values() for todo in found], tools=compiled_tools(project), zone=zone
+        )
+    }
+    columns = [
+        Column(
+            place,
+            [cards[todo.pk] for todo in newest.get(place.name, [])],
+            min(MOST_COUNTED, sum(counts.get(state, 0) for state in place.states)),
+            _parts(place, counts),
+        )
+        for place in PLACES
+    ]
+    return {"columns": columns, "has_any": bool(counts), "done_is_shown": with_done}
+
+
+def status_counts(project: Project) -> Mapping[str, int]:
+    """How many todos stand in each state in which one does; no more than MOST_COUNTED are counted."""
+    with connection.cursor() as cursor:
+        cursor.execute(COUNTS, [project.organization_id, project.pk, MOST_COUNTED, [*TodoStatus]])
+        return {status: count for status, count in cursor.fetchall() if count}
+
+
+def count_text(count: int) -> str:
+    """A number of todos for the eye."""
+    return f"{MOST_COUNTED - 1}+" if count >= MOST_COUNTED else str(count)
+
+
+def _newest(project: Project, place: Place, counts: Mapping[str, int]) -> list[Todo]:
+    """The newest of each state, as the index has them, then all in order."""
+    found: list[Todo] = []
+    for state in place.states:
+        if counts.get(state):
+            rows = Todo.objects.filter(project=project, status=state).select_related("type")
+            found += rows.order_by("-status_at", "-id")[:MOST_CARDS]
+    if place.name == "motion":
+        return found
+    return sorted(found, key=lambda todo: (todo.status_at, todo.pk), reverse=True)[:MOST_CARDS]
+
+
+def _parts(place: Place, counts: Mapping[str, int]) -> list[tuple[Standing, int]]:
+    """The states of a column that holds more than one, with their numbers."""
+    parts = [(STANDINGS[state], counts[state]) for state in place.states if counts.get(state)]
+    return parts if len(place.states) > 1 else []

@@ -1,0 +1,185 @@
+"""Todos as the board and the list show them: what it is, whom it reaches, and what is to be known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Max
+
+from console.effects.labels import Standing, shortened
+from console.timestamps import Moment, moment_of
+from console.todos.arguments import addressee_of
+from console.todos.contacts import contacts_of, name_of
+from console.todos.invisible_characters import Piece, revealed
+from console.todos.labels import (
+    BEGINNINGS,
+    HALF_APPROVED,
+    LETTERS,
+    SOURCES,
+    STANDINGS,
+    UNTAKEN,
+    first_word,
+    icon_of,
+    in_titles,
+    title_of_tool,
+)
+from todos.approvals.permissions import needs_second
+from todos.content.lifecycle import AGENT
+from todos.content.plans import names_addressee
+from todos.content.snapshot import recipients_of, tools_of
+from todos.models import Approval, Todo, TodoEvent, TodoStatus, TodoStep
+from todos.models.step import MOST_STEPS
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.handler import Contact
+
+LONGEST_TITLE = 110
+NOBODY = "Nobody to write to yet"
+NO_ADDRESS = {"email": "No e-mail address", "sms": "No phone number"}
+# States of which the reason is worth a line.
+REASONED = frozenset({TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.REJECTED, TodoStatus.CANCELLED})
+
+
+@dataclass(frozen=True)
+class Card:
+    """One todo in brief. `remark` is a state that differs from its column's, `reason` why it stands there."""
+
+    id: UUID
+    title: str
+    pieces: list[Piece]
+    to: str
+    to_icon: str
+    type: str
+    customer: str
+    standing: Standing
+    remark: Standing | None
+    reason: str
+    source: str
+    steps: int
+    version: int
+    at: Moment
+
+    @property
+    def most_steps(self) -> int:
+        return MOST_STEPS
+
+
+def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: str) -> list[Card]:
+    """A card for each, in five queries however many they are. The todos have their types with them."""
+    contacts = contacts_of({todo.persona_id for todo in todos})
+    remarks = _remarks(todos)
+    steps = _steps(todos)
+    return [
+        _card(
+            todo,
+            contacts.get(todo.persona_id) if todo.persona_id else None,
+            tools,
+            zone,
+            remark=remarks.get(todo.pk),
+            steps=steps.get(todo.pk, 0),
+        )
+        for todo in todos
+    ]
+
+
+def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, CompiledTool]) -> tuple[str, str]:
+    """Whom it reaches, and a sign for how: an address where one stands, else the tool or the customer."""
+    names = tools_of(todo)
+    if todo.taker or not names:
+        return "By hand", "hand-grab"
+    kinds = {tools[name].kind for name in names if name in tools}
+    is_named = all(name in tools and names_addressee(tools[name]) for name in names)
+    if (address := _named_by(todo, tools)) is not None:
+        return address, "mail"
+    if recipients := recipients_of(todo):
+        more = len(recipients) - 1
+        return f"{recipients[0]}{f' and {more} more' if more else ''}", "mail"
+    if kinds and kinds <= {*LETTERS} and not (todo.tool and is_named):
+        kind = min(kinds)
+        known = {"email": contact.email, "sms": contact.phone} if contact and not is_named else {}
+        return known.get(kind) or (NOBODY if is_named else NO_ADDRESS[kind]), icon_of(kind)
+    if todo.tool:
+        return title_of_tool(todo.tool), icon_of(next(iter(kinds), ""))
+    return ", ".join(title_of_tool(name) for name in names[:3]), "tool"
+
+
+def _named_by(todo: Todo, tools: Mapping[str, CompiledTool]) -> str | None:
+    """Whom a frozen letter goes to, where that stands among its arguments."""
+    tool = tools.get(todo.tool)
+    address = (todo.arguments or {}).get(addressee_of(tool)) if tool else None
+    return str(address) if address else None
+
+
+def _card(
+    todo: Todo,
+    contact: Contact | None,
+    tools: Mapping[str, CompiledTool],
+    zone: str,
+    *,
+    remark: Standing | None,
+    steps: int,
+) -> Card:
+    to, icon = recipient_of(todo, contact, tools)
+    title = shortened(todo.description.strip(), longest=LONGEST_TITLE)
+    return Card(
+        id=todo.pk,
+        title=title,
+        pieces=revealed(title),
+        to=to,
+        to_icon=icon,
+        type=todo.type.name if todo.type else "",
+        customer=name_of(contact),
+        standing=STANDINGS[todo.status],
+        remark=remark,
+        reason=in_titles(todo.reason, {*tools, *tools_of(todo)}) if todo.status in REASONED else "",
+        source=SOURCES[todo.source],
+        steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
+        version=todo.version,
+        at=moment_of(todo.status_at, zone=zone),
+    )
+
+
+def _remarks(todos: Sequence[Todo]) -> dict[UUID, Standing]:
+    """What is to be known of a todo beside its column's state."""
+    half, began = _half_approved(todos), _beginnings(todos)
+    found: dict[UUID, Standing] = {}
+    for todo in todos:
+        if todo.status == TodoStatus.PENDING_REVIEW and (todo.pk, todo.version) in half:
+            found[todo.pk] = HALF_APPROVED
+        elif remark := began.get((todo.pk, todo.version)):
+            found[todo.pk] = remark
+        elif todo.status == TodoStatus.APPROVED and not tools_of(todo):
+            found[todo.pk] = UNTAKEN
+        elif todo.status == TodoStatus.IN_PROGRESS and todo.taker:
+            found[todo.pk] = Standing("act", "user", f"{first_word(todo.taker)} is at it")
+    return found
+
+
+def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], Standing]:
+    """How the (todo, version) to be reviewed began, where that is another than the first. That the agent itself has filled in
+    what it had left open, such as the type, is no change to anybody.
+    """
+    pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and todo.version > 1]
+    if not pending:
+        return {}
+    rows = TodoEvent.objects.filter(todo_id__in=pending, what__in=BEGINNINGS).exclude(what="edited", actor=AGENT.name)
+    return {(row.todo_id, row.version): BEGINNINGS[row.what] for row in rows.defer("detail")}
+
+
+def _half_approved(todos: Sequence[Todo]) -> set[tuple[UUID, int]]:
+    """The (todo, version) that one person said yes to, and that a second one has to, as its type asks for it now."""
+    pending = [todo.pk for todo in todos if todo.status == TodoStatus.PENDING_REVIEW and needs_second(todo)]
+    waiting = Approval.objects.filter(
+        todo_id__in=pending, needs_second=True, second_by__isnull=True, ended_at__isnull=True
+    )
+    return set(waiting.values_list("todo_id", "version")) if pending else set()
+
+
+def _steps(todos: Sequence[Todo]) -> dict[UUID, int]:
+    """How many steps each running one has begun, within its newest approval."""
+    running = [todo.pk for todo in todos if todo.status == TodoStatus.IN_PROGRESS]
+    if not running:
+        return {}
+    rows = TodoStep.objects.filter(todo_id__in=running, approval__ended_at__isnull=True).order_by()
+    return {row["todo_id"]: row["last"] for row in rows.values("todo_id").annotate(last=Max("number"))}

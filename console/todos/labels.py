@@ -1,0 +1,107 @@
+"""Todos in words: where one stands, where it came from, and what happened to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from console.effects.labels import Standing
+from projects.models import Role
+from todos.models import TodoSource, TodoStatus
+
+S = TodoStatus
+STANDINGS: Mapping[str, Standing] = {
+    S.PENDING_REVIEW: Standing("warn", "hourglass", "To review"),
+    S.APPROVED: Standing("act", "circle-check", "Approved"),
+    S.IN_PROGRESS: Standing("act", "loader-2", "In progress"),
+    S.NEEDS_ATTENTION: Standing("bad", "alert-circle", "Needs attention"),
+    S.FAILED: Standing("bad", "alert-triangle", "Failed"),
+    S.COMPLETED: Standing("ok", "circle-check", "Completed"),
+    S.REJECTED: Standing("mute", "circle-x", "Rejected"),
+    S.EXPIRED: Standing("mute", "clock-off", "Expired"),
+    S.CANCELLED: Standing("mute", "circle-minus", "Cancelled"),
+}
+CHANGED = Standing("warn", "hourglass", "Changed meanwhile")
+RETURNED = Standing("warn", "arrow-back-up", "Back in review")
+# What is to be known of a version, by how it began.
+BEGINNINGS: Mapping[str, Standing] = {
+    "edited": CHANGED,
+    "first_approval_void": CHANGED,
+    "put_back": RETURNED,
+    "reviewed_again": RETURNED,
+    "handed_back": RETURNED,
+}
+UNTAKEN = Standing("warn", "hand-grab", "Waits for a person")
+HALF_APPROVED = Standing("warn", "users", "Waits for a second person")
+SOURCES: Mapping[str, str] = {
+    TodoSource.EXTRACTION: "from a conversation",
+    TodoSource.TOOL: "from a tool that asks first",
+    TodoSource.PROMISE: "from a promise that no tool keeps",
+    TodoSource.MAKE_GOOD: "from a broken promise",
+    TodoSource.PERSON: "made by a person",
+    TodoSource.API: "made by the API",
+}
+TOOL_ICONS = {
+    "email": "mail",
+    "sms": "device-mobile-message",
+    "webhook": "webhook",
+    "booking": "calendar-time",
+    "booking_cancel": "calendar-x",
+    "booking_search": "calendar-search",
+    "availability": "calendar-search",
+    "meeting": "calendar-time",
+    "transfer": "phone",
+}
+SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
+# What went out by these is read by somebody.
+LETTERS = ("email", "sms")
+LETTER_WORDS = {"email": "e-mail", "sms": "text"}
+
+
+def unreached(kind: str) -> str:
+    """That a letter of this kind would reach nobody."""
+    return f"Its {LETTER_WORDS[kind]} would reach nobody."
+
+
+def approved_unreached(kind: str, number: int) -> str:
+    """That a letter of each of so many that were approved reaches nobody."""
+    letter = LETTER_WORDS[kind]
+    if number == 1:
+        return f"One was approved whose {letter} reaches nobody; the rest of it is done."
+    return f"{number} were approved whose {letter}s reach nobody; the rest of each is done."
+
+
+def capitalised(words: str) -> str:
+    """With a capital letter to begin with."""
+    return words[:1].upper() + words[1:]
+
+
+def first_word(name: str) -> str:
+    """Who did something, at the beginning of a sentence: "The API key Till", but an address as it is written."""
+    return capitalised(name) if name.startswith("the ") else name
+
+
+def icon_of(kind: str) -> str:
+    """The sign of what a kind of tool does."""
+    return TOOL_ICONS.get(kind, "tool")
+
+
+def title_of_tool(name: str) -> str:
+    """A tool's name as people say it: "Send e-mail to caller"."""
+    words = name.removesuffix("_tool").split("_")
+    title = " ".join(SPELLED.get(word, word) for word in words)
+    return capitalised(title)
+
+
+def in_titles(sentence: str, names: Iterable[str]) -> str:
+    """A sentence in which tools have their titles; programs read it with their names."""
+    # A name of one word reads as well, and may be a word of the sentence's own.
+    technical = [re.escape(name) for name in names if "_" in name]
+    if not sentence or not technical:
+        return sentence
+    return re.sub(rf"\b(?:{'|'.join(technical)})\b", lambda found: title_of_tool(found[0]), sentence)
+
+
+def approvers_of(role: str) -> str:
+    """Who has at least this role."""
+    return {Role.OPERATOR: "an operator, admin or owner", Role.ADMIN: "an admin or owner"}.get(Role(role), "an owner")

@@ -1,0 +1,169 @@
+"""Todos as a list: narrowed by state, type and source, a page at a time, with boxes to approve several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+
+from console.effects.labels import Standing
+from console.todos.board import MOST_COUNTED, count_text, status_counts
+from console.todos.cards import Card, cards_of
+from console.todos.contacts import contacts_of
+from console.todos.labels import SOURCES, STANDINGS, capitalised, unreached
+from projects.models import Project
+from projects.models.permissions import Entry
+from todos.approvals.validity import may_approve, unsent_of, why_not_runnable
+from todos.content.deliverability import Refusal
+from todos.content.snapshot import compiled_tools, content_of, hash_of
+from todos.models import Todo, TodoSource, TodoStatus, TodoType
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.handler import Contact
+from tools.services.messaging.sms import TextRules
+
+PAGE = 50
+LIST = "list"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address asks for; empty means anything."""
+
+    state: str
+    type: UUID | None
+    source: str
+    before: UUID | None
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.state or self.type or self.source)
+
+    def address(self, **changes: Any) -> str:
+        """The query of this list with changes; an empty value leaves a parameter out."""
+        known = {"view": LIST, "state": self.state, "type": self.type, "source": self.source}
+        return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One state to look at."""
+
+    label: str
+    standing: Standing | None
+    count: str
+    address: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """A todo in the list. `choice` is what its box sends, and is empty for what can't be approved from here; `unreached` is
+    what of one that can be would reach nobody.
+    """
+
+    card: Card
+    choice: str
+    unreached: Sequence[str] = ()
+
+
+def asked_of(query: QueryDict) -> Asked:
+    state, source = query.get("state", ""), query.get("source", "")
+    return Asked(
+        state=state if state in TodoStatus else "",
+        type=uuid_of(query.get("type", "")),
+        source=source if source in TodoSource else "",
+        before=uuid_of(query.get("before", "")),
+    )
+
+
+def list_of(entry: Entry, asked: Asked, *, zone: str) -> dict[str, Any]:
+    """Everything `todos/list.html` shows. Inside the tenant's transaction."""
+    project, tools = entry.project, compiled_tools(entry.project)
+    found = list(_narrowed(project, asked)[: PAGE + 1])
+    shown = found[:PAGE]
+    counts = status_counts(project)
+    rows = rows_of(shown, entry, tools=tools, zone=zone)
+    return {
+        "asked": asked,
+        "tabs": _tabs(asked, counts),
+        "types": list(TodoType.objects.filter(project=project, is_removed=False)),
+        "sources": [(value, capitalised(words)) for value, words in SOURCES.items()],
+        "rows": rows,
+        "can_choose": any(row.choice for row in rows),
+        "next": asked.address(before=shown[-1].pk) if len(found) > PAGE else "",
+        "is_first": asked.before is None,
+        "has_any": bool(counts),
+    }
+
+
+def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, CompiledTool], zone: str) -> list[Row]:
+    """A row for each, in the same order."""
+    cards = cards_of(todos, tools=tools, zone=zone)
+    contacts = contacts_of({todo.persona_id for todo in todos})
+    not_texted = TextRules(entry.project).refusal
+    rows = []
+    for todo, card in zip(todos, cards, strict=True):
+        choice = _choice(todo, entry, tools, contacts, not_texted)
+        unsent = unsent_of(todo, tools=tools, contacts=contacts, not_texted=not_texted) if choice else []
+        rows.append(Row(card, choice, [unreached(one.kind) for one in unsent]))
+    return rows
+
+
+def uuid_of(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _narrowed(project: Project, asked: Asked) -> QuerySet[Todo]:
+    rows = (
+        Todo.objects.filter(project=project).select_related("type", "project", "effect").order_by("-created_at", "-id")
+    )
+    wanted = {"status": asked.state, "type_id": asked.type, "source": asked.source}
+    rows = rows.filter(**{name: value for name, value in wanted.items() if value})
+    after = Todo.objects.filter(project=project, pk=asked.before).first() if asked.before else None
+    return rows.filter(created_at__lte=after.created_at, pk__lt=after.pk) if after else rows
+
+
+def _choice(
+    todo: Todo,
+    entry: Entry,
+    tools: Mapping[str, CompiledTool],
+    contacts: Mapping[UUID, Contact],
+    not_texted: Refusal,
+) -> str:
+    """The todo as it is shown: its id, its version and the hash of its content."""
+    if todo.status != TodoStatus.PENDING_REVIEW or not may_approve(todo, entry.member.role):
+        return ""
+    if why_not_runnable(todo, tools=tools, contacts=contacts, not_texted=not_texted):
+        return ""
+    return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
+
+
+def _tabs(asked: Asked, counts: Mapping[str, int]) -> list[Tab]:
+    every = Tab(
+        "All",
+        None,
+        count_text(min(MOST_COUNTED, sum(counts.values()))),
+        asked.address(state=""),
+        is_open=not asked.state,
+    )
+    return [
+        every,
+        *(
+            Tab(
+                standing.word,
+                standing,
+                count_text(counts.get(state, 0)),
+                asked.address(state=state),
+                is_open=state == asked.state,
+            )
+            for state, standing in STANDINGS.items()
+        ),
+    ]

@@ -1,0 +1,283 @@
+"""One todo with all that is known of it, and all that an approval of it would cover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from console.effects.labels import Standing, shortened, standing_of, title_of
+from console.effects.unknown_outcomes import ask
+from console.search import customer_names
+from console.timestamps import Moment, moment_of
+from console.todos.allowed_actions import may_of
+from console.todos.cards import LONGEST_TITLE
+from console.todos.history import story_of
+from console.todos.invisible_characters import hidden_count, revealed
+from console.todos.labels import SOURCES, STANDINGS, approvers_of, first_word, in_titles
+from console.todos.opt_outs import wishes_against
+from console.todos.plan import Content, Plan, plan_of
+from console.todos.run_log import runs_of
+from console.todos.warnings import notes_of
+from conversations.models import Conversation, Turn
+from projects.models.permissions import Entry
+from todos.approvals.permissions import needs_second, wanted_role
+from todos.approvals.validity import unsent_of, why_not_runnable
+from todos.content.deliverability import Unsent
+from todos.content.lifecycle import AGENT
+from todos.content.requested_recipients import wanted_recipients
+from todos.content.snapshot import compiled_tools, content_of, hash_of
+from todos.models import Approval, Todo, TodoEvent, TodoStatus
+from tools.engine.catalogue import CompiledTool
+from tools.engine.ledger import OPEN
+from tools.models import Effect, EffectState
+
+S = TodoStatus
+SHORT_HASH = 6
+# What failed is tried again anyway.
+REPEATABLE = (EffectState.DONE, EffectState.UNKNOWN, EffectState.HELD)
+
+
+@dataclass(frozen=True)
+class Yes:
+    """An approval in words; `holds` until a moment, or not any more. `rule` is the standing rule that gave it, if it hasn't ended."""
+
+    by: str
+    rule: UUID | None
+    second_by: str
+    version: int
+    waits_for_second: bool
+    holds: bool
+    at: Moment
+    until: Moment
+
+
+@dataclass(frozen=True)
+class Done:
+    """An effect that the todo had; `id` is what a repeat is asked for by."""
+
+    id: Any
+    title: str
+    standing: Standing
+    error: str
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read for one todo. `approval` is the standing one of its version, `said` the one that the page tells of, `before`
+    what its content is compared with, `problem` why it couldn't run, `unsent` which letters of it reach nobody.
+    """
+
+    todo: Todo
+    tools: Mapping[str, CompiledTool]
+    content: Mapping[str, Any]
+    approvals: Sequence[Approval]
+    approval: Approval | None
+    said: Approval | None
+    before: Content | None
+    problem: str
+    unsent: Sequence[Unsent]
+    effects: Sequence[Effect]
+
+    @property
+    def tool_names(self) -> set[str]:
+        """Those that a sentence about it may name, the ones that are gone among them."""
+        return {*self.tools, *self.content["tools"], *(effect.tool for effect in self.effects)}
+
+    @property
+    def is_in_review(self) -> bool:
+        return self.todo.status == S.PENDING_REVIEW
+
+    @property
+    def is_by_hand(self) -> bool:
+        if self.said is not None and not self.is_in_review:
+            return self.said.is_by_hand
+        return not self.content["tools"]
+
+
+def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
+    """Everything `todos/_panel.html` shows. Inside the tenant's transaction."""
+    read = _read(todo, compiled_tools(entry.project))
+    made = moment_of(todo.created_at, zone=zone)
+    return {
+        "todo": todo,
+        "standing": STANDINGS[todo.status],
+        "source": SOURCES[todo.source],
+        "quote": revealed(todo.quote.strip()),
+        "made": made,
+        "made_ago": _ago(made),
+        "expires": moment_of(todo.expires_at, zone=zone),
+        "promise": todo.promise,
+        **_asked(read),
+        **_decision(read, entry, zone=zone),
+        **_done(read, zone=zone),
+        **_origin(todo),
+    }
+
+
+def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
+    approvals = list(Approval.objects.filter(todo=todo).select_related("rule").order_by("created_at"))
+    approval = next((one for one in approvals[::-1] if one.version == todo.version and one.ended_at is None), None)
+    complete = next((one for one in approvals[::-1] if one.is_complete), None)
+    is_in_review = todo.status == S.PENDING_REVIEW
+    problem = why_not_runnable(todo, tools=tools) if is_in_review else ""
+    return Read(
+        todo=todo,
+        tools=tools,
+        content=content_of(todo, tools=tools),
+        approvals=approvals,
+        approval=approval,
+        said=approval if is_in_review else complete,
+        before=_before(todo, approvals),
+        problem=problem,
+        unsent=unsent_of(todo, tools=tools) if is_in_review else [],
+        effects=_effects(todo),
+    )
+
+
+def _asked(read: Read) -> dict[str, Any]:
+    """What an approval covers: the words, the fields, and the hash of it all."""
+    description = read.todo.description.strip()
+    title = revealed(shortened(description, longest=LONGEST_TITLE))
+    plan = plan_of(
+        read.content,
+        read.before if read.is_in_review else None,
+        tools=read.tools,
+        is_titled=len(description) <= LONGEST_TITLE,
+    )
+    digest = hash_of(read.content)
+    return {
+        "title": title,
+        "plan": plan,
+        "heading": _heading(read.todo, plan, was_approved=read.said is not None),
+        "hidden": plan.hidden + (0 if plan.has_task else hidden_count(title)),
+        "hash": digest,
+        "short_hash": digest[:SHORT_HASH],
+        "wanted": [(one, revealed(one)) for one in wanted_recipients(read.todo, tools=read.tools)],
+    }
+
+
+def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
+    """Who has said yes or may say it, and what has to be known before."""
+    before, todo = read.before, read.todo
+    notes = notes_of(
+        todo,
+        read.approvals,
+        problem=in_titles(read.problem, read.tool_names),
+        reason=in_titles(todo.reason, read.tool_names),
+        unsent=[] if read.problem else read.unsent,
+        is_by_hand=read.is_by_hand,
+        is_proposal=before is None,
+        differs=before is not None and _without_repeats(before) != _without_repeats(read.content),
+        tools=read.tool_names,
+        zone=zone,
+    )
+    named = [read.tools[name] for name in read.content["tools"] if name in read.tools]
+    return {
+        "yes": _yes(read.said, todo, zone) if read.said else None,
+        "notes": [*notes, *(wishes_against(todo, named) if read.is_in_review else [])],
+        "problem": read.problem,
+        "is_by_hand": read.is_by_hand,
+        "may": may_of(todo, entry, read.approval, problem=read.problem, unsent=read.unsent, effects=read.effects),
+        "approvers": approvers_of(wanted_role(todo)),
+    }
+
+
+def _done(read: Read, *, zone: str) -> dict[str, Any]:
+    """What has become of it so far: its runs, its effects, and what nobody knows of them."""
+    todo, effects = read.todo, read.effects
+    questions = ask([row for row in effects if row.state == EffectState.UNKNOWN], zone=zone)
+    return {
+        "runs": runs_of(todo, tools=read.tools, zone=zone),
+        "story": story_of(todo, tools=read.tool_names, zone=zone),
+        "effects": [
+            Done(row.pk, title_of(row), standing_of(row), in_titles(row.error, read.tool_names)) for row in effects
+        ],
+        "repeatable": [
+            Done(row.pk, title_of(row), standing_of(row), "") for row in effects if _is_repeatable(todo, row)
+        ],
+        "questions": questions,
+        "questions_count": len(questions),
+        "once_more": [title_of(row) for row in effects if str(row.pk) in todo.repeats],
+    }
+
+
+def _is_repeatable(todo: Todo, effect: Effect) -> bool:
+    """Of what the agent arranged nobody ticks what may have happened: the question whether it did stands beside it."""
+    is_asked = effect.pk == todo.effect_id and effect.state == EffectState.UNKNOWN
+    return effect.state in REPEATABLE and not is_asked
+
+
+def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
+    """What the fields are: what would happen, or, once it is over or a person does it, what was to."""
+    is_open = todo.effect is None or todo.effect.state in (*OPEN, EffectState.HELD)
+    if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker and is_open:
+        return plan.heading
+    return "What was approved" if was_approved else "What was proposed"
+
+
+def _ago(moment: Moment) -> str:
+    """When something was, within a sentence."""
+    if moment.words == "now":
+        return "just now"
+    return f"{moment.words} ago" if moment.words.endswith((" min", " h")) else moment.words
+
+
+def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
+    """What the current version is to be compared with: what was approved last, else what was proposed. None where that is it."""
+    if todo.version == 1:
+        return None
+    older = [approval.content for approval in approvals if approval.version < todo.version]
+    if older:
+        return dict(older[-1])
+    proposed = _proposal(todo)
+    return dict(proposed.detail["content"]) if proposed and proposed.version != todo.version else None
+
+
+def _proposal(todo: Todo) -> TodoEvent | None:
+    """How it was first put before people: as it was made, with what the agent itself has filled in since."""
+    proposed: TodoEvent | None = None
+    for event in TodoEvent.objects.filter(todo=todo, detail__has_key="content").order_by("at", "id"):
+        if proposed is not None and (event.what, event.actor) != ("edited", AGENT.name):
+            break
+        proposed = event
+    return proposed
+
+
+def _without_repeats(content: Content) -> Content:
+    """What is to be done once more is asked for beside the content, and is said there."""
+    return {**content, "repeats": None}
+
+
+def _effects(todo: Todo) -> list[Effect]:
+    """What the todo did or is to do: its own effect, and those of its calls."""
+    wanted = Q(todo_calls__step__todo=todo) | Q(pk=todo.effect_id)
+    return list(Effect.objects.filter(wanted).distinct().order_by("created_at", "id"))
+
+
+def _yes(approval: Approval, todo: Todo, zone: str) -> Yes:
+    return Yes(
+        by=first_word(approval.approver),
+        rule=approval.rule_id if approval.rule is not None and approval.rule.ended_at is None else None,
+        second_by=approval.second_approver,
+        version=approval.version,
+        waits_for_second=not approval.is_complete and needs_second(todo),
+        holds=approval.ended_at is None,
+        at=moment_of(approval.second_at or approval.created_at, zone=zone),
+        until=moment_of(approval.expires_at, zone=zone),
+    )
+
+
+def _origin(todo: Todo) -> Mapping[str, Any]:
+    """The conversation and the turn that it comes from, and what to call the customer."""
+    conversation = Conversation.objects.filter(pk=todo.conversation_id).first() if todo.conversation_id else None
+    turn = Turn.objects.filter(pk=todo.turn_id).first() if todo.turn_id else None
+    persona = todo.persona_id or (conversation.persona_id if conversation else None)
+    return {
+        "conversation": conversation,
+        "turn": turn,
+        "customer": customer_names([persona]).get(persona, "Unnamed customer") if persona else "",
+    }

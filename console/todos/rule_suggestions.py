@@ -1,0 +1,41 @@
+"""The offer of a standing rule: when the same tool was approved again and again, always as it was proposed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from uuid import UUID
+
+from console.todos.labels import title_of_tool
+from projects.models.key import Scope
+from projects.models.permissions import Entry
+from todos.models import Approval, StandingRule
+
+LOOKED_AT = 300
+ENOUGH = 10
+
+
+@dataclass(frozen=True)
+class Offer:
+    """So many todos of one tool that a member approved without a change; `todo_id` is the newest of them."""
+
+    tool: str
+    title: str
+    count: int
+    todo_id: UUID
+
+
+def offer_of(entry: Entry) -> Offer | None:
+    """For who may make a rule: the tool that they approve most, if no rule speaks for it yet."""
+    if not entry.may(Scope.CONFIGURE):
+        return None
+    newest = Approval.objects.filter(todo__project=entry.project).order_by("-id")
+    rows = list(newest.values_list("todo_id", "todo__tool", "version", "approved_by", "needs_second")[:LOOKED_AT])
+    mine = [row for row in rows if row[3] == entry.member.pk and row[1] and not row[4]]
+    changed = {tool for _, tool, version, *_ in mine if version > 1}
+    known = set(StandingRule.objects.filter(project=entry.project, ended_at=None).values_list("tool", flat=True))
+    counts = Counter(tool for _, tool, *_ in mine if tool not in changed | known)
+    tool, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
+    if count < ENOUGH:
+        return None
+    return Offer(tool, title_of_tool(tool), count, next(row[0] for row in mine if row[1] == tool))

@@ -1,0 +1,157 @@
+"""The run log: the executor's steps, each with its calls, what came back, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from itertools import groupby
+from uuid import UUID
+
+from console.durations import span_of
+from console.effects.labels import Standing, shortened, standing_of
+from console.timestamps import Moment, moment_of
+from console.todos.arguments import in_order
+from console.todos.invisible_characters import Piece, revealed
+from console.todos.plan import plain
+from projects.common.differences import label_of
+from todos.models import Todo, TodoCall, TodoStatus, TodoStep
+from todos.models.step import MOST_STEPS
+from tools.engine.catalogue import CompiledTool
+from tools.models import EffectState
+
+LONGEST_RESULT = 2_000
+TROUBLE = (EffectState.FAILED, EffectState.UNKNOWN, EffectState.HELD)
+WORST_FIRST = ("bad", "warn", "act")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One tool call. `arguments` are by their labels, and `raw` is the model's text where it was no JSON object. `result` is
+    what the model was given back; `effect` what it did, where it did something.
+    """
+
+    name: str
+    arguments: list[tuple[str, list[Piece]]]
+    raw: list[Piece]
+    result: str
+    tone: str
+    effect_id: UUID | None
+    effect: Standing | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. `said` is what the model wrote beside its calls."""
+
+    number: int
+    tone: str
+    said: str
+    calls: list[Call]
+    length: str
+    at: Moment
+
+
+@dataclass(frozen=True)
+class Run:
+    """The steps under one approval. `bars` has a tone for each of the ten steps there may be."""
+
+    version: int
+    steps: list[Step]
+    bars: list[str]
+    cost: str
+    is_frozen: bool
+
+    @property
+    def used(self) -> int:
+        return len(self.steps)
+
+
+def runs_of(todo: Todo, *, tools: Mapping[str, CompiledTool], zone: str) -> list[Run]:
+    """Every run, the newest first."""
+    rows = TodoStep.objects.filter(todo=todo).select_related("approval").order_by("approval_id", "number")
+    steps = list(rows)
+    calls: dict[UUID, list[TodoCall]] = {}
+    for call in TodoCall.objects.filter(step__in=steps).select_related("effect").order_by("step_id", "index"):
+        calls.setdefault(call.step_id, []).append(call)
+    groups = groupby(steps, key=lambda step: step.approval)
+    is_running = todo.status == TodoStatus.IN_PROGRESS
+    runs = [
+        _run(
+            approval.version,
+            list(group),
+            calls,
+            zone,
+            tools,
+            is_running=is_running and approval.version == todo.version,
+        )
+        for approval, group in groups
+    ]
+    return sorted(runs, key=lambda run: run.version, reverse=True)
+
+
+def _run(
+    version: int,
+    rows: Sequence[TodoStep],
+    calls: Mapping[UUID, list[TodoCall]],
+    zone: str,
+    tools: Mapping[str, CompiledTool],
+    *,
+    is_running: bool,
+) -> Run:
+    steps = [_step(row, calls.get(row.pk, []), zone, tools, is_running=is_running) for row in rows]
+    tones = {step.number: step.tone for step in steps}
+    return Run(
+        version=version,
+        steps=steps,
+        bars=[tones.get(number, "") for number in range(1, MOST_STEPS + 1)],
+        cost=_cost([row.cost for row in rows]),
+        is_frozen=bool(rows) and not any(row.model for row in rows),
+    )
+
+
+def _step(
+    row: TodoStep, rows: Iterable[TodoCall], zone: str, tools: Mapping[str, CompiledTool], *, is_running: bool
+) -> Step:
+    calls = [_call(call, tools, is_running=is_running) for call in rows]
+    return Step(
+        number=row.number,
+        tone=next((tone for tone in WORST_FIRST if any(call.tone == tone for call in calls)), "ok"),
+        said=row.content.strip(),
+        calls=calls,
+        length=span_of(timedelta(milliseconds=row.total_ms)) if row.total_ms is not None and row.model else "",
+        at=moment_of(row.started_at, zone=zone),
+    )
+
+
+def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, is_running: bool) -> Call:
+    effect = standing_of(row.effect) if row.effect else None
+    arguments = in_order(row.arguments or {}, tools.get(row.name))
+    return Call(
+        name=row.name,
+        arguments=[(label_of(name), revealed(plain(value))) for name, value in arguments.items()],
+        raw=revealed(row.arguments_text) if row.arguments is None else [],
+        result=shortened(row.result.strip(), longest=LONGEST_RESULT),
+        tone=_tone(row, effect, is_running=is_running),
+        effect_id=row.effect_id,
+        effect=effect,
+    )
+
+
+def _tone(row: TodoCall, effect: Standing | None, *, is_running: bool) -> str:
+    """What went wrong with its effect, else that it came back as an error, or hasn't come back yet."""
+    if row.effect and row.effect.state in TROUBLE and effect:
+        return effect.tone
+    if row.is_error:
+        return "warn"
+    return "act" if is_running and not row.result else "ok"
+
+
+def _cost(costs: Sequence[Decimal | None]) -> str:
+    """In US dollars; empty where no model was asked, or a price isn't known."""
+    known = [cost for cost in costs if cost is not None]
+    if not known or len(known) < len(costs):
+        return ""
+    total = sum(known, Decimal(0))
+    return f"${total:.4f}" if total else "$0"

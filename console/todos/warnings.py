@@ -1,0 +1,103 @@
+"""What is to be known of one todo before anything is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from console.timestamps import moment_of
+from console.todos.history import happening_of
+from console.todos.labels import STANDINGS, first_word, unreached
+from todos.approvals.validity import needs_second
+from todos.content.deliverability import Unsent
+from todos.models import Approval, Todo, TodoEvent, TodoStatus
+from tools.models import EffectState
+
+S = TodoStatus
+TITLES = {
+    "put_back": "It came back to review.",
+    "reviewed_again": "It is reviewed again.",
+    "handed_back": "It was handed back.",
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    tone: str
+    icon: str
+    title: str
+    sentence: str
+
+
+def notes_of(
+    todo: Todo,
+    approvals: Sequence[Approval],
+    *,
+    problem: str,
+    reason: str,
+    unsent: Sequence[Unsent],
+    is_by_hand: bool,
+    is_proposal: bool,
+    differs: bool,
+    tools: Iterable[str],
+    zone: str,
+) -> list[Note]:
+    """In order. `problem` keeps it from being approved, `unsent` would reach nobody though it can be, and `reason` is why it stands
+    where it does; it `differs` from what was approved last, or else was proposed, unless it `is_proposal`. Of the names of `tools`
+    none is shown.
+    """
+    if todo.status == S.PENDING_REVIEW:
+        changed = [] if is_proposal else [_changed(todo, approvals, differs=differs, tools=tools, zone=zone)]
+        return [*changed, *_pending(todo, approvals, problem=problem, unsent=unsent, is_by_hand=is_by_hand)]
+    if todo.status == S.IN_PROGRESS and todo.taker:
+        since = moment_of(todo.status_at, zone=zone).date
+        return [
+            Note("act", "user", f"{first_word(todo.taker)} does this by hand.", f"Since {since}. No tool runs for it.")
+        ]
+    if todo.status == S.APPROVED and is_by_hand:
+        sentence = "It is approved, and no tool can do it."
+        return [Note("warn", "hand-grab", "It waits for somebody to take it on.", sentence)]
+    standing = STANDINGS[todo.status]
+    return [Note(standing.tone, standing.icon, standing.word, reason)] if reason else []
+
+
+def _pending(
+    todo: Todo, approvals: Sequence[Approval], *, problem: str, unsent: Sequence[Unsent], is_by_hand: bool
+) -> list[Note]:
+    notes = list[Note]()
+    standing_yes = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)
+    if standing_yes is not None and needs_second(todo):
+        sentence = f"{standing_yes.approver} said yes. Nothing happens before a second person does."
+        notes.append(Note("act", "users", "Two people have to approve this.", sentence))
+    elif standing_yes is not None:
+        sentence = f"{standing_yes.approver} said yes when two people had to. Approve it once more, and it goes on."
+        notes.append(Note("act", "user", "One person is enough now.", sentence))
+    elif not problem and needs_second(todo):
+        notes.append(Note("mute", "users", "Two people have to approve this.", "Whoever says yes now is the first."))
+    if is_by_hand:
+        sentence = (
+            "Take it on yourself, or approve it for a colleague. To leave it to the agent, give it a type or a tool."
+        )
+        notes.append(Note("mute", "hand-grab", "No tool can do this.", sentence))
+    if todo.effect is not None and todo.effect.state == EffectState.DONE:
+        sentence = "What the agent arranged has happened. Approve it, and nothing more is done."
+        notes.append(Note("ok", "check", "It is done already.", sentence))
+    if problem:
+        notes.append(Note("bad", "alert-circle", "It can’t be approved as it is.", problem))
+    for one in unsent:
+        sentence = f"{one.reason} Approved as it is, the rest of it is done."
+        notes.append(Note("warn", "alert-triangle", unreached(one.kind), sentence))
+    return notes
+
+
+def _changed(todo: Todo, approvals: Sequence[Approval], *, differs: bool, tools: Iterable[str], zone: str) -> Note:
+    """What began the version that stands, and that nothing of it happens yet."""
+    event = TodoEvent.objects.filter(todo=todo, version=todo.version).order_by("at", "id").first()
+    by = f"{happening_of(event, tools=tools, zone=zone).sentence} " if event else ""
+    was_approved = any(approval.version < todo.version for approval in approvals)
+    before = "approved" if was_approved else "proposed"
+    title = f"It changed after it was {before}." if differs else f"It is again as it was {before}."
+    if event is not None and not differs:
+        title = TITLES.get(event.what, title)
+    icon = "pencil" if differs else "arrow-back-up"
+    return Note("warn", icon, title, f"{by}Nothing happens until version {todo.version} is approved.")

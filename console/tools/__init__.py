@@ -1,0 +1,1 @@
+"""The catalogue of tools and the editor of custom tools."""

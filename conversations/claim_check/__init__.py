@@ -1,0 +1,1 @@
+"""Claims of something done, read off the agent's words and compared with the ledger."""

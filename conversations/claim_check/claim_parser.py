@@ -1,0 +1,84 @@
+"""Whether a clause that is still being written opens as a claim of something done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from itertools import dropwhile
+
+from conversations.claim_check.claim_lexicon import TONGUES, Deed, Tongue
+
+# A subject of more words tells no result: its sentence flows on.
+LONGEST_SUBJECT = 5
+# A clause may begin with one of them after a comma.
+CONJUNCTIONS = frozenset(["and", "but", "so", "und", "aber", "et", "mais", "y", "pero", "e", "ma"])
+WORD = re.compile(r"[^\W\d_](?:[\w'-]*\w)?'?")
+
+
+class Opening(IntEnum):
+    """What a clause may become by its words so far. Of several readings the highest holds."""
+
+    FREE = 0
+    OPEN = 1
+    CLAIM = 2
+
+
+def read_clause(clause: str, tongues: Iterable[Tongue]) -> Opening:
+    """The reading of a clause so far; its last word may not be whole."""
+    text = clause.lstrip(" \n¡").replace("’", "'").lower()
+    if not text:
+        return Opening.OPEN
+    if not text[0].isalpha():
+        return Opening.FREE
+    words = WORD.findall(text)
+    partial = words.pop() if text[-1].isalnum() or text[-1] in "'-" else ""
+    if not words and any(word.startswith(partial) for word in CONJUNCTIONS):
+        return Opening.OPEN
+    said = list(dropwhile(CONJUNCTIONS.__contains__, words))
+    return max(_read(said, partial, tongue) for tongue in tongues)
+
+
+def deeds_in(claim: str) -> set[Deed]:
+    """What a sentence tells as done, in any language."""
+    words = WORD.findall(claim.replace("’", "'").lower())
+    return {tongue.participles[word] for word in words for tongue in TONGUES.values() if word in tongue.participles}
+
+
+def _read(words: Sequence[str], partial: str, tongue: Tongue) -> Opening:
+    told = [_after(opening, words, partial) for opening in tongue.active]
+    results = [_after(opening, words, partial) for opening in tongue.passive]
+    readings = [
+        *(rest if isinstance(rest, Opening) else _participle(rest, partial, tongue) for rest in told),
+        *(rest if isinstance(rest, Opening) else _result(rest, partial, tongue) for rest in results),
+    ]
+    return max(readings)
+
+
+def _after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequence[str] | Opening:
+    """The words that follow an opening; while it is not complete, whether it still may be."""
+    length = len(opening)
+    if len(words) >= length:
+        return words[length:] if tuple(words[:length]) == opening else Opening.FREE
+    begins = tuple(words) == opening[: len(words)] and opening[len(words)].startswith(partial)
+    return Opening.OPEN if begins else Opening.FREE
+
+
+def _participle(rest: Sequence[str], partial: str, tongue: Tongue) -> Opening:
+    """Fillers, then a participle; where that comes late the whole sentence has to be heard."""
+    if tongue.late:
+        return Opening.CLAIM
+    told = [word for word in rest if word not in tongue.fillers][:1]
+    if told:
+        return Opening.CLAIM if told[0] in tongue.participles else Opening.FREE
+    expected = (*tongue.fillers, *tongue.participles)
+    return Opening.OPEN if any(word.startswith(partial) for word in expected) else Opening.FREE
+
+
+def _result(rest: Sequence[str], partial: str, tongue: Tongue) -> Opening:
+    """A short subject, an auxiliary, a participle."""
+    for place, word in enumerate(rest[: LONGEST_SUBJECT + 1]):
+        if word in tongue.auxiliaries:
+            following = [one for one in rest[place:] if one not in tongue.auxiliaries]
+            return _participle(following, partial if following == [] else "", tongue)
+    return Opening.OPEN if len(rest) <= LONGEST_SUBJECT else Opening.FREE

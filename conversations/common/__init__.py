@@ -1,0 +1,1 @@
+"""Readings and wordings that several rooms of conversations share."""

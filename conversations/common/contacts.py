@@ -1,0 +1,71 @@
+"""Customers as the floors below ask for them: whose a conversation is, and the contact that tools reach them by (threat 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from conversations.models import Conversation, Persona
+from conversations.models.persona import Strength
+from projects.common.api_error import ApiError
+from projects.models import Project
+from tenancy.prepared_queries import CompiledValues
+from tools.engine.execution.handler import Contact
+
+FIELDS = ("name", "phone", "email", "language")
+
+# One row for each field that is known, and one of nothing for a persona of whom nothing is.
+KNOWN = CompiledValues(
+    lambda persona: Persona.objects.filter(pk=persona).values_list("fields__key", "fields__value", "fields__strength"),
+    kinds=(UUID,),
+)
+
+
+def read_contact(persona_id: UUID) -> Contact | None:
+    """The contact of a persona inside the tenant's transaction; None for a persona that is gone."""
+    rows = KNOWN(persona_id)
+    if not rows:
+        return None
+    given = {key: value for key, value, strength in rows if strength == Strength.GIVEN}
+    contact = contact_with(persona_id, {key: value for key, value, _ in rows if key is not None})
+    return replace(contact, phone_on_file=given.get("phone", ""), email_on_file=given.get("email", ""))
+
+
+def contact_with(persona_id: UUID, fields: Mapping[str, str]) -> Contact:
+    """The contact that a persona's fields make."""
+    return Contact(persona_id=persona_id, **{name: fields.get(name, "") for name in FIELDS})
+
+
+def flag_customer(persona_id: UUID, reason: str) -> None:
+    """Put down for staff what a customer did (F19), inside the tenant's transaction."""
+    Persona.objects.filter(pk=persona_id).update(flagged=True, flag_reason=reason)
+
+
+def read_shopper(project: Project, persona_id: UUID) -> Mapping[str, Any]:
+    """The claims of a customer's last visit as a shopper whom the shop had signed in (W05); empty for none.
+
+    Raises ApiError for a customer whom the project doesn't have.
+    """
+    find_customer(project, conversation_id=None, persona_id=persona_id)
+    visits = Conversation.objects.filter(persona_id=persona_id, shopper__isnull=False).order_by("-created_at")
+    return visits.values_list("shopper", flat=True).first() or {}
+
+
+def find_customer(project: Project, *, conversation_id: UUID | None, persona_id: UUID | None) -> UUID | None:
+    """The customer of a conversation, or the one that is named. Raises ApiError for what the project doesn't have."""
+    if persona_id is not None and not Persona.objects.filter(project=project, pk=persona_id).exists():
+        raise ApiError("invalid_persona", "persona: the project has no such customer.", field="persona")
+    if conversation_id is None:
+        return persona_id
+    owner = (
+        Conversation.objects.filter(project=project, pk=conversation_id).values_list("persona_id", flat=True).first()
+    )
+    if owner is None:
+        raise ApiError(
+            "invalid_conversation", "conversation: the project has no such conversation.", field="conversation"
+        )
+    if persona_id not in (None, owner):
+        raise ApiError("invalid_persona", "persona: the conversation is another customer's.", field="persona")
+    return owner

@@ -1,0 +1,141 @@
+"""Rows as the API shows them (design section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+from uuid import UUID
+
+from django.db.models import Prefetch, QuerySet
+
+from conversations.common.payloads import (
+    ConversationPayload,
+    DirectivesPayload,
+    MessagePayload,
+    OperatorPayload,
+    PersonaPayload,
+    WaitPayload,
+    WrittenPayload,
+)
+from conversations.common.queries import FIELDS, WAITS, open_waits
+from conversations.models import Conversation, Directives, Message, MessageRole, Persona, PersonaField, Wait
+from projects.common.presenters import stamp
+from tenancy.prepared_queries import Compiled
+
+
+def message_payload(message: Message) -> MessagePayload:
+    payload: MessagePayload = {
+        "id": str(message.pk),
+        "seq": message.seq,
+        "role": message.role,
+        "content": message.content,
+        "blocks": message.blocks,
+        "turn": str(message.turn_id) if message.turn_id else None,
+        "created_at": stamp(message.created_at),
+    }
+    if message.role == MessageRole.OPERATOR:
+        payload["author"] = message.author
+    return payload
+
+
+def directives_payload(directives: Directives) -> DirectivesPayload:
+    return {
+        "version": directives.version,
+        "turn": str(directives.turn_id),
+        **cast(WrittenPayload, directives.document),
+        "created_at": stamp(directives.created_at),
+    }
+
+
+def persona_payload(persona: Persona) -> PersonaPayload:
+    """The customer with every field known about them."""
+    return _persona(persona, persona.fields.all())
+
+
+def _persona(persona: Persona, known: Iterable[PersonaField]) -> PersonaPayload:
+    fields = {field.key: field.value for field in known}
+    return {
+        "id": str(persona.pk),
+        "external_id": persona.external_id,
+        "name": fields.get("name"),
+        "phone": fields.get("phone"),
+        "email": fields.get("email"),
+        "flagged": persona.flagged,
+        "flag_reason": persona.flag_reason or None,
+        "attributes": fields,
+        "created_at": stamp(persona.created_at),
+    }
+
+
+def wait_payload(wait: Wait) -> WaitPayload:
+    """A wait as the API, the pages and the live stream show it."""
+    return {
+        "waiting": wait.ended_at is None,
+        "reason": wait.reason,
+        "effect": str(wait.effect_id) if wait.effect_id else None,
+        "opened_at": stamp(wait.opened_at),
+        "until": stamp(wait.until),
+        "ended_at": stamp(wait.ended_at),
+        "outcome": wait.outcome or None,
+    }
+
+
+def shown(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """The conversations with everything that `conversation_payload` shows, in a fixed number of queries."""
+    waits = Prefetch("waits", open_waits())
+    return rows.select_related("persona", "directives", "operator").prefetch_related("persona__fields", waits)
+
+
+def conversation_payload(conversation: Conversation) -> ConversationPayload:
+    """A conversation of `shown`."""
+    return _conversation(conversation, conversation.persona.fields.all(), conversation.waits.all())
+
+
+ONE = Compiled(
+    lambda project, conversation: Conversation.objects.select_related("persona", "directives", "operator").filter(
+        project_id=project, pk=conversation
+    ),
+    kinds=(UUID, UUID),
+)
+
+
+def read_conversation(project_id: UUID, conversation_id: UUID) -> ConversationPayload:
+    """What `conversation_payload` shows, of one: found by keys. Raises Conversation.DoesNotExist."""
+    for conversation in ONE(project_id, conversation_id):
+        return _conversation(conversation, FIELDS(conversation.persona_id), WAITS(conversation_id))
+    raise Conversation.DoesNotExist
+
+
+def began_payload(conversation: Conversation) -> ConversationPayload:
+    """The same of one that the running transaction began: nothing is awaited or was directed in it yet."""
+    return _conversation(conversation, FIELDS(conversation.persona_id), ())
+
+
+def _conversation(
+    conversation: Conversation, known: Iterable[PersonaField], awaited: Iterable[Wait]
+) -> ConversationPayload:
+    directives, waits = conversation.directives, list(awaited)
+    return {
+        "id": str(conversation.pk),
+        "channel": conversation.channel,
+        "status": conversation.status,
+        "persona": _persona(conversation.persona, known),
+        "metadata": conversation.metadata,
+        "operator": operator_payload(conversation),
+        "waiting": bool(waits),
+        "waits": [wait_payload(wait) for wait in waits],
+        "follow_up_at": stamp(conversation.follow_up_at),
+        "directives": directives_payload(directives) if directives else None,
+        "flag": conversation.flag or None,
+        "recovery": conversation.recovery or None,
+        "correction": conversation.correction or None,
+        "created_at": stamp(conversation.created_at),
+        "updated_at": stamp(conversation.updated_at),
+    }
+
+
+def operator_payload(conversation: Conversation) -> OperatorPayload | None:
+    """Who has the conversation; None while the agent answers in it."""
+    if conversation.operator is None:
+        return None
+    return {"name": conversation.operator.name, "since": stamp(conversation.operator_since)}

@@ -1,0 +1,25 @@
+"""What flows, pages and the API read of a conversation again and again: what is known of its customer, and what it waits for."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from conversations.models import PersonaField, Wait
+from tenancy.prepared_queries import Compiled
+
+
+def open_waits() -> QuerySet[Wait]:
+    """What is waited for now, by the database's clock."""
+    return Wait.objects.filter(ended_at=None, until__gt=Now())
+
+
+def open_waits_of(conversation_id: UUID) -> QuerySet[Wait]:
+    """What one conversation waits for now."""
+    return open_waits().filter(conversation_id=conversation_id)
+
+
+FIELDS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
+WAITS = Compiled(lambda conversation: open_waits_of(conversation).order_by("opened_at"), kinds=(UUID,))

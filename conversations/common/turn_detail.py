@@ -1,0 +1,114 @@
+"""A turn with everything that belongs to it, as the API and the inspector show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from conversations.common.payloads import (
+    ObservedPayload,
+    QualityPayload,
+    TurnPayload,
+    TurnStepPayload,
+    TurnSummaryPayload,
+)
+from conversations.common.presenters import directives_payload, message_payload, wait_payload
+from conversations.models import Analysis, PersonaField, Turn, TurnStep, Wait
+from conversations.models.directives import Directives
+from jobs.models import Job, ModelCall
+from jobs.presenters import call_payload, job_payload
+from projects.common.presenters import stamp
+from tools.engine.function_calling.redaction import shown_arguments
+from tools.engine.presenters import effect_payload, promise_payload, verdict_payload
+from tools.models import Effect, Promise, Verdict
+
+
+def turn_summary(turn: Turn) -> TurnSummaryPayload:
+    """The turn itself, without what hangs on it. Needs `reply` selected."""
+    return {
+        "id": str(turn.pk),
+        "seq": turn.seq,
+        "conversation": str(turn.conversation_id),
+        "origin": turn.origin,
+        "status": turn.status,
+        "superseded_by": str(turn.superseded_by_id) if turn.superseded_by_id else None,
+        "message": str(turn.message_id) if turn.message_id else None,
+        "reply": message_payload(turn.reply) if turn.reply else None,
+        "partial": turn.partial or None,
+        "freshness": turn.freshness,
+        "working_hours": turn.working_hours,
+        "quality": _quality(turn),
+        "refused": turn.refused,
+        "tools_called": turn.tools_called,
+        "error": turn.error or None,
+        "created_at": stamp(turn.created_at),
+        "started_at": stamp(turn.started_at),
+        "first_token_at": stamp(turn.first_token_at),
+        "replied_at": stamp(turn.replied_at),
+        "finished_at": stamp(turn.finished_at),
+    }
+
+
+def turn_payload(turn: Turn) -> TurnPayload:
+    """The whole turn, in a fixed number of queries."""
+    effects = list(Effect.objects.filter(turn_id=turn.pk))
+    written = Directives.objects.filter(turn=turn).first()
+    return {
+        **turn_summary(turn),
+        "steps": [step_payload(step) for step in _steps_of(turn)],
+        "jobs": [job_payload(job) for job in jobs_of(turn, effects)],
+        "verdicts": [verdict_payload(verdict) for verdict in Verdict.objects.filter(turn_id=turn.pk)],
+        "effects": [effect_payload(effect) for effect in effects],
+        "directives_used": directives_payload(turn.directives_used) if turn.directives_used else None,
+        "directives_written": directives_payload(written) if written else None,
+        "promises": [promise_payload(promise) for promise in Promise.objects.filter(turn_id=turn.pk)],
+        "waits": [wait_payload(wait) for wait in Wait.objects.filter(turn=turn).order_by("opened_at")],
+        "analysis": next((analysis.steps for analysis in Analysis.objects.filter(turn=turn)), None),
+        "observed": [_observed(field) for field in PersonaField.objects.filter(turn_id=turn.pk)],
+        "model_calls": [call_payload(call) for call in ModelCall.objects.filter(turn_id=turn.pk).defer("messages")],
+    }
+
+
+def step_payload(step: TurnStep) -> TurnStepPayload:
+    """One hop: what the model said beside its calls, and each call with what it was told (W08)."""
+    return {
+        "number": step.number,
+        "content": step.content or None,
+        "created_at": stamp(step.created_at),
+        "calls": [
+            {
+                "id": str(call.pk),
+                "tool": call.name,
+                "arguments": shown_arguments(call.name, call.arguments),
+                "arguments_text": call.arguments_text if call.arguments is None else None,
+                "result": call.result or None,
+                "is_error": call.is_error,
+                "effect": str(call.effect_id) if call.effect_id else None,
+                "block": call.block,
+                "signal": call.signal or None,
+                "created_at": stamp(call.created_at),
+                "finished_at": stamp(call.finished_at),
+            }
+            for call in step.calls.all()
+        ],
+    }
+
+
+def _steps_of(turn: Turn) -> Iterable[TurnStep]:
+    return TurnStep.objects.filter(turn=turn).prefetch_related("calls").order_by("number")
+
+
+def jobs_of(turn: Turn, effects: Iterable[Effect]) -> list[Job]:
+    """The turn's reply, its three flows and its effects, in the order they were made."""
+    subjects = [turn.conversation_id, *(effect.pk for effect in effects)]
+    jobs = Job.objects.filter(subject_id__in=subjects, ordinal__in=(turn.seq, 0)).order_by("created_at", "id")
+    return [job for job in jobs if job.subject_id != turn.conversation_id or job.ordinal == turn.seq]
+
+
+def _quality(turn: Turn) -> QualityPayload | None:
+    if turn.quality_score is None:
+        return None
+    return {"score": turn.quality_score, "reason": turn.quality_reason}
+
+
+def _observed(field: PersonaField) -> ObservedPayload:
+    return {"field": field.key, "value": field.value, "quote": field.quote}

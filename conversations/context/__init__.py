@@ -1,0 +1,1 @@
+"""What a flow knows of a conversation: the turn's context, the transcript, the summary."""

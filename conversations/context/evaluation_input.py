@@ -1,0 +1,107 @@
+"""What the tool caller reads, taken from a stored turn or from words that someone wrote down."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import Http404
+
+from conversations.context.summaries import summary_before
+from conversations.context.transcript import as_line, read_transcript
+from conversations.models import Conversation, Turn, TurnStatus
+from projects.common.api_error import ApiError
+from projects.models import Project
+from tools.engine.skills.exchange import Exchange, TranscriptLine
+
+# Who speaks, by the words in use elsewhere.
+SPEAKERS = {
+    "agent": "agent",
+    "assistant": "agent",
+    "bot": "agent",
+    "customer": "customer",
+    "user": "customer",
+    "operator": "operator",
+    "system": "system",
+}
+SPOKEN = re.compile(rf"^\s*({'|'.join(SPEAKERS)})\s*:\s*", re.IGNORECASE)
+MOST_LINES = 200
+
+
+def exchange_after(turn: Turn) -> Exchange:
+    """A turn that was replied to, as its tool caller read it. Its conversation, message and reply are selected."""
+    summary = summary_before(turn)
+    said = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True)
+    lines = [as_line(one) for one in said]
+    return Exchange(
+        answer=turn.reply.content if turn.reply else "",
+        lines=[TranscriptLine(role=line.role, content=line.content) for line in lines],
+        summary=summary.as_text if summary else "",
+    )
+
+
+def latest_turn(project: Project, conversation_id: UUID) -> Turn:
+    """The last turn of a conversation that was replied to. Raises Http404, ApiError where there is none."""
+    if not Conversation.objects.filter(project=project, pk=conversation_id).exists():
+        raise Http404
+    turn = replied_turns(project).filter(conversation_id=conversation_id).order_by("-seq").first()
+    if turn is None:
+        raise ApiError("no_reply", "The agent has not replied in this conversation yet.", field="conversation")
+    return turn
+
+
+def replied_turns(project: Project) -> QuerySet[Turn]:
+    """The project's turns that were replied to, with what exchange_after needs."""
+    rows = Turn.objects.select_related("conversation__summary", "message", "reply")
+    return rows.filter(conversation__project=project, status=TurnStatus.DONE, reply__isnull=False)
+
+
+def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summary: str = "") -> Exchange:
+    """Words that someone wrote down; without an answer of its own the agent's last line is it. Raises ApiError."""
+    said = list(lines)
+    if answer:
+        said = [*said, TranscriptLine(role="agent", content=answer)]
+    while said and said[-1].role != "agent":
+        said.pop()
+    if not said:
+        raise ApiError("no_reply", "The conversation holds no line of the agent's.", field="conversation")
+    return Exchange(answer=said[-1].content, lines=said, summary=summary)
+
+
+def read_lines(conversation: Any) -> list[TranscriptLine]:
+    """The lines of a conversation given as text (`agent: …`, one a line) or as a list of role and content. Raises ApiError."""
+    if isinstance(conversation, str):
+        return _lines_of_text(conversation)
+    if not isinstance(conversation, list):
+        _refuse("must be a conversation's id, a list of lines, or text")
+    if len(conversation) > MOST_LINES:
+        _refuse(f"has {len(conversation)} lines; the limit is {MOST_LINES}")
+    return [_line(one) for one in conversation]
+
+
+def _lines_of_text(text: str) -> list[TranscriptLine]:
+    """A line without a speaker goes on with what the speaker before it said."""
+    found: list[tuple[str, list[str]]] = []
+    for row in text.splitlines():
+        if speaker := SPOKEN.match(row):
+            found.append((SPEAKERS[speaker[1].lower()], [row[speaker.end() :]]))
+        elif found:
+            found[-1][1].append(row)
+        elif row.strip():
+            found.append(("customer", [row]))
+    return [TranscriptLine(role=role, content="\n".join(rows).strip()) for role, rows in found[-MOST_LINES:]]
+
+
+def _line(one: Any) -> TranscriptLine:
+    role = one.get("role") if isinstance(one, Mapping) else None
+    content = one.get("content") if isinstance(one, Mapping) else None
+    if not isinstance(role, str) or role.lower() not in SPEAKERS or not isinstance(content, str):
+        _refuse('must hold lines such as {"role": "agent", "content": "I\'ll send it."}')
+    return TranscriptLine(role=SPEAKERS[str(role).lower()], content=str(content))
+
+
+def _refuse(what: str) -> None:
+    raise ApiError("invalid", f"conversation {what}.", field="conversation")

@@ -1,0 +1,24 @@
+"""What was said in a conversation, as the run of one of its todos is told it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from conversations.context.transcript import as_line, read_unsummarised
+from conversations.models import Summary
+from tenancy.prepared_queries import Compiled
+from todos.executor.conversation import Transcript
+from tools.engine.skills.exchange import TranscriptLine
+
+SUMMARY = Compiled(
+    lambda conversation: Summary.objects.filter(conversation_id=conversation).order_by("-until_seq")[:1], kinds=(UUID,)
+)
+
+
+def read_told(conversation_id: UUID) -> Transcript:
+    """The summary, and what was said since, inside the tenant's transaction; the oldest is left out if it must be."""
+    said = read_unsummarised(conversation_id)
+    return Transcript(
+        summary="".join(summary.as_text for summary in SUMMARY(conversation_id)),
+        messages=[TranscriptLine(role=line.role, content=line.content) for line in map(as_line, said)],
+    )

@@ -1,0 +1,129 @@
+"""The transcript as prompts carry it: in the order of turns, each message clipped, the oldest left out if they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+
+from conversations.common.prompt_shapes import Line
+from conversations.models import Message, MessageRole, Turn
+from tenancy.prepared_queries import CompiledValues
+
+ROLES = {
+    MessageRole.USER: "customer",
+    MessageRole.AGENT: "agent",
+    MessageRole.OPERATOR: "operator",
+    MessageRole.SYSTEM: "system",
+}
+# A prompt carries what no summary covers yet, at most so much of it: this holds when a summary is late or fails.
+MOST_MESSAGES = 200
+MOST_BYTES = 12_000
+# The newest messages stay in a prompt whatever they weigh.
+LEAST_MESSAGES = 4
+LONGEST_MESSAGE = 6_000
+LEFT_OUT = " […] "
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message. `turn` is its turn's number; of a message outside any turn, that of the one before."""
+
+    seq: int
+    role: str
+    content: str
+    created_at: datetime
+    turn: int
+
+    @property
+    def size(self) -> int:
+        """Bytes in a prompt, about."""
+        return len(self.content.encode()) + len(self.role) + 3
+
+
+def _messages(conversation: UUID, after: int) -> QuerySet[Message, Any]:
+    rows = Message.objects.filter(conversation_id=conversation, seq__gt=after)
+    return rows.values_list("seq", "role", "content", "created_at", "turn__seq")
+
+
+NO_END = 2_000_000_000
+NEWEST = CompiledValues(
+    lambda conversation, after, last: (
+        _messages(conversation, after).filter(seq__lte=last).order_by("-seq")[:MOST_MESSAGES]
+    ),
+    kinds=(UUID, int, int),
+)
+UNSUMMARISED = CompiledValues(
+    lambda conversation: (
+        _messages(conversation, 0)
+        .filter(Q(conversation__summary=None) | Q(seq__gt=F("conversation__summary__until_seq")))
+        .order_by("-seq")[:MOST_MESSAGES]
+    ),
+    kinds=(UUID,),
+)
+OLDEST = CompiledValues(
+    lambda conversation, after: _messages(conversation, after).order_by("seq")[:MOST_MESSAGES], kinds=(UUID, int)
+)
+
+
+def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Said]:
+    """A turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
+
+    A customer may have written again before a reply was sent: that message is answered later and comes later here.
+    """
+    last = turn.reply.seq if is_replied and turn.reply is not None else NO_END
+    newest = NEWEST(turn.conversation_id, after, last)
+    return fit([one for one in _in_order(newest[::-1]) if one.turn <= turn.seq])
+
+
+def read_unsummarised(conversation_id: UUID) -> list[Said]:
+    """The newest messages of a conversation that its summary doesn't cover, as far as they fit."""
+    return fit(_in_order(UNSUMMARISED(conversation_id)[::-1]))
+
+
+def read_since(conversation_id: UUID, *, after: int) -> list[Said]:
+    """The oldest messages from `after` (a message's seq) on, whatever they weigh."""
+    return _in_order(OLDEST(conversation_id, after))
+
+
+def _in_order(rows: Sequence[tuple[Any, ...]]) -> list[Said]:
+    """In the order of turns; the rows come in that of `seq`."""
+    said: list[Said] = []
+    for seq, role, content, created_at, turn_seq in rows:
+        place = turn_seq or (said[-1].turn if said else 0)
+        said.append(Said(seq=seq, role=role, content=clip(content), created_at=created_at, turn=place))
+    return sorted(said, key=lambda one: (one.turn, one.seq))
+
+
+def fit(messages: Sequence[Said], *, room: int = MOST_BYTES) -> list[Said]:
+    """The newest messages that have room, and LEAST_MESSAGES of them in any case."""
+    kept = 0
+    for kept, message in enumerate(reversed(messages)):
+        room -= message.size
+        if room < 0 and kept >= LEAST_MESSAGES:
+            break
+    else:
+        kept = len(messages)
+    return list(messages[len(messages) - kept :])
+
+
+def clip(text: str, *, longest: int = LONGEST_MESSAGE) -> str:
+    """The text, its middle left out when it has more bytes than `longest`."""
+    data = text.encode()
+    if len(data) <= longest:
+        return text
+    half = longest // 2
+    return data[:half].decode(errors="ignore") + LEFT_OUT + data[-half:].decode(errors="ignore")
+
+
+def size_of(messages: Sequence[Said]) -> int:
+    """Bytes of a transcript in a prompt, about."""
+    return sum(message.size for message in messages)
+
+
+def as_line(message: Said) -> Line:
+    return Line(role=ROLES[MessageRole(message.role)], content=message.content)

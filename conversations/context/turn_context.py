@@ -1,0 +1,207 @@
+"""What a flow needs to know of a conversation, read in one transaction and used outside any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Subquery
+from django.utils import timezone
+
+from conversations.common.business_hours import WorkingStatus, working_status
+from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
+from conversations.common.queries import FIELDS, WAITS, open_waits_of
+from conversations.context.summaries import summary_before
+from conversations.context.transcript import Said, as_line, read_transcript
+from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
+from jobs.claimed import ClaimedJob
+from llm.types import Endpoint, ModelSpec
+from projects.agents.model_choice import endpoint_of, model_at
+from projects.models import Project
+from projects.models.agent_config import AgentConfig, Skill
+from tenancy.prepared_queries import Compiled
+from todos.models import Todo, TodoStatus
+from tools.engine.ledger import needs_approval
+from tools.models import Effect, EffectState
+
+# What the agent may say of an effect: only what is done is told as done (E5).
+STATE_WORDS = {
+    EffectState.PLANNED: "pending",
+    EffectState.SENDING: "pending",
+    EffectState.UNKNOWN: "being checked by a colleague, not known to have happened",
+    EffectState.HELD: "not repeated",
+}
+GIVEN = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+ALLOWED = "allowed already and being done, but not done yet"
+AWAITED = "being looked at by a colleague, who has to approve it first"
+
+
+# What many conversations never have: whether there is any is asked along with the turn, and it is read only then.
+TURN = Compiled(
+    lambda conversation, seq: (
+        Turn.objects.select_related(
+            "conversation__project__agent_version",
+            "conversation__directives",
+            "reply",
+            "message",
+        )
+        # It never changes, and is parsed already (projects.models.agent_config).
+        .defer("conversation__project__agent_version__document")
+        .annotate(
+            is_waiting=Exists(open_waits_of(conversation)),
+            has_sections=Exists(PromptSection.objects.filter(conversation_id=conversation)),
+            has_effects=Exists(Effect.objects.filter(conversation_id=conversation)),
+            replied=Subquery(
+                Turn.objects.filter(conversation_id=conversation, status=TurnStatus.DONE, seq__lt=seq)
+                .order_by("-seq")
+                .values("seq")[:1]
+            ),
+        )
+        .filter(conversation_id=conversation, seq=seq)
+    ),
+    kinds=(UUID, int),
+)
+SECTIONS = Compiled(lambda conversation: PromptSection.objects.filter(conversation_id=conversation), kinds=(UUID,))
+EFFECTS = Compiled(
+    lambda conversation: (
+        # Of one that needs a yes: whether that was given, by a person or a rule.
+        Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=GIVEN)))
+        .filter(conversation_id=conversation)
+        .order_by("-created_at")[:10]
+    ),
+    kinds=(UUID,),
+)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One turn's surroundings at one moment. `messages` follow on `summary`; `replied` is the number of the last turn
+    before that was answered.
+
+    `endpoint` is where the project's models answer, `waits` are the results that are awaited, `sections` what tools put into the
+    prompts (N48).
+    """
+
+    conversation: Conversation
+    turn: Turn
+    project: Project
+    config: AgentConfig
+    at: datetime
+    summary: str
+    messages: Sequence[Said]
+    fields: Sequence[PersonaField]
+    effects: Sequence[Effect]
+    endpoint: Endpoint
+    waits: Sequence[Wait] = ()
+    sections: Sequence[PromptSection] = ()
+    replied: int | None = None
+
+    def model(self, skill: Skill) -> ModelSpec:
+        """The model that answers a skill."""
+        return model_at(self.endpoint, self.config, skill)
+
+    @property
+    def lines(self) -> list[Line]:
+        return [as_line(message) for message in self.messages]
+
+    @property
+    def facts(self) -> list[Fact]:
+        return [Fact(field=field.key, value=field.value) for field in self.fields]
+
+    @property
+    def actions(self) -> list[Action]:
+        return [Action(name=effect.tool, state=_state(effect), note=_note(effect)) for effect in self.effects]
+
+    @property
+    def awaiting(self) -> str:
+        """The actions whose result is awaited, by name; empty when none is (D6)."""
+        return ", ".join(wait.reason for wait in self.waits)
+
+    @property
+    def prompt_sections(self) -> list[Section]:
+        return [Section(name=section.name, content=section.content) for section in self.sections]
+
+    @property
+    def scenarios(self) -> list[Scenario]:
+        return [
+            Scenario(
+                number=number,
+                title=scenario.title,
+                steps=[
+                    Step(f"{number}.{index}", step.text, collects=list(step.collects), tools=list(step.tools))
+                    for index, step in enumerate(scenario.steps, 1)
+                ],
+            )
+            for number, scenario in enumerate(self.config.scenarios, 1)
+        ]
+
+    @property
+    def procedures(self) -> list[Procedure]:
+        return [Procedure(title=procedure.title, text=procedure.text) for procedure in self.config.procedures]
+
+    @property
+    def intents(self) -> list[Intent]:
+        """The intent map in the variant of the moment (T05)."""
+        variant = f"{self.status.variant}_hours"
+        return [Intent(name=intent.name, instruction=getattr(intent, variant)) for intent in self.config.intents]
+
+    @cached_property
+    def status(self) -> WorkingStatus:
+        """Whether the business is open at this moment (T18)."""
+        return working_status(self.config, at=self.at)
+
+
+def scene_of(conversation_id: UUID, seq: int) -> Scene:
+    """The surroundings of a turn, whoever asks: the transcript as it stands."""
+    return _load(conversation_id, seq, is_replied=False)
+
+
+def scene_before(job: ClaimedJob) -> Scene:
+    """The surroundings of a reply about to be written: the transcript as it stands."""
+    return _load(job.subject_id, job.ordinal, is_replied=False)
+
+
+def scene_after(job: ClaimedJob) -> Scene:
+    """The surroundings of a turn that was replied to: the transcript ends with its own reply (T25)."""
+    return _load(job.subject_id, job.ordinal, is_replied=True)
+
+
+def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> Scene:
+    [turn] = TURN(conversation_id, seq)
+    conversation, project = turn.conversation, turn.conversation.project
+    config = project.agent_version.config
+    summary = summary_before(turn)
+    return Scene(
+        conversation=conversation,
+        turn=turn,
+        project=project,
+        config=config,
+        at=timezone.now(),
+        summary=summary.as_text if summary else "",
+        messages=read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=is_replied),
+        fields=FIELDS(conversation.persona_id),
+        effects=EFFECTS(conversation.pk)[::-1] if vars(turn)["has_effects"] else (),
+        endpoint=endpoint_of(project, config),
+        waits=WAITS(conversation.pk) if vars(turn)["is_waiting"] else (),
+        sections=SECTIONS(conversation.pk) if vars(turn)["has_sections"] else (),
+        replied=vars(turn)["replied"],
+    )
+
+
+def _state(effect: Effect) -> str:
+    if effect.state == EffectState.DONE and set(effect.result or {}) == {"event"}:
+        # Only told to the system: nobody has confirmed it yet, so the agent may not say that it happened.
+        return "passed on, not confirmed yet"
+    if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
+        return ALLOWED if vars(effect)["is_allowed"] else AWAITED
+    return STATE_WORDS.get(EffectState(effect.state), effect.state)
+
+
+def _note(effect: Effect) -> str:
+    """What came of it, in the words that the agent may use."""
+    if effect.state == EffectState.FAILED:
+        return effect.error
+    return effect.told if effect.state in (EffectState.DONE, EffectState.HELD) else ""

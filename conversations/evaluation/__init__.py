@@ -1,0 +1,1 @@
+"""Replays of earlier turns, and dry runs of the agent."""

@@ -1,0 +1,233 @@
+"""A trial of the project's tools, saved or drafted, on an answer: what would fire, why, and what would be sent.
+
+Nothing is done. Only the model calls are kept, for they cost money.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.common.business_hours import working_status
+from conversations.context.evaluation_input import exchange_after, latest_turn, read_lines, written_exchange
+from conversations.models import Channel, PersonaField, Turn
+from jobs.calls import call_rows
+from jobs.models import ModelCall
+from llm.client import Client
+from llm.types import CallRecord, ModelSpec
+from projects.agents.model_choice import model_for
+from projects.agents.request_client import with_model_client
+from projects.common.api_error import ApiError
+from projects.models import AgentVersion, Project
+from projects.models.agent_config import AgentConfig
+from tenancy.ids import uuid7
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import CompiledTool, at_moment, is_called, merge_tools
+from tools.engine.custom.current_tools import StandingTool, standing_tools
+from tools.engine.custom.secrets import WebhookSecrets, secrets_of
+from tools.engine.definition import Moment
+from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.ledger import effect_key
+from tools.engine.preview import Preview, preview
+from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
+from tools.engine.skills.exchange import Exchange
+from tools.engine.try_tools import Tried, try_tools, with_drafts
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is tried, read in one transaction and answered outside any. `called` are drafts that no commitment fires: the
+    agent calls them itself, so that only what they would send can be shown.
+    """
+
+    organization_id: UUID
+    project_id: UUID
+    offered: Sequence[CompiledTool]
+    called: Sequence[CompiledTool]
+    exchange: Exchange
+    surroundings: Surroundings
+    occasion: Occasion
+    detect_model: ModelSpec
+    arguments_model: ModelSpec
+
+
+@dataclass(frozen=True)
+class TrialVerdict:
+    """One tool's verdict; `preview` is there where it fired and a preview was asked for."""
+
+    tried: Tried
+    preview: Preview | None = None
+
+
+@dataclass(frozen=True)
+class TrialCall:
+    """What a tool would send, were the agent to call it now."""
+
+    tool: CompiledTool
+    preview: Preview
+
+
+@dataclass(frozen=True)
+class Tries:
+    """What came of a trial: the verdicts in the order of their words, and the calls."""
+
+    verdicts: Sequence[TrialVerdict]
+    calls: Sequence[TrialCall] = ()
+
+
+def read_trial(
+    project: Project,
+    *,
+    answer: str = "",
+    conversation: Any = None,
+    channel: str | None = None,
+    drafts: Sequence[StandingTool] = (),
+) -> Trial:
+    """What is to be tried: an answer, on top of a conversation or by itself, or the last answer of a conversation.
+
+    `conversation` is the id of a stored one, a list of lines, or text. Raises Http404, ApiError. Inside a transaction.
+    """
+    if conversation is None and not answer:
+        raise ApiError("required", "Send an answer of the agent's, or a conversation.", field="answer")
+    turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
+    exchange = _exchange(turn, answer=answer, conversation=conversation)
+    spoken = channel or (turn.conversation.channel if turn else Channel.CHAT)
+    own, names = with_drafts(standing_tools(project.pk), drafts), {draft.name for draft in drafts}
+    compiled = merge_tools(read_state(project, channel=spoken), own)
+    config = cast(AgentVersion, project.agent_version).config
+    facts = _facts(turn)
+    return Trial(
+        organization_id=cast(UUID, project.organization_id),
+        project_id=project.pk,
+        offered=[tool for tool in at_moment(compiled, Moment.COMMITMENT) if tool.is_offered],
+        called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_only_called(tool)],
+        exchange=exchange,
+        surroundings=_surroundings(config, exchange, facts),
+        occasion=_occasion(project, config, turn, channel=spoken, facts=facts),
+        detect_model=model_for(project, config, "detect"),
+        arguments_model=model_for(project, config, SKILL),
+    )
+
+
+async def run_trial(trial: Trial, *, with_previews: bool = False) -> Tries:
+    """What comes of it; calls only where previews are asked for. No transaction may be open. Raises LlmError."""
+    records: list[CallRecord] = []
+    try:
+        return await with_model_client(lambda client: _run(client, trial, records, with_previews=with_previews))
+    finally:
+        await in_db(keep_calls, trial.organization_id, trial.project_id, records)
+
+
+def keep_calls(organization_id: UUID, project_id: UUID, records: Sequence[CallRecord]) -> None:
+    """Store calls that belong to no turn, in a transaction of their own."""
+    with tenant_tx(organization_id):
+        rows = call_rows(records, project_id=project_id, job_id=None, subject_id=None, turn_id=None)
+        ModelCall.objects.bulk_create(rows)
+
+
+async def _run(client: Client, trial: Trial, records: list[CallRecord], *, with_previews: bool) -> Tries:
+    tried = await try_tools(
+        client, trial.detect_model, offered=trial.offered, exchange=trial.exchange, record=records.append
+    )
+    if not with_previews:
+        return Tries([TrialVerdict(one) for one in tried])
+    quotes = {one.judgement.tool.name: one.judgement.quote for one in tried if one.judgement.fired}
+    shown = [*(one.judgement.tool for one in tried if one.judgement.fired), *trial.called]
+    secrets = await in_db(_secrets, trial, shown)
+    previews = await asyncio.gather(
+        *(_preview(client, trial, tool, quotes.get(tool.name, ""), secrets, records) for tool in shown)
+    )
+    by_name = {tool.name: found for tool, found in zip(shown, previews, strict=True)}
+    return Tries(
+        [TrialVerdict(one, by_name.get(one.judgement.tool.name)) for one in tried],
+        [TrialCall(tool, by_name[tool.name]) for tool in trial.called],
+    )
+
+
+async def _preview(
+    client: Client,
+    trial: Trial,
+    tool: CompiledTool,
+    quote: str,
+    secrets: Mapping[str, WebhookSecrets],
+    records: list[CallRecord],
+) -> Preview:
+    return await preview(
+        client,
+        trial.arguments_model,
+        tool=tool,
+        surroundings=trial.surroundings,
+        occasion=replace(trial.occasion, quote=quote),
+        secrets=secrets[tool.name],
+        record=records.append,
+    )
+
+
+def _secrets(trial: Trial, shown: Sequence[CompiledTool]) -> dict[str, WebhookSecrets]:
+    with tenant_tx(trial.organization_id):
+        return {tool.name: secrets_of(trial.project_id, tool.name) for tool in shown}
+
+
+def _is_only_called(tool: CompiledTool) -> bool:
+    return is_called(tool) and Moment.COMMITMENT not in tool.moments
+
+
+def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:
+    if turn is None:
+        return written_exchange(read_lines(conversation or []), answer=answer)
+    read = exchange_after(turn)
+    return written_exchange(read.lines, answer=answer, summary=read.summary) if answer else read
+
+
+def _as_id(conversation: Any) -> UUID | None:
+    """A conversation's id; None for anything else, which is then the conversation itself."""
+    try:
+        return UUID(conversation) if isinstance(conversation, str) else None
+    except ValueError:
+        return None
+
+
+def _facts(turn: Turn | None) -> dict[str, str]:
+    if turn is None:
+        return {}
+    rows = PersonaField.objects.filter(persona_id=turn.conversation.persona_id).order_by("key")
+    return {field.key: field.value for field in rows}
+
+
+def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> Surroundings:
+    return Surroundings(
+        business_name=config.business_name,
+        business_context=config.business_context,
+        now=working_status(config, at=timezone.now()).clock,
+        known=[KnownFact(field=key, value=value) for key, value in facts.items()],
+        messages=list(exchange.lines),
+        summary=exchange.summary,
+    )
+
+
+def _occasion(
+    project: Project, config: AgentConfig, turn: Turn | None, *, channel: str, facts: Mapping[str, str]
+) -> Occasion:
+    """An occasion like that of an effect, which it never becomes."""
+    trial_id = uuid7()
+    known = {name: facts.get(name, "") for name in ("name", "phone", "email", "language")}
+    return Occasion(
+        organization_id=cast(UUID, project.organization_id),
+        project_id=project.pk,
+        effect_id=trial_id,
+        key=effect_key(origin=trial_id, tool="trial", step=0, index=0),
+        conversation_id=turn.conversation_id if turn else None,
+        turn_id=turn.pk if turn else None,
+        channel=channel,
+        timezone=config.timezone,
+        at=timezone.now(),
+        contact=Contact(persona_id=turn.conversation.persona_id, **known) if turn else None,
+        business=config.business_name,
+    )

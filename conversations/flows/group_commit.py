@@ -1,0 +1,106 @@
+"""Commits of flows that run side by side in one conversation: those that wait for it at the same moment are one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from conversations.live.event_log import ConversationLog, job_log
+from jobs.claimed import ClaimedJob
+from jobs.fence import prove
+from jobs.models import State
+from tenancy.threads import in_db
+
+Write = Callable[[ConversationLog], None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Commit:
+    """What a flow writes in its conversation, and how its job ends with it."""
+
+    job: ClaimedJob
+    write: Write
+    finish: State | None
+    ended: asyncio.Future[None]
+
+
+@dataclass(eq=False)
+class _Line:
+    """The commits of one conversation. Added to by the event loop, taken from by the thread that writes them."""
+
+    waiting: list[_Commit] = field(default_factory=list)
+    taken: Sequence[_Commit] = ()
+
+
+_lines: dict[tuple[asyncio.AbstractEventLoop, UUID], _Line] = {}
+_serving: set[asyncio.Task[None]] = set()
+
+
+async def commit(job: ClaimedJob, write: Write, *, finish: State | None = None) -> None:
+    """Let `write` add to the log of the job's conversation, in a transaction that commits only if the job is still ours.
+
+    The flows after a reply often end at the same moment. One commit of a conversation runs at a time, and takes all that wait by
+    then: one lock, one statement, one message to the streams. Where one of them can't be written, each is written alone, as if
+    it had come by itself; so `write` may run twice, and changes nothing but the log and what it makes itself.
+
+    Raises Zombie before anything is written, Conversation.DoesNotExist, and what `write` raises.
+    """
+    loop = asyncio.get_running_loop()
+    own = _Commit(job, write, finish, loop.create_future())
+    key = loop, job.subject_id
+    if (line := _lines.get(key)) is None:
+        line = _lines[key] = _Line()
+        serving = loop.create_task(_serve(key, line))
+        _serving.add(serving)
+        serving.add_done_callback(_serving.discard)
+    line.waiting.append(own)
+    await own.ended
+
+
+async def _serve(key: tuple[asyncio.AbstractEventLoop, UUID], line: _Line) -> None:
+    """Write what waits, until nothing does. Whoever is cancelled meanwhile stops nobody else."""
+    try:
+        while line.waiting:
+            for one, error in await in_db(_write_waiting, line):
+                _end(one, error)
+    except Exception as error:  # no thread could write it: everyone who waits for it has to know
+        for one in (*line.taken, *line.waiting):
+            _end(one, error)
+    finally:
+        del _lines[key]
+
+
+def _end(one: _Commit, error: Exception | None) -> None:
+    if one.ended.done():
+        return
+    if error is None:
+        one.ended.set_result(None)
+    else:
+        one.ended.set_exception(error)
+
+
+def _write_waiting(line: _Line) -> list[tuple[_Commit, Exception | None]]:
+    """Write all that waits now, in the lanes' order, so that the same flows make the same statement. Each with what went wrong."""
+    waiting = list(line.waiting)
+    del line.waiting[: len(waiting)]
+    taken = line.taken = sorted((one for one in waiting if not one.ended.cancelled()), key=lambda one: one.job.lane)
+    error = _attempt(taken) if taken else None
+    if error is None or len(taken) == 1:
+        return [(one, error) for one in taken]
+    return [(one, _attempt([one])) for one in taken]
+
+
+def _attempt(commits: Sequence[_Commit]) -> Exception | None:
+    """Write some together. Returns what made it impossible; nothing of them is written then."""
+    first, *others = commits
+    try:
+        with job_log(first.job, first.job.subject_id, finish=first.finish) as log:
+            first.write(log)
+            for one in others:
+                prove(one.job, finish=one.finish)
+                one.write(log)
+    except Exception as error:  # passed on to the flow
+        return error
+    return None

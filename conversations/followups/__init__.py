@@ -1,0 +1,1 @@
+"""Messages that the agent sends by itself, and what holds them back."""

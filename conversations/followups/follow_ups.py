@@ -1,0 +1,121 @@
+"""Follow-up timers: the agent writes again when the customer stays silent (reliability 2.5, N12).
+
+A timer is one column of its conversation, so that setting and stopping it costs nothing and can't be forgotten: every
+message and every turn clears it under the conversation's lock. Only the database's clock counts.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+from django.db import connections, transaction
+
+from conversations.common.channels import follow_up_delay
+from conversations.followups.quiet_hours import after_quiet_hours
+from conversations.followups.waits import is_waiting
+from conversations.live.event_log import ConversationLog, open_log
+from conversations.models import ConversationStatus, FollowUp, FollowUpState, Origin, Turn
+from conversations.turns.services import has_talked_enough, queue_reply
+from jobs.failpoints import crash_point
+from projects.models import Project
+from projects.models.agent_config import AgentConfig
+from tenancy.scope import tenant_tx
+from tools.models import Effect
+
+log = logging.getLogger(__name__)
+
+# A timer that ran out so long ago, because nothing swept, is not followed up any more (F4).
+MAX_LATE = timedelta(hours=1)
+GOODBYE = "end_conversation_tool"
+
+_DUE = """
+select id, organization_id from conversations_conversation
+where follow_up_at <= clock_timestamp() order by follow_up_at limit 100
+"""
+
+
+def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) -> datetime | None:
+    """When the agent writes again if nobody does before; None when it doesn't, or when a newer turn waits already."""
+    conversation = log.conversation
+    delay = follow_up_delay(config, conversation.channel)
+    is_wanted = (
+        conversation.status == ConversationStatus.OPEN
+        and conversation.follow_ups < config.follow_up_limit
+        and conversation.metadata.get("playground") is not True
+        and conversation.last_turn == after.seq
+    )
+    if delay is None or not is_wanted:
+        return None
+    return after_quiet_hours(config, conversation.channel, at=log.now + delay)
+
+
+def fire_follow_ups() -> None:
+    """Fire what is due, in all tenants: the sweep's hook. Several at once fire each timer once."""
+    for conversation_id, organization_id in _due():
+        crash_point("timer.claimed")
+        try:
+            with tenant_tx(organization_id):
+                _fire(conversation_id)
+        except Exception:  # the worker's edge: one conversation's trouble stops no other's timer
+            log.exception("The follow-up of conversation %s failed.", conversation_id)
+
+
+def _due() -> list[tuple[UUID, UUID]]:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_DUE)
+        return [(conversation_id, organization_id) for conversation_id, organization_id in cursor.fetchall()]
+
+
+def _fire(conversation_id: UUID) -> None:
+    """Under the lock: a customer's message that was committed first has stopped the timer (F2)."""
+    with open_log(conversation_id) as log:
+        conversation, due_at = log.conversation, log.conversation.follow_up_at
+        if due_at is None or due_at > log.now:
+            return
+        conversation.follow_up_at = None
+        config = Project.objects.select_related("agent_version").get(pk=conversation.project_id).agent_version.config
+        if log.now - due_at > MAX_LATE:
+            _record(log, FollowUpState.MISSED, due_at=due_at, turn=None)
+        elif (loud_at := after_quiet_hours(config, conversation.channel, at=log.now)) > log.now:
+            conversation.follow_up_at = loud_at
+        elif _is_still_wanted(log, config):
+            _speak(log, due_at)
+
+
+def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
+    """The settings may have changed since, and who said goodbye isn't asked whether they are still there."""
+    is_allowed = bool(follow_up_delay(config, log.conversation.channel))
+    is_allowed = (
+        is_allowed and log.conversation.status == ConversationStatus.OPEN and log.conversation.operator_id is None
+    )
+    is_allowed = is_allowed and log.conversation.follow_ups < config.follow_up_limit
+    last = Turn.objects.filter(conversation=log.conversation, seq=log.conversation.last_turn)
+    has_ended = Effect.objects.filter(turn_id__in=last.values("pk"), tool=GOODBYE).exists()
+    return (
+        is_allowed and not has_ended and not is_waiting(log.conversation.pk) and not has_talked_enough(log.conversation)
+    )
+
+
+def _speak(log: ConversationLog, due_at: datetime) -> None:
+    """A turn of the agent's own, with its job, in this transaction."""
+    generation = log.conversation.last_message
+    turn = log.add_turn(Origin.FOLLOW_UP)
+    log.conversation.follow_ups += 1
+    _record(log, FollowUpState.FIRED, due_at=due_at, turn=turn)
+    log.add_event("follow_up", payload={"turn": str(turn.pk), "after_message": generation})
+    transaction.on_commit(partial(crash_point, "timer.committed_pre_wake"))
+    queue_reply(log, turn, policy="queue")
+    crash_point("timer.inserted_pre_commit")
+
+
+def _record(log: ConversationLog, state: FollowUpState, *, due_at: datetime, turn: Turn | None) -> None:
+    FollowUp.objects.create(
+        conversation=log.conversation,
+        generation=log.conversation.last_message,
+        due_at=due_at,
+        state=state,
+        turn=turn,
+    )

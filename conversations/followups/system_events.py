@@ -1,0 +1,23 @@
+"""System events: what anyone may send into a conversation, and what becomes of those that mean something (N44, T22, T24)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from conversations.followups.waits import ACTIVATE, activate, end_activated
+from conversations.live.event_log import open_log
+from conversations.models import Conversation, Turn
+from conversations.models.event import URGENT
+
+
+def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> Turn | None:
+    """Append a system event. An urgent message makes the agent speak by itself; returns that turn. Raises ApiError."""
+    with open_log(conversation.pk) as log:
+        if idn == URGENT:
+            return end_activated(log, payload)
+        if idn == ACTIVATE:
+            activate(log, payload)
+        else:
+            log.add_event(idn, payload=dict(payload))
+    return None

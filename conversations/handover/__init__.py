@@ -1,0 +1,1 @@
+"""Operators in a conversation, and customers who asked for one."""

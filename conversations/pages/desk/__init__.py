@@ -1,1 +1,0 @@
-"""The pages of requests for a person, and of tickets."""

@@ -1,1 +1,0 @@
-"""The pages of todos: the board, the list, one todo and its approval, standing rules, and types in the settings."""

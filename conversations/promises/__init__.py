@@ -1,0 +1,1 @@
+"""Promises: from the verdicts, through the ones no tool can keep, to making good."""

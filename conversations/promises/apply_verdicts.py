@@ -1,0 +1,113 @@
+"""What follows from the verdicts on a reply: effects with their jobs, promises, waits, and claims put right (steps 7 to 9).
+
+Everything here happens in the tool caller's commit, under the conversation's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.context.turn_context import Scene
+from conversations.followups.follow_ups import GOODBYE
+from conversations.followups.waits import open_wait
+from conversations.live.event_log import ConversationLog
+from conversations.models import Turn, Wait
+from conversations.models.event import EventType
+from conversations.turns.flags import broken_claim
+from jobs.enqueue import enqueue
+from tools.engine.claims import unbacked_claims
+from tools.engine.ledger import job_for, plan_effects, store_verdicts
+from tools.engine.presenters import effect_payload
+from tools.engine.promises import Source, open_promises
+from tools.engine.verdicts import Judgement
+from tools.engine.wait_seconds import wait_seconds
+from tools.models import Effect
+
+UNBACKED = "claim_unbacked"
+LONGEST_CORRECTION = 300
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What was set going, and what is waited for."""
+
+    effects: list[Effect] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)
+
+    @property
+    def document(self) -> list[dict[str, Any]]:
+        """The effects as step 7 of the trace names them (N11)."""
+        waited = {wait.effect_id for wait in self.waits}
+        return [
+            {"tool": effect.tool, "effect": str(effect.pk), "kind": effect.kind, "waited_for": effect.pk in waited}
+            for effect in self.effects
+        ]
+
+
+def is_waited_for(judgements: Iterable[Judgement]) -> bool:
+    """Whether one of the fired tools opens a wait."""
+    return any(judgement.fired and wait_seconds(judgement.tool) for judgement in judgements)
+
+
+def source_of(log: ConversationLog, scene: Scene) -> Source:
+    """The reply that promises are found in."""
+    assert scene.turn.reply is not None
+    return Source(
+        project_id=log.conversation.project_id,
+        conversation_id=log.conversation.pk,
+        turn_id=scene.turn.pk,
+        message_id=scene.turn.reply.pk,
+        at=log.now,
+    )
+
+
+def execute(log: ConversationLog, scene: Scene, judgements: Sequence[Judgement]) -> Executed:
+    """Store the verdicts; for each that fired one effect and its job, one promise, and a wait where a result is awaited."""
+    conversation, turn = log.conversation, scene.turn
+    store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)
+    fired = [judgement for judgement in judgements if judgement.fired]
+    if not fired:
+        return Executed()
+    effects = plan_effects(fired, project_id=conversation.project_id, conversation_id=conversation.pk, turn_id=turn.pk)
+    log.writes.change(Turn, turn.pk, tools_called=True)
+    open_promises(effects, source=source_of(log, scene))
+    for effect in effects:
+        log.add_event("effect_planned", payload=effect_payload(effect), type=EventType.EFFECT)
+    waits = _open_waits(log, turn, zip(effects, fired, strict=True))
+    enqueue([job_for(effect) for effect in effects])
+    return Executed(effects=effects, waits=waits)
+
+
+def put_claims_right(log: ConversationLog, turn: Turn, judgements: Iterable[Judgement]) -> None:
+    """What the reply told as done, and nothing did: staff is asked to look, and the next reply is told to correct all of it."""
+    claims = unbacked_claims(judgements, conversation_id=log.conversation.pk)
+    if not claims:
+        return
+    quotes = list(dict.fromkeys(claim.quote for claim in claims))
+    log.conversation.correction = '" and "'.join(quotes)[:LONGEST_CORRECTION]
+    log.conversation.flag = broken_claim(quotes)
+    for claim in claims:
+        log.add_event(UNBACKED, payload={"turn": str(turn.pk), "tool": claim.tool.name, "quote": claim.quote})
+
+
+def update_follow_up(log: ConversationLog, turn: Turn, *, fired: Iterable[str]) -> dict[str, Any]:
+    """Step 8. The reply has set the timer by its channel (N12); who waits for us or was told goodbye isn't asked again."""
+    conversation = log.conversation
+    if GOODBYE in fired and conversation.last_turn == turn.seq:
+        conversation.follow_up_at = None
+    at = conversation.follow_up_at
+    return {
+        "channel": conversation.channel,
+        "follow_up_at": at.isoformat() if at else None,
+        "seconds": round((at - log.now).total_seconds(), 1) if at else None,
+    }
+
+
+def _open_waits(log: ConversationLog, turn: Turn, planned: Iterable[tuple[Effect, Judgement]]) -> list[Wait]:
+    return [
+        open_wait(log, reason=effect.tool, seconds=seconds, turn=turn, effect_id=effect.pk)
+        for effect, judgement in planned
+        if (seconds := wait_seconds(judgement.tool))
+    ]

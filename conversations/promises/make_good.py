@@ -1,0 +1,137 @@
+"""Making good: for a promise that broke, a draft of what to tell the customer and of what to do next, as a todo (D16).
+
+The sweep queues a job for each; its flow asks a model for the words (conversations.flows.make_good). The todo that holds them
+is what everybody acts on. Where no model can be had, the sentences here stand in.
+"""
+
+from __future__ import annotations
+
+import logging
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db import connections
+
+from conversations.models import Conversation
+from conversations.prompts.make_good import MakeGood
+from jobs.enqueue import JobRequest, enqueue
+from tenancy.scope import tenant_tx
+from todos.content.lifecycle import AGENT
+from todos.models import Todo, TodoSource, TodoType
+from todos.services import make_todo
+from tools.engine.registry import builtin_tools
+from tools.models import EffectState, Promise, PromiseState
+
+logger = logging.getLogger(__name__)
+
+LANE = "make_good"
+# Kinds of tools that write to somebody: a todo with one of them can carry the correction itself.
+WRITES = ("email", "sms")
+LONGEST_DRAFT = 1_500
+CORRECTION = "Correction: on {day} the agent said “{quote}”, and that did not happen. {reason}"
+DRAFTED = CORRECTION + "\nTell the customer: “{correction}”\nNext step: {step}"
+FIXED = CORRECTION + " Tell the customer so, apologise in one sentence, and say what happens next.\nNext step: {step}"
+# Of an effect whose answer was lost nobody is told that it did not happen (E5).
+UNSURE = (
+    "Correction: on {day} the agent said “{quote}”, and it is not known whether that happened: the answer was lost.\n"
+    "Next step: find out, and say so under Effects. If it did not happen, see to it by hand, and tell the customer that it took longer."
+)
+BY_HAND = "do what was promised by hand, or tell the customer why it can't be done and what they can do instead."
+AGAIN = "{tool} did not do it; see to what was promised by hand, or say what the customer can do instead."
+
+# One of which a todo was made, or is being drafted, is made good, whatever becomes of the todo. Older ones are history.
+_BROKEN = """
+select p.organization_id, p.id from tools_promise p
+where p.state = 'broken' and p.closed_at > clock_timestamp() - interval '1 day'
+  and not exists (select 1 from todos_todo t where t.promise_id = p.id and t.source = 'make_good')
+  and not exists (select 1 from jobs_job j where j.organization_id = p.organization_id and j.key = 'make_good:' || p.id)
+order by p.closed_at limit 100
+"""
+
+
+def draft_make_goods() -> None:
+    """A job for each promise that broke, in all tenants: the sweep's hook. Several at once make one for each."""
+    for organization_id, promise_id in _broken():
+        try:
+            with tenant_tx(organization_id):
+                _queue(promise_id)
+        except Exception:  # the worker's edge: one promise's trouble keeps no other from being made good
+            logger.exception("The broken promise %s was not made good.", promise_id)
+
+
+def broken_promise(promise_id: UUID) -> Promise | None:
+    """The promise, if it is still broken: one that was kept late is not made good."""
+    return Promise.objects.filter(pk=promise_id, state=PromiseState.BROKEN).first()
+
+
+def day_of(promise: Promise, conversation: Conversation) -> str:
+    """The day on which it was promised, where the business is."""
+    said_at = promise.created_at.astimezone(ZoneInfo(conversation.project.agent_version.config.timezone))
+    return f"{said_at:%d %B}"
+
+
+def make_good(promise: Promise, conversation: Conversation, draft: MakeGood | None) -> Todo:
+    """The todo of a broken promise, one for each, in the running transaction. Without a usable draft it has fixed sentences."""
+    return make_todo(
+        conversation.project,
+        description=_description(promise, draft, day=day_of(promise, conversation)),
+        source=TodoSource.MAKE_GOOD,
+        actor=AGENT,
+        type=_type_for(promise),
+        conversation_id=conversation.pk,
+        turn_id=promise.turn_id,
+        persona_id=conversation.persona_id,
+        promise=promise,
+        quote=promise.quote,
+        source_key=f"make_good:{promise.pk}",
+    )
+
+
+def is_unsure(promise: Promise) -> bool:
+    """Whether what was to keep it may have happened."""
+    return promise.effect is not None and promise.effect.state == EffectState.UNKNOWN
+
+
+def _description(promise: Promise, draft: MakeGood | None, *, day: str) -> str:
+    words = {"day": day, "quote": promise.quote, "reason": promise.reason}
+    if is_unsure(promise):
+        return UNSURE.format(**words)
+    correction, step = (_line(draft.correction), _line(draft.next_step)) if draft is not None else ("", "")
+    if correction and step:
+        return DRAFTED.format(correction=correction, step=step, **words)
+    return FIXED.format(step=_next_step(promise), **words)
+
+
+def _broken() -> list[tuple[UUID, UUID]]:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_BROKEN)
+        return [(organization_id, promise_id) for organization_id, promise_id in cursor.fetchall()]
+
+
+def _queue(promise_id: UUID) -> None:
+    promise = broken_promise(promise_id)
+    if promise is not None:
+        key = f"{LANE}:{promise.pk}"
+        enqueue([JobRequest(lane=LANE, project_id=promise.project_id, subject_id=promise.pk, ordinal=0, key=key)])
+
+
+def _line(text: str) -> str:
+    """A model's words on one line, so that they look like no other line of the todo; none where they are too many."""
+    words = " ".join(text.replace("\0", "").split())
+    return words if len(words) <= LONGEST_DRAFT else ""
+
+
+def _next_step(promise: Promise) -> str:
+    return AGAIN.format(tool=promise.tool) if promise.tool else BY_HAND
+
+
+def _type_for(promise: Promise) -> TodoType | None:
+    """The type of the todo that failed to keep it, else the first one that can write to the customer."""
+    types = TodoType.objects.filter(project_id=promise.project_id, is_removed=False).order_by("name")
+    earlier = types.filter(todos__promise=promise).first()
+    return earlier or next((type for type in types if _writes(type)), None)
+
+
+def _writes(type: TodoType) -> bool:
+    tools = builtin_tools()
+    return any(name in tools and tools[name].kind in WRITES for name in type.tools)

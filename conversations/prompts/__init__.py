@@ -1,0 +1,1 @@
+"""The requests to the model, one module per skill."""

@@ -1,0 +1,109 @@
+"""The thoughts skill: the KEY DIRECTIVES for the next reply (T14, T15, D11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
+from conversations.context.transcript import Said, as_line
+from conversations.context.turn_context import Scene
+from conversations.prompts.budget import within_budget
+from conversations.prompts.reply import view_of
+from llm.requests import structured_request
+from llm.types import ChatRequest
+
+MAX_OUTPUT_TOKENS = 1500
+
+
+class KnownField(BaseModel):
+    """One fact the agent may rely on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    field: str
+    value: str
+
+
+class KeyDirectives(BaseModel):
+    """What the agent does next."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scenario: str
+    """Number and title of the scenario."""
+    step: str
+    """Number and text of the step to do next."""
+    goal: str
+    """What the next reply should reach, in one sentence."""
+    instructions: list[str]
+    """At most five ordered steps."""
+    to_collect: list[str]
+    """Fields that the scenario still needs."""
+    known: list[KnownField]
+    """Facts the agent may rely on."""
+    tools_pending: list[str]
+    """Tools whose result is awaited."""
+    avoid: list[str]
+    """What must not be said or done."""
+
+
+@dataclass(frozen=True)
+class ThoughtsContext:
+    """The variables of templates/prompts/thoughts: the full supervisor context (T14)."""
+
+    agent_name: str
+    business_name: str
+    business_context: str
+    scenarios: list[Scenario]
+    procedures: list[Procedure]
+    hours_variant: str
+    intents: list[Intent]
+    now: str
+    hours_status: str
+    channel: str
+    known: list[Fact]
+    actions: list[Action]
+    sections: list[Section]
+    recovery: str
+    previous: DirectivesView | None
+    summary: str
+    messages: list[Line]
+
+
+def build_request(scene: Scene) -> ChatRequest:
+    """The request for a turn's directives, with the full supervisor context (T14)."""
+    return within_budget(lambda kept: _request(scene, kept), scene.messages)
+
+
+def _request(scene: Scene, messages: Sequence[Said]) -> ChatRequest:
+    config = scene.config
+    context = ThoughtsContext(
+        agent_name=config.agent_name,
+        business_name=config.business_name,
+        business_context=config.business_context,
+        scenarios=scene.scenarios,
+        procedures=scene.procedures,
+        hours_variant=scene.status.variant,
+        intents=scene.intents,
+        now=scene.status.clock,
+        hours_status=scene.status.line,
+        channel=scene.conversation.channel,
+        known=scene.facts,
+        actions=scene.actions,
+        sections=scene.prompt_sections,
+        recovery=scene.conversation.recovery,
+        previous=view_of(scene.conversation.directives),
+        summary=scene.summary,
+        messages=[as_line(message) for message in messages],
+    )
+    model = scene.model("thoughts")
+    return structured_request(
+        "thoughts",
+        context,
+        model=model,
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+        stable=(scene.project.agent_version_id, scene.status.variant),
+    )

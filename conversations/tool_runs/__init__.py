@@ -1,0 +1,1 @@
+"""Tools at work: inside the turn, and as effects after it."""

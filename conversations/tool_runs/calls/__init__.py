@@ -1,0 +1,1 @@
+"""Tools that the model calls while it answers."""

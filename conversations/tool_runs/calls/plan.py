@@ -1,0 +1,106 @@
+"""From what a model called to stored calls with planned effects (T6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.common.contacts import contact_with
+from conversations.context.turn_context import Scene
+from conversations.models import TurnCall, TurnStep
+from llm.types import Completion, ToolCall
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.limits import recipient_of
+from tools.engine.execution.schemas import called_arguments
+from tools.engine.function_calling.offer import Offer
+from tools.engine.function_calling.parse_call import Refused, call_id_of, read_call, storable
+from tools.engine.function_calling.results import error_text
+from tools.engine.ledger import effect_key
+from tools.models import Effect, EffectOrigin
+
+
+def plan_step(scene: Scene, offer: Offer, completion: Completion, *, number: int) -> tuple[TurnStep, list[TurnCall]]:
+    """The hop of an answer that calls tools. What can't be carried out has its result at once (L03, L19)."""
+    step = TurnStep(turn=scene.turn, number=number, content=storable(completion.text))
+    calls: list[TurnCall] = []
+    for index, asked in enumerate(completion.tool_calls):
+        taken = [call.call_id for call in calls]
+        calls.append(_plan_call(scene, offer, step, asked, index=index, taken=taken))
+    return step, calls
+
+
+def occasion_of(scene: Scene, call: TurnCall) -> Occasion:
+    """Where, when and for whom a call is carried out; nothing of it comes from the model."""
+    conversation, effect = scene.conversation, call.effect
+    fields = {field.key: field.value for field in scene.fields}
+    return Occasion(
+        organization_id=cast(UUID, conversation.organization_id),
+        project_id=conversation.project_id,
+        effect_id=effect.pk if effect else call.pk,
+        key=effect.effect_key if effect else str(call.pk),
+        conversation_id=conversation.pk,
+        turn_id=scene.turn.pk,
+        channel=conversation.channel,
+        timezone=scene.config.timezone,
+        at=timezone.now(),
+        contact=contact_with(conversation.persona_id, fields),
+        business=scene.config.business_name,
+        shopper=conversation.shopper or {},
+        call=_call_of(conversation.metadata),
+    )
+
+
+def _plan_call(
+    scene: Scene, offer: Offer, step: TurnStep, asked: ToolCall, *, index: int, taken: Sequence[str]
+) -> TurnCall:
+    call = TurnCall(
+        step=step,
+        index=index,
+        call_id=call_id_of(asked, index=index, taken=taken),
+        name=storable(asked.name)[:120],
+        arguments_text=storable(asked.arguments_json)[:50_000],
+    )
+    try:
+        tool, call.arguments = read_call(offer.tools, asked, index=index)
+    except Refused as refusal:
+        call.result, call.is_error, call.finished_at = error_text(str(refusal)), True, timezone.now()
+        return call
+    if tool.kind:
+        call.effect = _planned_effect(scene, tool, call)
+    return call
+
+
+def _planned_effect(scene: Scene, tool: CompiledTool, call: TurnCall) -> Effect:
+    conversation = scene.conversation
+    effect = Effect(
+        project_id=conversation.project_id,
+        conversation_id=conversation.pk,
+        turn_id=scene.turn.pk,
+        origin=EffectOrigin.TURN,
+        effect_key=effect_key(origin=scene.turn.pk, tool=tool.name, step=call.step.number, index=call.index),
+        tool=tool.name,
+        tool_origin=tool.origin,
+        tool_version=tool.version,
+        kind=tool.kind,
+        delivery=tool.delivery,
+        definition=tool.definition.model_dump(mode="json", by_alias=True),
+        quote=call.step.content,
+        arguments=called_arguments(tool.definition, call.arguments or {}),
+        arranged_at=timezone.now(),
+    )
+    call.effect = effect
+    occasion = occasion_of(scene, call)
+    effect.repeat_key = same_thing(effect, effect.arguments, occasion)
+    effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
+    return effect
+
+
+def _call_of(metadata: Mapping[str, object]) -> Mapping[str, object]:
+    """What the phone told of a call, where the conversation is one (F14)."""
+    told = metadata.get("call")
+    return told if isinstance(told, Mapping) else {}

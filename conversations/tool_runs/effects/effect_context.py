@@ -1,0 +1,115 @@
+"""An effect with everything that carrying it out needs, read in one transaction and used outside any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from conversations.common.business_hours import working_status
+from conversations.common.contacts import contact_with
+from conversations.context.summaries import summary_before
+from conversations.context.transcript import as_line, read_transcript
+from conversations.models import Conversation, Message, PersonaField, Turn
+from conversations.tool_runs.effects.outcome_events import conversation_of
+from jobs.models import LIVE, Job
+from llm.types import ModelSpec
+from projects.agents.model_choice import model_for
+from projects.models.agent_config import AgentConfig
+from tools.engine.execution.handler import Occasion
+from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
+from tools.engine.skills.exchange import TranscriptLine
+from tools.models import Effect, EffectState
+
+# What tools did in the conversation lately, as the skill is told it.
+MOST_EARLIER = 5
+
+
+@dataclass(frozen=True)
+class Work:
+    """One effect at hand. `surroundings` is what its arguments are read off; `is_observed`: nothing that the customer said
+    up to its turn is still being taken down.
+    """
+
+    effect: Effect
+    conversation: Conversation
+    config: AgentConfig
+    occasion: Occasion
+    surroundings: Surroundings
+    model: ModelSpec
+    is_observed: bool
+
+
+def read_work(effect_id: UUID) -> Work:
+    """The effect as it stands, inside the running transaction. Raises Effect.DoesNotExist."""
+    effect = Effect.objects.get(pk=effect_id)
+    conversation = Conversation.objects.select_related("project__agent_version").get(pk=conversation_of(effect))
+    config = conversation.project.agent_version.config
+    # Before the fields: an observer that ends between the two has written what is then read.
+    is_observed = not _observers(effect, conversation).exists()
+    fields = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
+    return Work(
+        effect=effect,
+        conversation=conversation,
+        config=config,
+        occasion=_occasion(effect, conversation, config, fields),
+        surroundings=_surroundings(effect, conversation, config, fields),
+        model=model_for(conversation.project, config, SKILL),
+        is_observed=is_observed,
+    )
+
+
+def has_asked_since(effect: Effect, earlier: Effect) -> bool:
+    """Whether the customer wrote anything between two effects: only then can they have asked for it again."""
+    since = Q(created_at__gt=earlier.started_at or earlier.created_at, created_at__lte=effect.created_at)
+    return Message.objects.filter(since, conversation_id=conversation_of(effect), role="user").exists()
+
+
+def _observers(effect: Effect, conversation: Conversation) -> QuerySet[Job]:
+    """The observer's live jobs up to the effect's turn: a number that the customer has just given stands in none yet."""
+    turn = Turn.objects.filter(pk=effect.turn_id).values("seq") if effect.turn_id else Turn.objects.none()
+    live = Job.objects.filter(lane="observer", subject_id=conversation.pk, state__in=LIVE)
+    return live.filter(ordinal__lte=turn[:1])
+
+
+def _occasion(effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]) -> Occasion:
+    return Occasion(
+        organization_id=cast(UUID, conversation.organization_id),
+        project_id=conversation.project_id,
+        effect_id=effect.pk,
+        key=effect.effect_key,
+        conversation_id=conversation.pk,
+        turn_id=effect.turn_id,
+        channel=conversation.channel,
+        timezone=config.timezone,
+        at=timezone.now(),
+        contact=contact_with(conversation.persona_id, fields),
+        business=config.business_name,
+        quote=effect.quote,
+    )
+
+
+def _surroundings(
+    effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]
+) -> Surroundings:
+    turns = Turn.objects.select_related("reply", "conversation")
+    turn = turns.filter(pk=effect.turn_id).first() if effect.turn_id else None
+    summary = summary_before(turn) if turn else None
+    said = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True) if turn else []
+    return Surroundings(
+        business_name=config.business_name,
+        business_context=config.business_context,
+        now=working_status(config, at=timezone.now()).clock,
+        known=[KnownFact(field=key, value=value) for key, value in sorted(fields.items())],
+        messages=[TranscriptLine(role=line.role, content=line.content) for line in map(as_line, said)],
+        summary=summary.as_text if summary else "",
+        earlier=_earlier(effect),
+    )
+
+
+def _earlier(effect: Effect) -> list[str]:
+    done = Effect.objects.filter(conversation_id=effect.conversation_id, state=EffectState.DONE).exclude(pk=effect.pk)
+    return [f"{one.tool}: {one.told or one.quote}" for one in done.order_by("-created_at")[:MOST_EARLIER]][::-1]

@@ -1,0 +1,38 @@
+"""What an after-action works on, read off its effect, and what a model makes of it (N47)."""
+
+from __future__ import annotations
+
+from conversations.tool_runs.effects.after_actions import Prepared, input_for, instruction_of
+from conversations.tool_runs.effects.argument_extraction import Asked, make_value
+from jobs.claimed import ClaimedJob
+from jobs.errors import GiveUp
+from jobs.fence import job_tx
+from llm.errors import LlmError
+from tenancy.threads import in_db
+from tools.engine.execution.after_actions import NoInput, end_after_action
+from tools.models import AfterAction, AfterActionState
+
+
+async def prepare(job: ClaimedJob, work: Asked, row: AfterAction) -> Prepared | None:
+    """Its input, and what a model makes of it; a model that can't be had makes it fail, not the effect. None: it has failed."""
+    try:
+        raw = input_for(row, work.effect)
+    except NoInput as missing:
+        await in_db(_fail, job, row, str(missing))
+        return None
+    instruction = instruction_of(row)
+    if not instruction:
+        return Prepared(row=row, raw=raw, value=raw)
+    try:
+        value = await make_value(job, work, instruction=instruction, raw=raw)
+    except (LlmError, GiveUp) as failure:
+        if isinstance(failure, LlmError) and not job.is_last_attempt:
+            raise
+        await in_db(_fail, job, row, str(failure))
+        return None
+    return Prepared(row=row, raw=raw, value=value)
+
+
+def _fail(job: ClaimedJob, row: AfterAction, error: str) -> None:
+    with job_tx(job):
+        end_after_action(row, AfterActionState.FAILED, error=error)

@@ -1,0 +1,1 @@
+"""Turns: posting a message, and what follows a reply."""

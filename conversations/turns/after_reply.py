@@ -1,0 +1,39 @@
+"""What follows every reply: the event that the flows subscribe to, and their jobs (T07-T09)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conversations.context.summaries import is_due
+from conversations.context.transcript import Said
+from conversations.live.event_log import ConversationLog
+from conversations.models import Turn
+from conversations.models.event import EventType
+from jobs.enqueue import JobRequest, enqueue
+
+AFTER_REPLY = ("observer", "thoughts", "tool_caller")
+ANALYZE = "broadcast_analyze_conversation"
+
+
+def tell_replied(log: ConversationLog, turn: Turn) -> None:
+    """Tell that a turn was replied to: the flows, and whoever waits for it."""
+    log.add_event(ANALYZE, payload={"turn": str(turn.pk)})
+    log.add_turn_event(turn)
+    log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
+
+
+def queue_analysis(log: ConversationLog, turn: Turn, *, said: Sequence[Said]) -> None:
+    """Queue the flows side by side, and a summary where what was `said` since the last one weighs too much."""
+    lanes = (*AFTER_REPLY, "summary") if is_due(said) else AFTER_REPLY
+    enqueue([_job(lane, log, turn) for lane in lanes])
+
+
+def _job(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
+    conversation = log.conversation
+    return JobRequest(
+        lane=lane,
+        project_id=conversation.project_id,
+        subject_id=conversation.pk,
+        ordinal=turn.seq,
+        key=f"{lane}:{turn.pk}",
+    )

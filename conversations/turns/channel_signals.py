@@ -1,0 +1,99 @@
+"""What a tool's signal does to its conversation: it ends, or a person takes over, and the agent says no more (F18, N31)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.common.channels import traits_of
+from conversations.live.event_log import ConversationLog
+from conversations.models import ConversationStatus, Turn, TurnStatus
+from conversations.models.event import EventType
+from conversations.turns.conversation_end import queue_extraction
+from jobs.enqueue import supersede
+from projects.common.api_error import Conflict
+from tools.engine.execution.outcome import Signal
+from tools.engine.ledger import OPEN
+from tools.models import Effect
+
+# The kind of a tool that puts a call through.
+TRANSFER = "transfer"
+ENDED, TRANSFERRED, GOES_ON = "conversation_ended", "conversation_transferred", "conversation_goes_on"
+
+
+class ConversationOver(Conflict):
+    """This call is over; begin a new conversation."""
+
+    def __init__(self) -> None:
+        super().__init__(code="conversation_over")
+
+
+def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, result: Mapping[str, Any]) -> bool:
+    """Do what an effect's outcome signals, in the transaction that stores it; `turn_id` is the turn that the effect is of.
+
+    From then on the agent neither answers nor writes by itself. False where the customer has spoken after a goodbye, or a
+    colleague has the conversation: then it goes on.
+    """
+    if log.conversation.operator_id is not None:
+        log.add_event(GOES_ON, payload={"reason": "A colleague has the conversation."})
+        return False
+    if signal is Signal.END and _has_spoken_since(log, turn_id):
+        log.add_event(GOES_ON, payload={"reason": "The customer spoke again after the goodbye."})
+        return False
+    if signal is Signal.END and _is_being_put_through(turn_id):
+        # Said in the same breath, and first to be done: the transfer that is still to come ends the call.
+        return True
+    is_end = signal is Signal.END
+    status = ConversationStatus.ENDED if is_end else ConversationStatus.TRANSFERRED
+    if log.conversation.status in (status, ConversationStatus.TRANSFERRED):
+        # Called and promised in the same breath: it is obeyed already (D18). Nobody hangs up on a caller who was put through.
+        return True
+    log.conversation.status = status
+    log.conversation.follow_up_at = None
+    log.add_event(ENDED if is_end else TRANSFERRED, payload=dict(result))
+    queue_extraction(log)
+    give_up_replies(log, reason="The conversation is over.")
+    return True
+
+
+def take_up_again(log: ConversationLog) -> None:
+    """The customer writes in a conversation that may be over: one that ended goes on, a call doesn't. Raises ConversationOver."""
+    status = log.conversation.status
+    if status == ConversationStatus.OPEN:
+        return
+    if status == ConversationStatus.TRANSFERRED or traits_of(log.conversation.channel).is_voice:
+        raise ConversationOver
+    log.conversation.status = ConversationStatus.OPEN
+    log.add_event("conversation_reopened", payload={})
+
+
+def _has_spoken_since(log: ConversationLog, turn_id: UUID | None) -> bool:
+    if turn_id is None:
+        return False
+    own = Turn.objects.filter(pk=turn_id).values("seq")
+    return Turn.objects.filter(conversation=log.conversation, message__isnull=False, seq__gt=own[:1]).exists()
+
+
+def _is_being_put_through(turn_id: UUID | None) -> bool:
+    transfers = Effect.objects.filter(turn_id=turn_id, kind=TRANSFER, state__in=OPEN)
+    return turn_id is not None and transfers.exists()
+
+
+def give_up_replies(log: ConversationLog, *, reason: str) -> None:
+    """End the replies that were not sent yet, each of them: what they still write is refused (M9)."""
+    conversation = log.conversation
+    ended = supersede(
+        lane="reply",
+        subject_id=conversation.pk,
+        before=conversation.last_turn + 1,
+        reason=reason,
+        spares_patient=False,
+    )
+    for turn in Turn.objects.filter(conversation=conversation, seq__in=ended.ordinals):
+        turn.status, turn.error, turn.finished_at = TurnStatus.SUPERSEDED, reason, timezone.now()
+        turn.save(update_fields=["status", "error", "finished_at"])
+        log.add_turn_event(turn)
+        log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)

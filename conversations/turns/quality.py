@@ -1,0 +1,25 @@
+"""How well a conversation goes, and what follows when it goes badly (T12, T19, D12)."""
+
+from __future__ import annotations
+
+from conversations.live.event_log import ConversationLog
+from conversations.models import Turn
+from conversations.prompts.observer import Quality
+from conversations.turns.flags import low_score
+
+RECOVER_AT = 3
+LONGEST_REASON = 250
+
+
+def keep_quality(log: ConversationLog, turn: Turn, quality: Quality) -> None:
+    """Keep a turn's score with its reason. A low one tells the next reply to put things right, and flags staff.
+
+    The instruction stands until a better score.
+    """
+    reason = " ".join(quality.reason.split())[:LONGEST_REASON]
+    log.writes.change(Turn, turn.pk, quality_score=quality.score, quality_reason=reason)
+    is_low = quality.score <= RECOVER_AT
+    log.conversation.recovery = reason if is_low else ""
+    if is_low:
+        log.conversation.flag = low_score(quality.score, reason)
+        log.add_event("quality_low", payload={"turn": str(turn.pk), "score": quality.score, "reason": reason})

@@ -1,0 +1,158 @@
+"""What callers may do to a conversation. Pages, API and tasks come through here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from conversations.live.event_log import ConversationLog, open_log
+from conversations.models import (
+    Channel,
+    Conversation,
+    Message,
+    MessageRole,
+    Persona,
+    PersonaField,
+    Turn,
+    TurnStatus,
+)
+from conversations.models.persona import Strength
+from conversations.turns.channel_signals import take_up_again
+from conversations.turns.observe_unanswered import watch
+from conversations.turns.policy import policy_for, refuse_while_answering
+from jobs.enqueue import JobRequest, Superseded, enqueue
+from jobs.failpoints import crash_point
+from jobs.lanes import Mode
+from projects.models import Project
+from projects.models.agent_config import NewerMessage
+from tenancy.ids import uuid7
+from tenancy.prepared_queries import Compiled
+from tenancy.write_batch import insert_rows, insert_unless_there
+
+REPLY = "reply"
+# After so many turns in a row that the agent started itself, nothing more fires by itself.
+MAX_AGENT_TURNS = 3
+
+PERSONA = Compiled(
+    lambda project, external_id: Persona.objects.filter(project_id=project, external_id=external_id), kinds=(UUID, str)
+)
+
+
+@dataclass(frozen=True)
+class Posted:
+    """A stored message and the turn that answers it; none while a colleague has the conversation."""
+
+    message: Message
+    turn: Turn | None
+
+
+def start_conversation(
+    project: Project, *, channel: Channel, external_id: str, known: Mapping[str, str], metadata: Mapping[str, Any]
+) -> Conversation:
+    """A new conversation with a customer, known or new. What the caller knows of them is kept as given."""
+    persona = _persona(project, external_id)
+    give_fields(persona, known)
+    conversation = Conversation(project=project, persona=persona, channel=channel, metadata=dict(metadata))
+    insert_rows([conversation])
+    return conversation
+
+
+def _persona(project: Project, external_id: str) -> Persona:
+    for known in PERSONA(project.pk, external_id):
+        return known
+    persona = Persona(project=project, external_id=external_id)
+    if not insert_unless_there(persona):
+        # Somebody else has just made it.
+        [persona] = PERSONA(project.pk, external_id)
+    return persona
+
+
+def give_fields(persona: Persona, fields: Mapping[str, str]) -> None:
+    """Set fields of a customer by staff's or the API's word, which no observation overrides."""
+    given = [
+        PersonaField(persona=persona, key=key, value=fields[key], strength=Strength.GIVEN) for key in sorted(fields)
+    ]
+    # In one order for everybody, so that two who give the same fields don't wait for each other.
+    PersonaField.objects.bulk_create(
+        given,
+        update_conflicts=True,
+        unique_fields=["organization", "persona", "key"],
+        update_fields=["value", "strength", "quote", "message_id", "turn_id", "updated_at"],
+    )
+
+
+def set_read_field(persona: Persona, key: str, value: str) -> bool:
+    """Set what a model read off a tool's answer: it never stands in for what staff or the API has on file (F19, W05).
+
+    False where theirs is another one, which stays.
+    """
+    read = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
+    field, is_new = PersonaField.objects.get_or_create(persona=persona, key=key, defaults=read)
+    if is_new or field.value == value:
+        return True
+    weaker = PersonaField.objects.filter(pk=field.pk, strength__lt=Strength.GIVEN)
+    return weaker.update(**read, updated_at=Now()) == 1
+
+
+def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:
+    """Store a customer's message, and queue the reply; what becomes of one that is being written, the policy says.
+
+    While a colleague has the conversation it is stored and read by the observer, and nothing more. Two posts at once are
+    answered in the order of their `seq`. With `project_id` another project's conversation is none. Raises
+    Conversation.DoesNotExist, ReplyInProgress, ConversationOver.
+    """
+    with open_log(conversation_id, project_id=project_id) as log:
+        take_up_again(log)
+        policy = policy_for(log)
+        if policy == "reject":
+            refuse_while_answering(log)
+        if log.conversation.operator_id is not None:
+            message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
+            watch(log, message)
+            return Posted(message, turn=None)
+        turn = log.add_turn(message_id=uuid7())
+        message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
+        queue_reply(log, turn, policy=policy)
+    crash_point("msg.pre_commit")
+    return Posted(message=message, turn=turn)
+
+
+def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
+    """Queue a turn's reply: after those not sent yet, or in place of them, whose turns it then takes over."""
+    transaction.on_commit(partial(crash_point, "msg.post_commit_pre_wake"))
+    [made] = enqueue(
+        [
+            JobRequest(
+                lane=REPLY,
+                project_id=log.conversation.project_id,
+                subject_id=log.conversation.pk,
+                ordinal=turn.seq,
+                key=f"reply:{turn.pk}",
+                mode=Mode.QUEUE if policy == "queue" else Mode.INTERRUPT,
+            )
+        ]
+    )
+    if made.in_place_of.ordinals:
+        _take_over(log, turn, made.in_place_of)
+    log.add_turn_event(turn)
+
+
+def has_talked_enough(conversation: Conversation) -> bool:
+    """Whether the newest turns are all the agent's own, so many that it says nothing more by itself."""
+    newest = Turn.objects.filter(conversation=conversation).order_by("-seq")[:MAX_AGENT_TURNS]
+    own = [turn.message_id is None for turn in newest]
+    return len(own) == MAX_AGENT_TURNS and all(own)
+
+
+def _take_over(log: ConversationLog, turn: Turn, given_up: Superseded) -> None:
+    for older in Turn.objects.filter(conversation=log.conversation, seq__in=given_up.ordinals):
+        older.status, older.superseded_by, older.finished_at = TurnStatus.SUPERSEDED, turn, timezone.now()
+        older.save(update_fields=["status", "superseded_by", "finished_at"])
+        log.add_turn_event(older)

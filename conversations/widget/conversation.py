@@ -1,0 +1,60 @@
+"""A visitor's conversation: found again, begun with the first message, and gone on with."""
+
+from __future__ import annotations
+
+from django.db.models import Q
+
+from conversations.models import Channel, Conversation, Persona
+from conversations.turns.channel_signals import ConversationOver
+from conversations.turns.services import Posted, post_message, start_conversation
+from conversations.widget.visitors import Visitor
+from projects.models import Project
+from tenancy.scope import current_organization_id, tenant_tx
+
+
+def find_conversation(project: Project, visitor: Visitor) -> Conversation | None:
+    """The visitor's newest chat. What a signed-in shopper has said is found by nobody else in the same browser."""
+    own = Q(shopper__isnull=True)
+    if visitor.shopper:
+        own |= Q(shopper__wp_user_id=visitor.shopper["wp_user_id"])
+    chats = Conversation.objects.filter(own, project=project, channel=Channel.CHAT)
+    return chats.filter(persona__external_id__in=visitor.names).order_by("-pk").first()
+
+
+def take_shopper_in(conversation: Conversation, visitor: Visitor) -> None:
+    """Whoever signs in while they talk goes on talking, as the shopper that the shop names."""
+    if visitor.shopper and conversation.shopper != visitor.shopper:
+        Conversation.objects.filter(pk=conversation.pk).update(shopper=dict(visitor.shopper))
+
+
+def say(project: Project, visitor: Visitor, content: str) -> Posted:
+    """Post a visitor's message; the first one begins a conversation, and so does one after a conversation that is over.
+
+    Two first messages at once are both of one conversation (M10).
+    """
+    conversation = find_conversation(project, visitor) or _begin(project, visitor)
+    take_shopper_in(conversation, visitor)
+    try:
+        with tenant_tx(current_organization_id()):
+            return post_message(conversation.pk, content)
+    except ConversationOver:
+        if conversation.operator_id is not None:
+            raise
+        return post_message(_begin(project, visitor, after=conversation).pk, content)
+
+
+def _begin(project: Project, visitor: Visitor, *, after: Conversation | None = None) -> Conversation:
+    """A new conversation, unless another first message, or first one `after` the end of the last, has begun one meanwhile."""
+    persona, _ = Persona.objects.get_or_create(project=project, external_id=visitor.names[0])
+    Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
+    newest = find_conversation(project, visitor)
+    return _start(project, visitor) if newest is None or newest == after else newest
+
+
+def _start(project: Project, visitor: Visitor) -> Conversation:
+    known = {name: visitor.shopper[name] for name in ("name", "email") if visitor.shopper.get(name)}
+    started = start_conversation(
+        project, channel=Channel.CHAT, external_id=visitor.names[0], known=known, metadata={"via": "widget"}
+    )
+    take_shopper_in(started, visitor)
+    return started

@@ -1,0 +1,91 @@
+"""Reads the response to a chat completion into an answer, as a stream of events or as one body."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json
+
+from llm.completion_builder import Answer
+from llm.errors import BadAnswer
+from llm.sse import DataLines
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_BYTES = 16 * 1024 * 1024
+END_OF_STREAM = b"[DONE]"
+JSON, PAGE, EVENTS = "application/json", "text/html", "text/event-stream"
+
+# Called after each event with its text, which is often empty
+OnProgress = Callable[[str], None]
+
+
+async def read_answer(response: httpx2.Response, *, answer: Answer, is_streamed: bool, on_progress: OnProgress) -> None:
+    """Fill `answer`. Raises BadAnswer, and what the connection raises."""
+    # Some servers ignore `stream` and send one JSON body; at a wrong address there is a page, which is no stream either
+    if is_streamed and not _kind_of(response).startswith((JSON, PAGE)):
+        await _read_events(response, answer=answer, on_progress=on_progress)
+    else:
+        on_progress(answer.add_body(_json(await _whole_body(response), response=response)))
+
+
+async def _read_events(response: httpx2.Response, *, answer: Answer, on_progress: OnProgress) -> None:
+    """Read on after the last event, to the end of the body: only then can the connection be used again."""
+    lines = DataLines()
+    async for chunk in _chunks(response):
+        for payload in lines.feed(chunk):
+            _take(payload, answer=answer, on_progress=on_progress)
+    rest = lines.close()
+    if not lines.has_any and not _kind_of(response).startswith(EVENTS):
+        raise BadAnswer(f"The endpoint's answer is no event stream{_but(response)}.")
+    for payload in rest:
+        # A line that was cut off is no event; the missing finish reason tells
+        if payload.endswith((b"}", END_OF_STREAM)):
+            _take(payload, answer=answer, on_progress=on_progress)
+
+
+def _take(payload: bytes, *, answer: Answer, on_progress: OnProgress) -> None:
+    if payload and payload != END_OF_STREAM:
+        on_progress(answer.add_chunk(_json(payload)))
+
+
+async def _whole_body(response: httpx2.Response) -> bytes:
+    return b"".join([chunk async for chunk in _chunks(response)])
+
+
+async def _chunks(response: httpx2.Response) -> AsyncIterator[bytes]:
+    size = 0
+    async with aclosing(response.aiter_raw()) as chunks:
+        async for chunk in chunks:
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise BadAnswer("The endpoint's answer is longer than 16 MiB.")
+            yield chunk
+
+
+def _json(payload: bytes, *, response: httpx2.Response | None = None) -> Any:
+    try:
+        return from_json(payload)
+    except ValueError:
+        # It takes no half of a character, which some servers send when they cut one in two.
+        pass
+    try:
+        return json.loads(payload)
+    except (ValueError, RecursionError):
+        failure = BadAnswer(f"The endpoint's answer is not JSON{_but(response)}.")
+    raise failure
+
+
+def _but(response: httpx2.Response | None) -> str:
+    """What an answer is instead, where it says so."""
+    kind = _kind_of(response) if response is not None else ""
+    return f" but {kind}" if kind and not kind.startswith(JSON) else ""
+
+
+def _kind_of(response: httpx2.Response) -> str:
+    kind: str = response.headers.get("content-type", "")
+    return kind.lower()

@@ -1,0 +1,62 @@
+"""The detection skill: which of the listed tools the agent has just committed to, by grammar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from offline_model import prompt_reader
+from offline_model.conditions import Scene, is_commitment, is_met
+from offline_model.mentions import Finder, Mention
+from offline_model.prompt_reader import Line, ToolText
+from offline_model.unserved import unserved_in
+from offline_model.wire import ChatCall
+
+ASKS_UNSERVED = "`unserved` lists"
+FIRMNESS = {None: 0, "quotation": 1, "subject": 3}
+MIDDLING = 2
+
+
+def detect(call: ChatCall) -> dict[str, Any]:
+    """The verdicts, in the shape of the skill's output."""
+    user = call.last_user
+    answer = prompt_reader.section(user, "LatestConvoAgentAnswer")
+    messages = prompt_reader.transcript(prompt_reader.section(user, "Conversation"))
+    verdicts = judge_answer(answer, tools=prompt_reader.tools(call.system), messages=messages)
+    served = [verdict["quote"] for verdict in verdicts]
+    return {
+        "verdicts": verdicts,
+        "unserved": unserved_in(answer, served=served) if ASKS_UNSERVED in call.system else [],
+    }
+
+
+def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Line]) -> list[dict[str, Any]]:
+    """One verdict for each tool the answer mentions."""
+    finder = Finder(answer, tools, messages)
+    verdicts = []
+    for tool in tools:
+        mentions = finder.mentions_of(tool)
+        if mentions:
+            verdicts.append(_verdict(tool, mentions, finder))
+    return verdicts
+
+
+def _verdict(tool: ToolText, mentions: list[Mention], finder: Finder) -> dict[str, Any]:
+    """The firmest mention decides."""
+    chosen = min(mentions, key=lambda mention: FIRMNESS.get(mention.rule, MIDDLING))
+    scene = Scene(
+        answer=finder.answer,
+        messages=tuple(finder.messages),
+        quote=chosen.quote,
+        is_committed=chosen.rule is None,
+        is_last_goodbye=finder.ends_with_goodbye,
+        is_of_booking=chosen.is_of_booking,
+    )
+    readings = [{"name": c.name, "met": is_met(c, scene)} for c in tool.conditions]
+    rule = chosen.rule
+    if rule is None and not all(reading["met"] for reading in readings):
+        rule = "condition"
+    if rule not in (None, "condition") and all(reading["met"] for reading in readings):
+        readings = [
+            {**r, "met": r["met"] and not is_commitment(c)} for r, c in zip(readings, tool.conditions, strict=True)
+        ]
+    return {"quote": chosen.quote, "tool": tool.name, "conditions": readings, "rule": rule}

@@ -1,0 +1,134 @@
+"""The extraction skill: what the agent committed to in a conversation, under the type whose words fit it best."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from offline_model import left_to_do, prompt_reader
+from offline_model.business import content_words
+from offline_model.contact import EMAIL
+from offline_model.grammar.rules import Rule, read_answer
+from offline_model.prompt_reader import Line
+from offline_model.wire import ChatCall
+from offline_model.wordlist import words
+
+TYPE = re.compile(r"^## (.+)\n((?:(?!^## ).*\n?)*)", re.MULTILINE)
+NOTED = re.compile(r"^- “(.*?)”: ", re.MULTILINE)
+MAIL = re.compile(r"\be-?mails?\b|\binbox\b", re.IGNORECASE)
+CALL = re.compile(
+    r"\b(?:call|ring|phone) (?:you|me|us|back)\b|\bcall(?:ing|ed)? (?:you )?back\b|\bcallback\b", re.IGNORECASE
+)
+TEAM = re.compile(r"\b(?:colleagues?|team|staff|manager|owner|chef|kitchen)\b", re.IGNORECASE)
+# What is promised for later is left to be done; what waits for the customer is not.
+CONDITIONAL = re.compile(r"\b(?:once|when|whenever|after|before|if|unless|as soon as)\b", re.IGNORECASE)
+# What a customer asks a person for; what a tool can do is found in what the agent says.
+REQUEST = re.compile(
+    r"\b(?:can|could|would|will|may|please|ask(?:ing)? (?:you|for)|want|like)\b.*?"
+    r"\b(?:(?:call|ring|phone)(?: (?:me|us))?(?: back)?|(?:ask|tell|inform|pass)\b.*?\b(?:chef|kitchen|manager|owner|team|"
+    r"colleagues?|doctor|dentist|lead|warehouse|support)|look for)\b",
+    re.IGNORECASE,
+)
+REFUSAL = re.compile(r"\b(?:can(?:'t|’t|not)|unfortunately|not able|unable|sorry, (?:but )?we)\b", re.IGNORECASE)
+# What a promise and a type are about, whichever words they say it with.
+KINDS = (("mail", MAIL), ("call", CALL), ("team", TEAM))
+# Words that every type and every promise share.
+COMMON = words("customer agent promised promise asked something send sent write somebody colleague let today tomorrow")
+
+
+@dataclass(frozen=True)
+class Type:
+    """One type of todo, with the words that speak for it."""
+
+    name: str
+    words: frozenset[str]
+
+
+def extract(call: ChatCall) -> dict[str, Any]:
+    """The findings, in the shape of the skill's output."""
+    user = call.last_user
+    types = [Type(m[1].strip(), frozenset(_words(f"{m[1]} {m[2]}"))) for m in TYPE.finditer(call.system)]
+    lines = prompt_reader.transcript(prompt_reader.section(user, "Conversation"))
+    noted = NOTED.findall(prompt_reader.section(user, "Noted"))
+    undecided = prompt_reader.bullets(prompt_reader.section(user, "Undecided"))
+    known = prompt_reader.facts(prompt_reader.section(user, "Customer"))
+    said = [quote for quote in (*_commitments(lines), *_requests(lines)) if not _is_among(quote, undecided)]
+    quotes = dict.fromkeys([*undecided, *said])
+    findings = [
+        _finding(quote, type, lines=lines, known=known)
+        for quote in quotes
+        if (quote in undecided or not _is_among(quote, noted)) and (type := _type_of(quote, types, lines=lines))
+    ]
+    return {"todos": findings}
+
+
+def _commitments(lines: list[Line]) -> Iterator[str]:
+    """The sentences in which the agent commits to something."""
+    for line in lines:
+        if line.role == "agent":
+            for reading in read_answer(line.content):
+                said = reading.sentence.words
+                quote = line.content[said[0].start : said[-1].end]
+                if reading.rule is None or (reading.rule is Rule.FUTURE_STEP and not CONDITIONAL.search(quote)):
+                    yield quote
+            yield from (one.rstrip(".!") for one in left_to_do.sentences(line.content) if left_to_do.is_promise(one))
+
+
+def _requests(lines: list[Line]) -> Iterator[str]:
+    """The sentences in which the customer asks a person for something that the agent didn't refuse, nor promise itself."""
+    for at, line in enumerate(lines):
+        answer = next((later for later in lines[at + 1 :] if later.role == "agent"), None)
+        if line.role == "customer" and answer is not None and not _settles(answer):
+            said = left_to_do.sentences(line.content)
+            yield from (one for one in said if REQUEST.search(one) or left_to_do.is_request(one))
+
+
+def _settles(answer: Line) -> bool:
+    """Whether an answer refuses what was asked, or promises it itself."""
+    is_refusal = REFUSAL.search(answer.content) is not None or left_to_do.is_refusal(answer.content)
+    return is_refusal or any(_commitments([answer]))
+
+
+def _type_of(quote: str, types: list[Type], *, lines: list[Line]) -> Type | None:
+    """The type that shares most words with the promise; what was asked before it decides between equals."""
+    said, asked = _words(quote), _words(_asked_before(quote, lines))
+    scored = [(10 * len(type.words & said) + len(type.words & asked), -at, type) for at, type in enumerate(types)]
+    best = max(scored, default=None, key=lambda one: one[:2])
+    return best[2] if best and best[0] >= 10 else None
+
+
+def _finding(quote: str, type: Type, *, lines: list[Line], known: dict[str, str]) -> dict[str, Any]:
+    who = known.get("name", "The customer")
+    asked = _asked_before(quote, lines)
+    if any(quote in line.content for line in lines if line.role == "customer"):
+        told = f"{who} asked: “{quote}”"
+    else:
+        told = f"{who} was promised: “{quote}”" + (f" They had said: “{asked}”" if asked else "")
+    named = EMAIL.findall(f"{asked} {quote}")
+    return {
+        "quote": quote,
+        "type": type.name,
+        "description": f"{told} Known of them: {_listed(known)}." if known else told,
+        "recipients": [address for address in named if address.lower() != known.get("email", "").lower()],
+    }
+
+
+def _listed(known: dict[str, str]) -> str:
+    return ", ".join(f"{field} {value}" for field, value in known.items())
+
+
+def _asked_before(quote: str, lines: list[Line]) -> str:
+    """What the customer said before the agent's words."""
+    said_at = next((at for at, line in enumerate(lines) if line.role == "agent" and quote in line.content), len(lines))
+    return prompt_reader.last_of(lines[:said_at], "customer")
+
+
+def _is_among(quote: str, others: list[str]) -> bool:
+    return any(quote in other or other in quote for other in others)
+
+
+def _words(text: str) -> set[str]:
+    kinds = {f"#{name}" for name, pattern in KINDS if pattern.search(text) or left_to_do.is_about(name, text)}
+    return (content_words(text) - COMMON) | kinds

@@ -1,0 +1,26 @@
+"""The make-good skill: the phrase book's apology for what was promised and did not happen, and what a colleague does next."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from offline_model import prompt_reader
+from offline_model.language import language_of
+from offline_model.phrases import make_good_in
+from offline_model.prompt_reader import section
+from offline_model.wire import ChatCall
+
+TOLD_LANGUAGE = re.compile(r"the language with the code ([a-z]{2})\b")
+
+
+def make_good(call: ChatCall) -> dict[str, Any]:
+    """The draft, in the shape of the skill's output."""
+    user = call.last_user
+    promise = section(user, "Promise").strip()
+    known = TOLD_LANGUAGE.search(call.system)
+    lines = prompt_reader.transcript(section(user, "Conversation"))
+    said = " ".join(line.content for line in lines if line.role == "customer")
+    language = known[1] if known else language_of(said) or "en"
+    correction, step = make_good_in(language)
+    return {"correction": correction.format(promise=promise), "next_step": step.format(promise=promise)}

@@ -1,0 +1,282 @@
+"""The reply skill: a conversation for any business, from what its prompt says."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from offline_model.answers import QUESTION, answer_question, is_answered
+from offline_model.phrases import daytime, phrase
+from offline_model.route import intent_of
+from offline_model.scene import Scene
+from offline_model.table import YES, Steps
+from offline_model.tool_choice import choose_tool, tell_results
+from offline_model.wire import Answer, ChatCall, ToolUse
+
+BYE = re.compile(
+    r"\b(?:good ?bye|bye|see you|that(?:'s| is| was) (?:all|everything)|nothing else|arrivederci|"
+    r"tschüss|auf wiedersehen|au revoir|adi[oó]s|ciao ciao|have a (?:good|nice|lovely) \w+)\b",
+    re.IGNORECASE,
+)
+THANKS = re.compile(
+    r"^\W*(?:(?:ok|okay|great|perfect|super|alright|no)\W+)*(?:many )?(?:thanks?|thank you|"
+    r"grazie|danke|merci|gracias|cheers)\b",
+    re.IGNORECASE,
+)
+NOTHING_MORE = re.compile(r"^\W*(?:no|nope|nein|non)\b.{0,30}$", re.IGNORECASE)
+PERSON = re.compile(
+    r"\b(?:(?:speak|talk|connect|transfer|put me through)\b.{0,25}\b(?:person|human|someone|"
+    r"somebody|manager|owner|colleague|agent|staff|lucia)|real person|human being|call me back)\b",
+    re.IGNORECASE,
+)
+BY_TEXT = re.compile(
+    r"\b(?:text|sms|message) (?:me|us|it|that|them|the|my)\b|\b(?:send|get|have)\b.{0,40}\b(?:text|"
+    r"sms)\b|\bby (?:text|sms)\b|\b(?:un sms|per sms|als sms|par sms|por sms)\b",
+    re.IGNORECASE,
+)
+BY_MAIL = re.compile(
+    r"\be-?mail (?:me|us|it|that|them|the)\b|\b(?:send|get|have|mail)\b.{0,40}\be-?mail\b|\bby "
+    r"e-?mail\b|\b(?:per e-?mail|par e-?mail|por correo|via e-?mail)\b",
+    re.IGNORECASE,
+)
+INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules?|prompt|previous)\b|\bsystem "
+    r"prompt\b|\breveal\b.{0,30}\b(?:prompt|instructions?)\b|\byou are now\b|\bdeveloper mode\b|"
+    r"\byour (?:instructions|prompt)\b",
+    re.IGNORECASE,
+)
+# What a search says of a time that can't be had, whatever else it offers.
+REFUSED = re.compile(
+    r"\b(?:is closed|can't be booked|outside the opening hours|is past|too far ahead|no [\w' ]+ is free)\b",
+    re.IGNORECASE,
+)
+RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.IGNORECASE)
+
+
+def reply(call: ChatCall) -> Answer:
+    """The next reply, or a tool call where a tool is offered that does what the customer asks."""
+    use = choose_tool(call, is_stumped=lambda: Speaker(Scene.read(call)).is_stumped())
+    if use is not None:
+        return Answer(_beside(use, call), tool_calls=(use,))
+    told = tell_results(call)
+    return Answer(told or Speaker(Scene.read(call)).speak())
+
+
+def _beside(use: ToolUse, call: ChatCall) -> str:
+    """What is said along with a call: whoever hangs up says goodbye first."""
+    return Speaker(Scene.read(call)).speak() if use.name == "end_call" else ""
+
+
+class Speaker:
+    """Composes one reply."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.steps = Steps(scene)
+
+    def speak(self) -> str:
+        parts = self._still_there() or self._result_of_action() or self._courtesies() or self._answer()
+        return " ".join(part for part in (self._correction(), self._recovery(), *parts) if part).strip()
+
+    def is_stumped(self) -> bool:
+        """Whether the customer asks what nothing in the prompt answers, or not well."""
+        scene = self.scene
+        if not scene.said or scene.urgent or intent_of(scene.said) not in ("", "info") or not self._is_question():
+            return False
+        return not self._courtesies() and not is_answered(scene)
+
+    def _still_there(self) -> list[str]:
+        """The customer is silent: what was asked last, once more."""
+        if not self.scene.is_follow_up or self.scene.urgent:
+            return []
+        asked = re.findall(r"[^.!?]+\?", self.scene.last_agent)
+        return [self._say("still_there"), asked[-1].strip() if asked else self._say("more")]
+
+    def _correction(self) -> str:
+        """What was said to be done, and isn't."""
+        return self._say("correct") if self.scene.has_to_correct else ""
+
+    def _recovery(self) -> str:
+        """One word of regret, not in every reply."""
+        regret = self._say("regret")
+        return regret if self.scene.is_going_badly and regret not in self.scene.last_agent else ""
+
+    def _say(self, key: str) -> str:
+        return self.steps.say(key)
+
+    def _answer(self) -> list[str]:
+        greeting = self._greeting()
+        answer = answer_question(self.scene) if self._is_question() else ""
+        next_step = self.steps.next()
+        if answer and next_step.startswith(answer):
+            # That the wanted day is a closed one answers the question, too.
+            answer = ""
+        if answer or next_step:
+            noted = "" if answer or greeting or "?" not in self.scene.last_agent else self._noted(next_step)
+            glad = (
+                self._say("glad_general")
+                if greeting and not answer and intent_of(self.scene.said) in ("change", "group")
+                else ""
+            )
+            return [greeting, glad, answer, noted, next_step]
+        if greeting:
+            opening = self._say("glad_general") if intent_of(self.scene.said) else ""
+            return [greeting, opening, self._say("help") if not opening else self._unknown_or_help()]
+        return [self._unknown()]
+
+    def _is_question(self) -> bool:
+        """A wish for a table is no question about the business, even when it is put as one."""
+        said = self.scene.said
+        return bool(QUESTION.search(said)) and not (
+            intent_of(said) in ("booking", "change")
+            and not re.search(
+                r"\b(?:vegan|gluten|open|price|cost|how much|where|park|terrace|dog|kids|children)", said, re.IGNORECASE
+            )
+        )
+
+    def _unknown_or_help(self) -> str:
+        return self._unknown() if "?" in self.scene.said else self._say("help")
+
+    def _unknown(self) -> str:
+        if self._is_question() or len(self.scene.said.split()) > 6:
+            return self._say("unknown")
+        return self._say("more") if self.scene.before else self._say("help")
+
+    def _noted(self, next_step: str) -> str:
+        """A short thanks before the next question."""
+        return self._say("noted") if next_step else ""
+
+    def _greeting(self) -> str:
+        if not self.scene.is_opening:
+            return ""
+        language, business = self.scene.language, self.scene.business_name
+        hello = daytime(self.scene.clock[1], language)
+        return phrase("greet", language, daytime=hello, business=business) if business else f"{hello}!"
+
+    # Results
+
+    def _result_of_action(self) -> list[str]:
+        if not self.scene.urgent:
+            return []
+        told = [spoken_result(line) for line in self.scene.urgent]
+        answer = answer_question(self.scene) if self.scene.said and self._is_question() else ""
+        return [*told, answer, self._follow_up(" ".join(told))]
+
+    def _follow_up(self, told: str) -> str:
+        if "?" in told:
+            return ""
+        if REFUSED.search(told):
+            return self._say("another")
+        free = re.search(r"\b(?:free|available|availability|open)\b", told, re.IGNORECASE)
+        full = re.search(
+            r"\b(?:full|not available|unavailable|no table|booked out|fully booked)\b", told, re.IGNORECASE
+        )
+        if full and not re.search(r"\bbut\b|\binstead\b|alternativ", told, re.IGNORECASE):
+            return self._say("another")
+        if free or full:
+            return "Shall I book it for you?" if self.scene.language == "en" else self._say("propose")
+        booking = self.scene.state_of("create_booking_tool")
+        return (
+            self._say("details")
+            if booking and booking.is_done and re.search(r"\bbooked|reserved|confirmed", told, re.IGNORECASE)
+            else ""
+        )
+
+    # Courtesies and wishes that need no scenario
+
+    def _courtesies(self) -> list[str]:
+        said = self.scene.said
+        if not said:
+            return [self._greeting() or self._say("more")]
+        for matches, answer in (
+            (INJECTION, self._refuse),
+            (PERSON, self._person),
+            (BY_TEXT, self._text),
+            (BY_MAIL, self._mail),
+            (BYE, self._bye),
+            (THANKS, self._thanks),
+            (RUNNING_LATE, self._late),
+        ):
+            if matches.search(said) and (found := answer()):
+                return found
+        if NOTHING_MORE.match(said) and self._say("more") in self.scene.last_agent:
+            return self._bye()
+        return []
+
+    def _refuse(self) -> list[str]:
+        return [self._say("refuse")]
+
+    def _person(self) -> list[str]:
+        if self.scene.channel in ("phone", "webcall"):
+            return [self._say("transfer")]
+        missing = self.scene.guest.missing(["phone", "name"])
+        return [self._say("person"), self.steps.ask(missing)] if missing else [self._say("pass_on")]
+
+    def _text(self) -> list[str]:
+        if YES.search(self.scene.said) and not re.search(r"\b(?:text|send|sms)\b", self.scene.said, re.IGNORECASE):
+            return []
+        return (
+            [self._say("sms")] if self.scene.guest.get("phone") or self.scene.channel == "sms" else [self._say("phone")]
+        )
+
+    def _mail(self) -> list[str]:
+        return [self._say("mail")] if self.scene.guest.get("email") else [self._say("email")]
+
+    def _bye(self) -> list[str]:
+        if "?" in self.scene.said or intent_of(self.scene.said):
+            return []
+        return [self._say("bye")]
+
+    def _thanks(self) -> list[str]:
+        rest = re.split(r"[.!,]", self.scene.said, maxsplit=1)
+        if len(self.scene.said.split()) > 6 or "?" in self.scene.said or (len(rest) > 1 and len(rest[1].split()) > 2):
+            return []
+        if self.scene.guest.missing(["phone", "name"]) and "?" in self.scene.last_agent and self.scene.scenario:
+            return []
+        if self._say("more") in self.scene.last_agent:
+            return self._bye()
+        return [self._say("thanks"), self._say("more")]
+
+    def _late(self) -> list[str]:
+        from_procedure = next((s for s in self.scene.sources if "late" in s.lower() and "held" in s.lower()), "")
+        held = re.search(r"[^.]*held for \d+ minutes[^.]*\.", from_procedure)
+        return [f"Thank you for telling me.{held[0]}" if held else "", self._say("more")] if held else []
+
+
+def spoken_result(line: str) -> str:
+    """An urgent message as the agent says it: without the tool's name and what the agent is told to leave unsaid, JSON as a
+    sentence."""
+    text = re.sub(r"^\s*[\w.-]+ was not done:", "That did not work:", line)
+    text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", text)
+    text = re.sub(r"\b(?:Do not say|Say so|Staff sees) [^.]*\.| \(“[^”]*”\)", "", text).strip()
+    data = _json_in(text)
+    if isinstance(data, dict):
+        text = _sentence_of(data)
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _json_in(text: str) -> Any:
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        return json.loads(text[start : text.rfind("}") + 1])
+    except ValueError:
+        return None
+
+
+def _sentence_of(data: dict[str, Any]) -> str:
+    other = data.get("alternatives") or data.get("slots") or []
+    if data.get("available") is True:
+        return "Good news, that is free"
+    if data.get("available") is False:
+        offered = ", ".join(str(one) for one in other[:3]) if isinstance(other, list) else str(other)
+        return f"That time is full, but {offered} is free" if offered else "That time is full"
+    for key in ("message", "text", "summary", "result", "status"):
+        if isinstance(data.get(key), str):
+            return str(data[key])
+    return ", ".join(
+        f"{key.replace('_', ' ')}: {value}" for key, value in data.items() if not isinstance(value, dict | list)
+    )

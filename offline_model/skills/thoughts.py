@@ -1,0 +1,154 @@
+"""The thoughts skill: scenario, step and what the next reply has to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from offline_model import prompt_reader
+from offline_model.guest import Guest, asked_fields, read_guest, spoken_day, spoken_time
+from offline_model.prompt_reader import Action, Line, Scenario, last_of
+from offline_model.route import Place, choose_scenario, next_place, still_missing
+from offline_model.wire import ChatCall
+
+FIELD_NAMES = {
+    "phone": "phone number",
+    "name": "name",
+    "email": "e-mail address",
+    "date": "day",
+    "time": "time",
+    "party_size": "number of guests",
+    "change": "change that is wanted",
+    "problem": "story of what happened",
+}
+KNOWN_ORDER = ("name", "phone", "email", "language", "date", "time", "party_size", "diet")
+
+
+@dataclass(frozen=True)
+class View:
+    """What the thoughts prompt says."""
+
+    scenarios: tuple[Scenario, ...]
+    actions: list[Action]
+    lines: list[Line]
+    guest: Guest
+    known: dict[str, str]
+    previous: str
+
+    @property
+    def pending(self) -> list[str]:
+        return list(dict.fromkeys(action.name for action in self.actions if action.is_pending))
+
+
+def think(call: ChatCall) -> dict[str, Any]:
+    """The directives, in the shape of the skill's output."""
+    view = _read(call)
+    scenario = choose_scenario(view.lines, view.scenarios, view.previous)
+    if scenario is None or not scenario.steps:
+        return _routing(view)
+    place = next_place(scenario, guest=view.guest, lines=view.lines, actions=view.actions, asked_counts=True)
+    return _directives(view, place)
+
+
+def _read(call: ChatCall) -> View:
+    user = call.last_user
+    lines = prompt_reader.transcript(prompt_reader.section(user, "Conversation"))
+    _, earlier = prompt_reader.summary(user)
+    known = {**earlier, **prompt_reader.facts(prompt_reader.section(user, "KnownFacts"))}
+    previous = prompt_reader.directives(user, tag="PreviousDirectives")
+    return View(
+        scenarios=prompt_reader.scenarios(prompt_reader.section(call.system, "Scenarios")),
+        actions=prompt_reader.actions(prompt_reader.section(user, "ActionStates")),
+        lines=lines,
+        guest=read_guest(known, lines),
+        known=known,
+        previous=previous.scenario if previous else "",
+    )
+
+
+def _routing(view: View) -> dict[str, Any]:
+    return {
+        "scenario": "0, Routing",
+        "step": "0.1, Find out what the customer wants",
+        "goal": "Learn what the customer wants, so that a scenario can be chosen.",
+        "instructions": ["Answer what the customer has asked.", "Ask how you can help."],
+        "to_collect": [],
+        "known": _known(view),
+        "tools_pending": view.pending,
+        "avoid": _avoid(view, None),
+    }
+
+
+def _directives(view: View, place: Place) -> dict[str, Any]:
+    just_asked = asked_fields(last_of(view.lines, "agent"))
+    return {
+        "scenario": f"{place.scenario.number}, {place.scenario.title}",
+        "step": f"{place.step.number}, {place.step.text}",
+        "goal": _goal(view, place),
+        "instructions": _instructions(view, place, just_asked)[:5],
+        "to_collect": still_missing(place.scenario, guest=view.guest, just_asked=[]),
+        "known": _known(view),
+        "tools_pending": view.pending,
+        "avoid": _avoid(view, place),
+    }
+
+
+def _known(view: View) -> list[dict[str, str]]:
+    values = {**view.guest.values, **view.known}
+    ordered = [*(k for k in KNOWN_ORDER if k in values), *(k for k in values if k not in KNOWN_ORDER)]
+    return [{"field": key, "value": values[key]} for key in ordered if values[key]]
+
+
+def _goal(view: View, place: Place) -> str:
+    if view.pending:
+        return f"Keep the customer company until {view.pending[0]} has answered."
+    if place.missing:
+        return f"Learn the {_listed(place.missing)}."
+    return _first_sentence(place.step.text)
+
+
+def _instructions(view: View, place: Place, just_asked: list[str]) -> list[str]:
+    if view.pending:
+        return ["Answer what the customer says.", f"Say that {view.pending[0]} is still running, if they ask."]
+    steps = [*_results(view), "Answer first what the customer has asked, if anything."]
+    open_asked = [name for name in just_asked if not view.guest.get(name)]
+    if open_asked:
+        steps.append(f"If the {_listed(open_asked)} didn't come, ask for it once more.")
+    steps.append(_filled(place.step.text, view.guest))
+    if place.missing and len(place.missing) > 1:
+        steps.append("Ask for everything in one question.")
+    return steps
+
+
+def _results(view: View) -> list[str]:
+    """What the newest action came to, as long as the customer has not answered to it."""
+    newest = view.actions[-1] if view.actions else None
+    is_new = bool(view.lines) and view.lines[-1].role == "agent"
+    return [f"The result of {newest.name} stands: {newest.note}"] if newest and newest.note and is_new else []
+
+
+def _filled(text: str, guest: Guest) -> str:
+    """The step's text with {day} and {time} filled in where they are known."""
+    day, time = guest.get("date"), guest.get("time")
+    if day:
+        text = text.replace("{day}", spoken_day(day))
+    return text.replace("{time}", spoken_time(time)) if time else text
+
+
+def _avoid(view: View, place: Place | None) -> list[str]:
+    if view.pending:
+        return [f"Announce the result of {view.pending[0]} before it has answered.", "Promise the same thing again."]
+    if place is not None and place.tool:
+        return ["Say that it has been done before it stands under ActionStates as done."]
+    known = [FIELD_NAMES[k] for k in ("name", "phone") if view.guest.get(k)]
+    return [f"Ask again for the {_listed(known)}."] if known else []
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    shown = [FIELD_NAMES.get(name, name.replace("_", " ")) for name in names]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _first_sentence(text: str) -> str:
+    head = text.split(". ")[0].rstrip(".")
+    return f"{head}."

@@ -1,0 +1,172 @@
+"""The next step with a customer who wants something that takes steps: a table, a change, a complaint."""
+
+from __future__ import annotations
+
+import re
+
+from offline_model.contact import find_day, find_party, find_time
+from offline_model.guest import clock_time, fields_in, spoken_day, spoken_time
+from offline_model.phrases import day_word, phrase
+from offline_model.prompt_reader import Scenario, Step
+from offline_model.route import intent_of, next_place, tool_of
+from offline_model.scene import Scene
+from offline_model.wordlist import listed
+
+YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|sure|please|ok|okay|perfect|great|of course|go ahead|that works|"
+    r"sounds good|fine|lovely|wonderful|book it|do it|s[iì]|certo|va bene|perfetto|ja|gern\w*|"
+    r"oui|volontiers|d'accord|claro|vale|por favor)\b|\b(?:go ahead|book it|please do|that "
+    r"works|works for me|sounds good|let's do)\b",
+    re.IGNORECASE,
+)
+NO = re.compile(r"^\W*(?:no|nope|not|nein|non)\b", re.IGNORECASE)
+WHEN = ("date", "time", "party_size")
+# The phrases that ask for two at once are named date_time, date_party and time_party.
+ASKED_TOGETHER = {"date": "date", "party_size": "party"}
+
+
+class Steps:
+    """Works through the scenario's steps for one reply."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.guest = scene.guest
+
+    def say(self, key: str) -> str:
+        language = self.scene.language
+        day, time = spoken_day(self.guest.get("date")), self._time(language)
+        size = self.guest.get("party_size")
+        party = phrase("for", language, party=_count(size) if language == "en" else size) if size else ""
+        name = f", {self.guest.first_name}" if self.guest.first_name else ""
+        return phrase(
+            key,
+            language,
+            day=day_word(day, language),
+            time=time,
+            party=party,
+            name=name,
+            business=self.scene.business_name,
+        )
+
+    def _time(self, language: str) -> str:
+        time = self.guest.get("time")
+        if not time:
+            return ""
+        return spoken_time(time) if language == "en" else clock_time(time)
+
+    def next(self) -> str:
+        """The sentences that take the customer's matter forward; empty when there is none."""
+        scenario = self.scene.scenario
+        if scenario is None or not any(step.collects or fields_in(step.text) for step in scenario.steps):
+            return ""
+        if closed := self._closed_then(scenario):
+            return closed
+        asked = self._ask_first()
+        if asked:
+            return asked
+        place = next_place(
+            scenario, guest=self.guest, lines=self.scene.lines, actions=self.scene.actions, asked_counts=False
+        )
+        if place.missing:
+            return self.ask(list(place.missing))
+        return self._act(place.tool, place.step)
+
+    def closed_day(self) -> str:
+        """That the business is closed on the wanted day; empty when it isn't."""
+        weekday, language = self.scene.closed_weekday, self.scene.language
+        return phrase("closed_day", language, day=day_word(weekday, language)) if weekday else ""
+
+    def _closed_then(self, scenario: Scenario) -> str:
+        """Nothing is asked further for a day on which a table can't be had, but for another day."""
+        books = any(tool_of(step) == "check_availability_tool" for step in scenario.steps)
+        return f"{said} {self.say('another')}" if books and (said := self.closed_day()) else ""
+
+    def _ask_first(self) -> str:
+        """Before any directive the greeting asks what is wanted: day, time and party, if they are part of it."""
+        if self.scene.directives is not None or not self.scene.is_opening or intent_of(self.scene.said) != "booking":
+            return ""
+        wanted = (
+            [f for step in self.scene.scenario.steps for f in (fields_in(step.text))] if self.scene.scenario else []
+        )
+        missing = [name for name in dict.fromkeys(self.guest.missing(wanted)) if name in WHEN]
+        glad = "glad" if self.scene.scenario and "table" in self.scene.scenario.title.lower() else "glad_general"
+        return f"{self.say(glad)} {self.ask(missing)}" if missing else ""
+
+    def ask(self, missing: list[str]) -> str:
+        when = [name for name in missing if name in WHEN]
+        if missing[0] in WHEN and len(when) > 1:
+            return self.say(
+                "when" if len(when) > len(ASKED_TOGETHER) else "_".join(ASKED_TOGETHER.get(name, name) for name in when)
+            )
+        key = missing[0]
+        is_known = key in ("phone", "name", "email", "problem", "change", *WHEN)
+        return self.say(key) if is_known else f"May I ask for your {key.replace('_', ' ')}?"
+
+    def _act(self, tool: str, step: Step) -> str:
+        match tool:
+            case "check_availability_tool":
+                return self._check()
+            case "create_booking_tool":
+                return self._book()
+            case "search_booking_tool":
+                return self._pending_or(tool, "lookup")
+            case "cancel_booking_tool":
+                return self._cancel()
+            case "send_sms_tool":
+                return self._after_booking()
+            case _:
+                return self.say("pass_on") if re.search(r"pass it on|call(?:s)? back", step.text) else ""
+
+    def _pending_or(self, tool: str, key: str) -> str:
+        action = self.scene.state_of(tool)
+        return (
+            self.say("pending" if tool == "check_availability_tool" else "pending_other")
+            if action and action.is_pending
+            else self.say(key)
+        )
+
+    def _check(self) -> str:
+        if not (self.guest.get("date") and self.guest.get("time")):
+            return self.ask(self.guest.missing(list(WHEN)) or ["date"])
+        return self._pending_or("check_availability_tool", "check")
+
+    def _book(self) -> str:
+        action = self.scene.state_of("create_booking_tool")
+        if action and action.is_pending:
+            return self.say("pending_other")
+        if self._wants_other_time():
+            return self.say("check")
+        if self._said_yes():
+            return self.say("book")
+        if NO.search(self.scene.said) or self.say("another") in self.scene.last_agent:
+            return self.say("another")
+        return self.say("propose") if self.guest.get("date") and self.guest.get("time") else self.ask(["date", "time"])
+
+    def _said_yes(self) -> bool:
+        asked = self.scene.last_agent
+        return bool(YES.search(self.scene.said)) and "?" in asked and self.say("another") not in asked
+
+    def _wants_other_time(self) -> bool:
+        """A new day or time since the last check, with no yes to what was proposed."""
+        said = self.scene.said
+        fresh = find_day(said) or find_time(said) or find_party(said)
+        proposed = self.scene.last_agent.lower()
+        return bool(fresh) and not (self._said_yes() and spoken_time(self.guest.get("time")).lower() in proposed)
+
+    def _cancel(self) -> str:
+        if self._said_yes() or re.search(r"\bcancel\b", self.scene.said, re.IGNORECASE):
+            return self._pending_or("cancel_booking_tool", "cancel")
+        return self.say("confirm_cancel")
+
+    def _after_booking(self) -> str:
+        if YES.search(self.scene.said) and re.search(r"\b(?:text|sms)\b", self.scene.last_agent, re.IGNORECASE):
+            action = self.scene.state_of("send_sms_tool")
+            return self.say("more") if action and (action.is_done or action.is_pending) else self.say("sms")
+        if self.say("details") in " ".join(line.content for line in self.scene.before):
+            return self.say("more")
+        return self.say("details")
+
+
+def _count(size: str) -> str:
+    words = listed("one two three four five six seven eight nine ten eleven twelve")
+    return words[int(size) - 1] if size.isdigit() and 0 < int(size) <= len(words) else size

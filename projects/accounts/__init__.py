@@ -1,0 +1,1 @@
+"""People's accounts, their addresses, invitations, and memberships."""

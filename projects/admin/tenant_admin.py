@@ -1,0 +1,105 @@
+"""The base of every admin page over tenants' rows.
+
+What a page sees is decided before it runs: config.admin opens the scope, an organization's transaction or, for the
+platform's own people, all of them. So nothing here filters by hand; it says what may be changed, and by which field a
+list may be narrowed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+from django.contrib.admin import ModelAdmin
+from django.db.models import Model
+from django.db.models.constants import LOOKUP_SEP
+from django.http import HttpRequest
+
+from projects.models import Member, Organization, Role
+from tenancy.scope import current_organization_id, is_platform
+
+MASK = "••••"
+# What the links of a list's filters and dates are made of.
+ASKED = {"id", "exact", "in", "isnull", "gte", "lt", "year", "month", "day"}
+LINK_VALUE = re.compile(r"(?!\d{5,}\Z)[^\0]{0,1000}")
+
+
+class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such type at run time
+    """Rows to look at. `writable` names the fields that a change may touch, `addable` those asked for a new row.
+
+    A reference is never writable: a row does not move to another parent. The platform's people add nothing to a tenant.
+    """
+
+    writable: ClassVar[Sequence[str]] = ()
+    addable: ClassVar[Sequence[str]] = ()
+    hidden: ClassVar[Sequence[str]] = ()
+    shown: ClassVar[Sequence[str]] = ()
+    is_deletable: ClassVar[bool] = False
+
+    ordering = ("-id",)
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return True
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return True
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return bool(self.addable) and not is_platform()
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return bool(self.writable)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.is_deletable
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """The platform's people see whose row it is."""
+        return (*self.list_display, *self._owner())
+
+    def get_list_select_related(self, request: HttpRequest) -> Any:
+        related = self.list_select_related
+        return (*(related if isinstance(related, tuple | list) else ()), *self._owner())
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        if obj is None:
+            return list(self.addable)
+        columns = [field.name for field in self.opts.fields if field.name not in ("organization", *self.hidden)]
+        return [*self._owner(), *self.shown, *columns]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        if obj is None:
+            return []
+        return [name for name in self.get_fields(request, obj) if name not in self.writable]
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Only what the page's own links ask: no guessing at hidden columns, one letter at a time (row 22)."""
+        field, *path = lookup.split(LOOKUP_SEP)
+        offered = ("id", self.date_hierarchy, *(name for name in self.list_filter if isinstance(name, str)))
+        is_asked = field in offered and set(path) <= ASKED and LINK_VALUE.fullmatch(value)
+        return bool(is_asked) and super().lookup_allowed(lookup, value, request)
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        """Rows are deleted one by one, where at all, after a look at what goes with them."""
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def _owner(self) -> tuple[str, ...]:
+        is_owned = any(field.name == "organization" for field in self.opts.fields)
+        return ("organization",) if is_platform() and is_owned else ()
+
+
+def actor_role(request: HttpRequest) -> Role:
+    """What the signed-in person is in this organization; the platform's people act as owners of every one."""
+    if is_platform():
+        return Role.OWNER
+    return Role(Member.objects.get(user_id=cast(int, request.user.pk)).role)
+
+
+def own_organization() -> Organization:
+    """The organization whose pages these are. Raises NoTenant for the platform's."""
+    return Organization.objects.get(pk=current_organization_id())

@@ -1,0 +1,1 @@
+"""The agent of a project: its settings, models, prompts' size, and versions."""

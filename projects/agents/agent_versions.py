@@ -1,0 +1,146 @@
+"""Changing an agent's settings when others may change them too, and going back to earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from pydantic import ValidationError
+
+from outbound.errors import BlockedAddress
+from outbound.guard import Guard
+from projects.agents.agent_references import wrong_names
+from projects.agents.model_key import has_stored_key
+from projects.agents.prompt_budget import what_is_too_large
+from projects.agents.prompt_size import weigh
+from projects.agents.services import latest_agent_version, save_agent
+from projects.common.api_error import Conflict
+from projects.common.differences import differences, summary_of
+from projects.common.merge import merge
+from projects.models import AgentVersion, Project, User
+from projects.models.agent_config import AgentConfig
+from projects.models.agent_errors import SettingsRefused, checked_config
+
+
+class ChangedMeanwhile(Conflict):
+    """Someone else saved the same settings meanwhile. `values` holds both changes, and the editor's own where they meet."""
+
+    def __init__(self, latest: AgentVersion, *, values: Mapping[str, Any]) -> None:
+        super().__init__(f"Version {latest.number} was saved meanwhile.", code="changed_meanwhile")
+        self.latest = latest
+        self.values = dict(values)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What someone wants changed: fields of the document, the number of the version they saw, and who they are."""
+
+    changes: Mapping[str, Any]
+    started_from: int
+    author: User
+    note: str = ""
+
+
+def change_agent(project: Project, edit: Edit) -> AgentVersion:
+    """Save an edit as a new version; an edit that changes nothing saves none and answers with the standing one.
+
+    Of two people who save at once, the second's edit is joined to the first's where they changed different things.
+    Where they changed the same: ChangedMeanwhile, and nothing is saved. Raises SettingsRefused with a sentence for
+    each field that can't work, for a name of nothing or of two things, and for what leaves no room for the conversation.
+    Inside a transaction.
+    """
+    latest = latest_agent_version(project)
+    standing = _settings_of(latest)
+    wanted = _dump(checked_config({**standing, **edit.changes}))
+    _check_address(wanted["model_base_url"], standing=standing.get("model_base_url", ""))
+    changes = {name: wanted[name] for name in edit.changes}
+    if latest.number != edit.started_from:
+        changes = _joined(project, edit, changes=changes, latest=latest)
+    config = checked_config({**standing, **changes})
+    if _dump(config) == standing:
+        return latest
+    if wrong := wrong_names(project, config, standing=standing):
+        raise SettingsRefused(wrong)
+    _check_room(project, config, standing=standing, among=edit.changes)
+    note = edit.note or summary_of(differences(standing, _dump(config)))
+    return save_agent(project, config=config, author=edit.author, note=note, started_from=latest.number)
+
+
+def restore_agent_version(project: Project, number: int, *, started_from: int, author: User) -> AgentVersion:
+    """Make an earlier version's settings the newest version. Inside a transaction.
+
+    While a model key is stored the model's address stays as it is, because the key was given for it. Raises
+    NewerVersion when `started_from` isn't the newest any more, SettingsRefused, AgentVersion.DoesNotExist.
+    """
+    old = AgentVersion.objects.get(project=project, number=number)
+    standing = _settings_of(latest_agent_version(project))
+    document = dict(old.document)
+    if has_stored_key(project):
+        document["model_base_url"] = standing.get("model_base_url", "")
+    config = checked_config(document)
+    _check_address(config.model_base_url, standing=standing.get("model_base_url", ""))
+    _check_room(project, config, standing=standing)
+    return save_agent(
+        project, config=config, author=author, note=f"Restored version {number}", started_from=started_from
+    )
+
+
+def check_address(url: str) -> None:
+    """Whether a model may be called at this address, as far as its form tells. Raises SettingsRefused."""
+    try:
+        Guard(allow=settings.OUTBOUND_ALLOW).check_url(url)
+    except BlockedAddress as error:
+        way = "Use a public address like https://api.openai.com/v1, or ask the operator to allow this host."
+        raise SettingsRefused({"model_base_url": f"{error} {way}"}) from error
+
+
+def _joined(project: Project, edit: Edit, *, changes: Mapping[str, Any], latest: AgentVersion) -> dict[str, Any]:
+    """The changes with what others saved since the editor began. Raises ChangedMeanwhile."""
+    seen = AgentVersion.objects.filter(project=project, number=edit.started_from).first()
+    base: dict[str, Any] = seen.document if seen else {}
+    parts = {
+        name: merge(base.get(name), theirs=latest.document.get(name), mine=value) for name, value in changes.items()
+    }
+    values = {name: part.value for name, part in parts.items()}
+    if any(part.is_conflict for part in parts.values()):
+        raise ChangedMeanwhile(latest, values=values)
+    return values
+
+
+def _check_address(url: str, *, standing: str) -> None:
+    # One that stands is not checked again: a change of the operator's list must not stop a change of the style.
+    if url and url != standing:
+        check_address(url)
+
+
+def _check_room(
+    project: Project, config: AgentConfig, *, standing: Mapping[str, Any], among: Collection[str] = ()
+) -> None:
+    """Whether a request has room for a conversation besides these settings (T08). Raises SettingsRefused.
+
+    Settings that have none already may be changed for as long as they don't grow: each step to shorter ones is a good one.
+    """
+    weight = weigh(project, config)
+    if weight.room <= 0 and weight.total > _total_of(project, standing):
+        raise SettingsRefused(what_is_too_large(weight, among=among))
+
+
+def _total_of(project: Project, document: Mapping[str, Any]) -> int:
+    try:
+        return weigh(project, AgentConfig.model_validate(document)).total
+    except ValidationError:
+        return 0
+
+
+def _settings_of(version: AgentVersion) -> dict[str, Any]:
+    """A version's document, with the defaults of fields that came later; as it is where it has become invalid."""
+    try:
+        return _dump(version.config)
+    except ValidationError:
+        return dict(version.document)
+
+
+def _dump(config: AgentConfig) -> dict[str, Any]:
+    return config.model_dump(mode="json")

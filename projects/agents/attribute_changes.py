@@ -1,0 +1,113 @@
+"""Changing several attributes at once, when others may change them too."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from projects.agents.model_choice import KEY_ATTRIBUTE
+from projects.api.parsers import parse_value
+from projects.common.api_error import ApiError
+from projects.models import Project
+from projects.models.agent_errors import SettingsRefused
+from projects.models.attribute import AttributeType
+from projects.records.attributes import Resolved, WrongValue, every_attribute, set_attribute
+
+KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,159}")
+KEY_RULE = "A letter, then letters, digits, _, - or a full stop; at most 160."
+LONGEST_VALUE = 10_000
+TAKEN = "There is an attribute of this name already; change that one."
+
+
+@dataclass(frozen=True)
+class AttributeEdit:
+    """A value as it was typed, and as it stood when the editor began."""
+
+    key: str
+    type: AttributeType
+    text: str
+    was: str = ""
+    is_new: bool = False
+
+
+def change_attributes(project: Project, edits: Iterable[AttributeEdit]) -> list[str]:
+    """Set what differs from before as the project's own values, all or none; answers with the keys that were set.
+
+    Raises SettingsRefused with a sentence for each key whose value doesn't fit, or that someone else changed meanwhile.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    standing = every_attribute(project)
+    changed = [edit for edit in edits if _is_change(edit)]
+    errors = {edit.key: error for edit in changed if (error := _meanwhile(edit, standing.get(edit.key)))}
+    for edit in changed:
+        if edit.key not in errors and (error := _set(project, edit)):
+            errors[edit.key] = error
+    if errors:
+        raise SettingsRefused(errors)
+    return [edit.key for edit in changed]
+
+
+def check_new_key(project: Project, key: str) -> None:
+    """Whether an attribute of this name can be added. Raises SettingsRefused."""
+    if not KEY.fullmatch(key):
+        raise SettingsRefused({"new.key": KEY_RULE})
+    if key == KEY_ATTRIBUTE:
+        raise SettingsRefused({"new.key": "This is the model’s key; write it under Models."})
+    if key in every_attribute(project):
+        raise SettingsRefused({"new.key": TAKEN})
+
+
+def text_of_value(attribute: Resolved | None) -> str:
+    """A value as it is typed; a secret's is never shown."""
+    if attribute is None or attribute.value is None:
+        return ""
+    if isinstance(attribute.value, str):
+        return attribute.value
+    if isinstance(attribute.value, bool):
+        return str(attribute.value)
+    return json.dumps(attribute.value, ensure_ascii=False, indent=2)
+
+
+def _is_change(edit: AttributeEdit) -> bool:
+    if edit.is_new:
+        return True
+    if edit.type is AttributeType.SECRET:
+        return bool(edit.text)
+    if edit.type is AttributeType.BOOL:
+        return edit.text != (edit.was or "False")
+    return edit.text != edit.was
+
+
+def _meanwhile(edit: AttributeEdit, standing: Resolved | None) -> str:
+    if edit.is_new:
+        return TAKEN if standing else ""
+    text = text_of_value(standing)
+    if edit.type is AttributeType.SECRET or text in (edit.was, edit.text):
+        return ""
+    return f"Someone set this to “{text[:200]}” meanwhile. What you chose is still here: save again to make it so."
+
+
+def _set(project: Project, edit: AttributeEdit) -> str:
+    """Write the value; the sentence says what is wrong with it."""
+    try:
+        value = _value(edit)
+    except ApiError as error:
+        return f"This is no JSON. {error.message}"
+    except WrongValue as error:
+        return str(error)
+    try:
+        set_attribute(project, edit.key, value, type=edit.type)
+    except (ApiError, WrongValue) as error:
+        return str(error)
+    return ""
+
+
+def _value(edit: AttributeEdit) -> Any:
+    if len(edit.text) > LONGEST_VALUE:
+        raise WrongValue(f"At most {LONGEST_VALUE:,} characters; this has {len(edit.text):,}.")
+    if "\x00" in edit.text:
+        raise WrongValue("There is a control character in it, which can't be stored; remove it.")
+    return parse_value(edit.text) if edit.type is AttributeType.JSON else edit.text

@@ -1,0 +1,77 @@
+"""The API of attributes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, TypedDict
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.agents.attribute_changes import KEY, KEY_RULE
+from projects.agents.model_key import remove_attribute
+from projects.api.project_views import ProjectView
+from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Answer, Page
+from projects.common.api_error import ApiError
+from projects.models.attribute import AttributeType
+from projects.models.key import Scope
+from projects.records.attributes import Origin, Resolved, every_attribute, set_attribute
+
+
+class AttributeInput(StrictSerializer):
+    value = serializers.JSONField()
+    type = serializers.ChoiceField(choices=AttributeType.choices, required=False)
+
+
+class Attributes(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+
+    @extend_schema(operation_id="attributes_list")
+    def get(self, request: Request) -> Answer[Page[AttributePayload]]:
+        """Every attribute as the project sees it, with its origin."""
+        found = every_attribute(self.project)
+        return Answer({"results": [attribute_payload(found[key]) for key in sorted(found)], "next": None})
+
+
+class AttributeDetail(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ, "PUT": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="attributes_read")
+    def get(self, request: Request, key: str) -> Answer[AttributePayload]:
+        """One attribute."""
+        found = every_attribute(self.project).get(key)
+        if found is None:
+            raise Http404
+        return Answer(attribute_payload(found))
+
+    @extend_schema(operation_id="attributes_write", request=AttributeInput)
+    def put(self, request: Request, key: str) -> Answer[AttributePayload]:
+        """Set the project's own value."""
+        data = self.valid(AttributeInput)
+        if not KEY.fullmatch(key):
+            raise ApiError("invalid", f"key: {KEY_RULE}", field="key")
+        kind = AttributeType(data["type"]) if "type" in data else None
+        return Answer(attribute_payload(set_attribute(self.project, key, data["value"], type=kind)))
+
+    @extend_schema(operation_id="attributes_delete", responses={204: None})
+    def delete(self, request: Request, key: str) -> Response:
+        """Remove the project's own value; the organization's holds again."""
+        if not remove_attribute(self.project, key):
+            raise Http404
+        return Response(status=204)
+
+
+class AttributePayload(TypedDict):
+    """A secret's `value` is null."""
+
+    key: str
+    type: Annotated[str, AttributeType]
+    value: Annotated[Any, "Of the attribute's type."]
+    origin: Annotated[str, Origin]
+
+
+def attribute_payload(attribute: Resolved) -> AttributePayload:
+    return {"key": attribute.key, "type": attribute.type, "value": attribute.value, "origin": attribute.origin}

@@ -1,0 +1,56 @@
+"""One small real call, to see whether a model answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llm.client import Client
+from llm.errors import LlmError
+from llm.types import CallRecord, ChatRequest, Deadlines, ModelSpec
+from projects.agents.request_client import with_model_client
+
+DEADLINES = Deadlines(first_token_s=20.0, total_s=20.0)
+QUESTION = "Say the word ready."
+# Enough for a model that thinks before it answers.
+MAX_OUTPUT_TOKENS = 256
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How the call went, in a sentence."""
+
+    is_ok: bool
+    sentence: str
+
+
+async def try_model(model: ModelSpec) -> Trial:
+    """Ask the model for a word. No transaction may be open: it can take 20 seconds."""
+    return await with_model_client(lambda client: _ask(client, model))
+
+
+async def _ask(client: Client, model: ModelSpec) -> Trial:
+    try:
+        completion = await client.stream(_request(model), on_text=_ignore_text, record=_ignore_record)
+    except LlmError as error:
+        return Trial(False, f"{model.model} didn’t answer. {error}")
+    first = f", the first word after {completion.first_token_ms / 1000:.2f} s" if completion.first_token_ms else ""
+    return Trial(True, f"{model.model} answered in {completion.total_ms / 1000:.2f} s{first}.")
+
+
+def _request(model: ModelSpec) -> ChatRequest:
+    return ChatRequest(
+        skill="test",
+        template_hash="",
+        model=model,
+        messages=[{"role": "user", "content": QUESTION}],
+        deadlines=DEADLINES,
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+    )
+
+
+def _ignore_text(text: str) -> None:
+    """Only whether it answers is of interest."""
+
+
+def _ignore_record(record: CallRecord) -> None:
+    """A test belongs to no conversation, so it is kept nowhere."""

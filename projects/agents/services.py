@@ -1,0 +1,109 @@
+"""Changes to the tenant's ground. Each is one transaction, and checks what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max
+from django.db.models.functions import Now
+
+from projects.common.api_error import Conflict
+from projects.models import AgentVersion, ApiKey, AuditAction, Member, Organization, Project, Role, User
+from projects.models.agent_config import AgentConfig
+from projects.models.key import Scope
+from projects.records.audit import key_facts, note_key
+from tenancy.scope import tenant_tx
+
+
+@dataclass(frozen=True)
+class NewKey:
+    """A key that was just made; `secret` is shown this once."""
+
+    key: ApiKey
+    secret: str
+
+
+def create_organization(name: str, *, owner: User) -> Organization:
+    """A new tenant with its first owner."""
+    organization = Organization(name=name)
+    with tenant_tx(organization.pk):
+        organization.save(force_insert=True)
+        Member.objects.create(user=owner, role=Role.OWNER)
+    return organization
+
+
+def create_project(name: str, *, config: AgentConfig, author: User | None = None) -> Project:
+    """A project with the first version of its agent, in the running transaction's organization."""
+    project = Project.objects.create(name=name, slug=Project.make_slug(name))
+    save_agent(project, config=config, author=author, note="First version")
+    return project
+
+
+class NewerVersion(Conflict):
+    """These settings were saved by someone else meanwhile; look at the difference, and save again."""
+
+
+def save_agent(
+    project: Project,
+    *,
+    config: AgentConfig,
+    author: User | None,
+    note: str = "",
+    started_from: int | None = None,
+) -> AgentVersion:
+    """Store the agent's settings as a new version, and use it from the next turn on.
+
+    `started_from` is the number of the version that was edited; raises NewerVersion when it isn't the newest.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    last = AgentVersion.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
+    if started_from not in (None, last):
+        raise NewerVersion
+    document: dict[str, Any] = config.model_dump(mode="json")
+    version = AgentVersion.objects.create(project=project, number=last + 1, document=document, author=author, note=note)
+    project.agent_version = version
+    project.save(update_fields=["agent_version"])
+    return version
+
+
+def latest_agent_version(project: Project) -> AgentVersion:
+    """The newest settings, which nobody else saves over before this transaction ends."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
+
+
+def create_key(
+    project: Project,
+    *,
+    name: str,
+    scopes: Iterable[Scope],
+    created_by: User | None = None,
+    expires_at: datetime | None = None,
+    throttled: bool = True,
+    secret: str = "",
+) -> NewKey:
+    """A new API key of the project; only its hash is kept. `secret` is one that the caller has made."""
+    secret = secret or ApiKey.make_secret()
+    key = ApiKey.objects.create(
+        project=project,
+        name=name,
+        prefix=secret[:11],
+        digest=ApiKey.digest_of(secret),
+        scopes=[scope.value for scope in scopes],
+        throttled=throttled,
+        expires_at=expires_at,
+        created_by=created_by,
+    )
+    note_key(AuditAction.KEY_MADE, key, by=created_by)
+    return NewKey(key=key, secret=secret)
+
+
+def revoke_key(key: ApiKey, *, by: User | None) -> bool:
+    """Stop an API key, from the next request on. False when it was revoked before."""
+    if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()) != 1:
+        return False
+    note_key(AuditAction.KEY_REVOKED, key, by=by, before=key_facts(key))
+    return True

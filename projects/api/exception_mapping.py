@@ -1,0 +1,122 @@
+"""What each exception means to the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import (
+    BadRequest,
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    ValidationError,
+)
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
+from psycopg.errors import DeadlockDetected, LockNotAvailable, SerializationFailure
+from rest_framework import exceptions as drf
+
+from projects.api.validation import first_problem
+from projects.common.api_error import NOTHING_HERE, ApiError
+from projects.records.attributes import WrongValue
+
+FORBIDDEN = "You may not do this."
+OUR_FAULT = "Something went wrong on our side. Try again; if it stays, tell us the request_id."
+BUSY = "Others are changing the same at this moment, so nothing of this was done. Try again in a moment."
+# What is given up for others' sake, by a database that is there.
+GIVEN_UP = (LockNotAvailable, DeadlockDetected, SerializationFailure)
+AWAY = "The database can't be reached right now. Try again in a moment."
+
+
+def to_api_error(error: BaseException) -> ApiError:
+    """The answer to any exception. One that nobody foresaw becomes a 500."""
+    if isinstance(error, ApiError):
+        return error
+    for kinds, meaning in _MEANINGS:
+        if isinstance(error, kinds):
+            return meaning(error)
+    return ApiError("server_error", OUR_FAULT, status=500)
+
+
+def _unavailable(error: Any) -> ApiError:
+    if isinstance(error.__cause__, GIVEN_UP):
+        return ApiError("unavailable", BUSY, status=503, headers={"Retry-After": "1"})
+    return ApiError("unavailable", AWAY, status=503, headers={"Retry-After": "2"})
+
+
+def _not_found(error: Any) -> ApiError:
+    return ApiError("not_found", NOTHING_HERE, status=404)
+
+
+def _forbidden(error: Any) -> ApiError:
+    return ApiError("permission_denied", str(error) or FORBIDDEN, status=403)
+
+
+def _too_big(error: Any) -> ApiError:
+    return ApiError("body_too_large", "Body is larger than this address takes.", status=413)
+
+
+def _too_many_fields(error: Any) -> ApiError:
+    most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+    return ApiError("too_many_fields", f"The address or the form has more than {most:,} parameters.")
+
+
+def _unknown_host(error: Any) -> ApiError:
+    message = "This server doesn't answer at this host name. The operator names those it has in MAKEGOOD_ALLOWED_HOSTS."
+    return ApiError("unknown_host", message)
+
+
+def _bad_request(error: Any) -> ApiError:
+    return ApiError("bad_request", "The request is malformed: its address, headers or form can't be read.")
+
+
+def _wrong_value(error: WrongValue) -> ApiError:
+    return ApiError("invalid_value", str(error), field="value")
+
+
+def _invalid(error: ValidationError) -> ApiError:
+    return ApiError("invalid", " ".join(error.messages))
+
+
+def _throttled(error: drf.Throttled) -> ApiError:
+    seconds = max(1, round(getattr(error, "wait", None) or 1))
+    message = f"Too many requests with this key. Try again in {seconds} s."
+    return ApiError("throttled", message, status=429, headers={"Retry-After": str(seconds)})
+
+
+def _wrong_media_type(error: Any) -> ApiError:
+    return ApiError("unsupported_media_type", "Send JSON with the header Content-Type: application/json.", status=415)
+
+
+def _wrong_method(error: drf.MethodNotAllowed) -> ApiError:
+    return ApiError("method_not_allowed", str(error.detail), status=405)
+
+
+def _any_drf(error: drf.APIException) -> ApiError:
+    code = error.get_codes()
+    challenge = getattr(error, "auth_header", None)
+    headers = {"WWW-Authenticate": challenge} if challenge else {}
+    return ApiError(str(code), str(error.detail), status=error.status_code, headers=headers)
+
+
+_MEANINGS: list[tuple[tuple[type[BaseException], ...], Callable[[Any], ApiError]]] = [
+    ((Http404, drf.NotFound), _not_found),
+    ((drf.ValidationError,), lambda error: first_problem(error)),
+    ((drf.Throttled,), _throttled),
+    ((drf.UnsupportedMediaType,), _wrong_media_type),
+    ((drf.MethodNotAllowed,), _wrong_method),
+    ((drf.APIException,), _any_drf),
+    ((PermissionDenied,), _forbidden),
+    ((WrongValue,), _wrong_value),
+    ((ValidationError,), _invalid),
+    ((OperationalError, InterfaceError), _unavailable),
+    ((RequestDataTooBig,), _too_big),
+    ((DisallowedHost,), _unknown_host),
+    ((TooManyFieldsSent,), _too_many_fields),
+    ((SuspiciousOperation, BadRequest, MultiPartParserError), _bad_request),
+]

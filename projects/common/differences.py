@@ -1,0 +1,221 @@
+"""What differs between two versions of an agent's settings, field by field, word by word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from projects.common.verticals import VERTICALS
+
+LABELS = {
+    "agent_name": "Agent’s name",
+    "business_name": "Business name",
+    "business_context": "Business context",
+    "timezone": "Time zone",
+    "model_base_url": "Model address",
+    "observer_fields": "Observed field",
+    "scenarios": "Scenario",
+    "procedures": "Procedure",
+    "intents": "Intent",
+    "steps": "step",
+    "collects": "fields",
+    "working_hours": "during hours",
+    "non_working_hours": "outside hours",
+    "follow_up_minutes": "Follow-up after minutes",
+    "score_quality_on": "Quality is scored on",
+    "action": "then",
+    "vertical": "Kind of business",
+    "enabled_tools": "Tools it may use",
+    "escalation_rules": "Escalation",
+    "caller_verification": "Caller verification",
+}
+# What stands for a value that says nothing to a reader.
+ACTIONS = {"transfer": "the call is put through", "message": "they get a text"}
+LEVELS = {"none": "never asked", "basic": "by what is on file", "code": "by a one-time code"}
+EVERY_TOOL, NO_TOOL = "all that the business allows", "none"
+DAYS = {
+    "mon": "Monday",
+    "tue": "Tuesday",
+    "wed": "Wednesday",
+    "thu": "Thursday",
+    "fri": "Friday",
+    "sat": "Saturday",
+    "sun": "Sunday",
+}
+# What an item of a list is known by.
+IDENTITIES = ("title", "name", "key", "when")
+TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+# Beyond this many words the two texts are shown whole: comparing them word by word would take too long.
+LONGEST_COMPARED = 4000
+LONGEST_SUMMARY = 180
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some words of a change: the same in both, or only in the one before (`del`) or after (`ins`)."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """One field that differs. A field that wasn't there, or is not there any more, is empty on that side."""
+
+    label: str
+    before: str
+    after: str
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """Both texts as one, with what went and what came."""
+        return list(_pieces(self.before, self.after))
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
+    """Every field that differs between two documents, in the order of the newer one."""
+    names = dict.fromkeys([*new, *old])
+    return [
+        change
+        for name in names
+        for change in _compare(label_of(name), _said(name, old.get(name)), _said(name, new.get(name)))
+    ]
+
+
+def summary_of(changes: Sequence[Change]) -> str:
+    """A few words on what changed, for the history."""
+    labels = list(dict.fromkeys(change.label for change in changes))
+    first, more = "".join(labels[:1])[:LONGEST_SUMMARY], len(labels) - 1
+    return f"{first} and {more} more" if more > 0 else first
+
+
+def label_of(name: str) -> str:
+    """A field's name in words."""
+    return LABELS.get(name) or DAYS.get(name) or name.replace("_", " ").capitalize()
+
+
+def _said(name: str, value: Any) -> Any:
+    """A field's value in words: without a list of tools every one may be used, with an empty one none."""
+    if name == "vertical":
+        return VERTICALS[value].title if value in VERTICALS else value
+    if name == "enabled_tools":
+        return EVERY_TOOL if value is None else value or NO_TOOL
+    if name == "escalation_rules":
+        return [{**rule, "action": [ACTIONS.get(rule["action"], rule["action"])]} for rule in value or []]
+    return LEVELS.get(value, value) if name == "caller_verification" else value
+
+
+def _compare(label: str, old: Any, new: Any) -> Iterator[Change]:
+    if old == new:
+        return
+    if _is_mapping(old) and _is_mapping(new):
+        yield from _compare_mappings(label, old or {}, new or {})
+    elif _is_items(old) and _is_items(new) and (old or new):
+        yield from _compare_items(label, old or [], new or [])
+    elif (before := _plain(old)) != (after := _plain(new)):
+        yield Change(label, before, after)
+
+
+def _compare_mappings(label: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for name in dict.fromkeys([*new, *old]):
+        yield from _compare(
+            f"{label}, {label_of(name).lower() if name not in DAYS else DAYS[name]}", old.get(name), new.get(name)
+        )
+
+
+def _compare_items(label: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Change]:
+    """Items that are known by a name are compared with their namesakes, others with those in their place."""
+    if _names(old) is None or _names(new) is None:
+        yield from _compare_in_place(label, old, new)
+        return
+    before, after = _by_name(old), _by_name(new)
+    for name in dict.fromkeys([*after, *before]):
+        yield from _compare_namesakes(f"{label} “{name[0]}”", before.get(name), after.get(name))
+    if list(before) != list(after) and set(before) == set(after):
+        yield Change(f"{label}, order", _listed(before), _listed(after))
+
+
+def _compare_namesakes(label: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
+    if old is None or new is None:
+        yield Change(label, _plain(old), _plain(new))
+        return
+    for name in dict.fromkeys([*new, *old]):
+        yield from _compare(f"{label}, {label_of(name).lower()}", old.get(name), new.get(name))
+
+
+def _compare_in_place(label: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Change]:
+    """Steps: an inserted one doesn't make all that follow differ."""
+    lines = [_plain(item) for item in old], [_plain(item) for item in new]
+    for tag, a, b, c, d in SequenceMatcher(None, *lines, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from _paired(label, lines[0][a:b], lines[1][c:d], first=(c if tag != "delete" else a) + 1)
+
+
+def _paired(label: str, old: list[str], new: list[str], *, first: int) -> Iterator[Change]:
+    for at in range(max(len(old), len(new))):
+        before, after = (side[at] if at < len(side) else "" for side in (old, new))
+        yield Change(f"{label} {first + at}", before, after)
+
+
+def _is_mapping(value: Any) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+def _is_items(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(item, Mapping) for item in value))
+
+
+def _names(items: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """What the items are known by; None where they have no names."""
+    names = [next((item[key] for key in IDENTITIES if key in item), None) for item in items]
+    return None if None in names else [str(name) for name in names]
+
+
+def _by_name(items: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    """Items by their name, and by how many of the same name stand before them."""
+    names = _names(items) or []
+    return {(name, names[:at].count(name)): items[at] for at, name in enumerate(names)}
+
+
+def _listed(names: Mapping[tuple[str, int], Any]) -> str:
+    return ", ".join(name for name, _ in names)
+
+
+def _plain(value: Any) -> str:
+    """A value as a person would write it."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, Mapping):
+        return _plain_item(value)
+    if isinstance(value, list):
+        is_span = len(value) == 2 and all(isinstance(part, str) and ":" in part for part in value)
+        return " to ".join(value) if is_span else ", ".join(_plain(item) for item in value)
+    return str(value)
+
+
+def _plain_item(item: Mapping[str, Any]) -> str:
+    """An item's text first, then what else it has."""
+    parts: list[str] = []
+    for name, value in item.items():
+        if isinstance(value, list) and _is_items(value):
+            parts.extend(f"{at}. {_plain(part)}" for at, part in enumerate(value, 1))
+        elif text := _plain(value):
+            parts.append(text if isinstance(value, str) else f"({label_of(name).lower()}: {text})")
+    return "\n".join(parts) if any("\n" in part or part[:2] == "1." for part in parts) else " ".join(parts)
+
+
+def _pieces(before: str, after: str) -> Iterator[Piece]:
+    old, new = TOKEN.findall(before), TOKEN.findall(after)
+    if len(old) + len(new) > LONGEST_COMPARED or not old or not new:
+        yield from (Piece(kind, text) for kind, text in (("del", before), ("ins", after)) if text)
+        return
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield Piece("same", "".join(old[a:b]))
+            continue
+        yield from (
+            Piece(kind, text) for kind, text in (("del", "".join(old[a:b])), ("ins", "".join(new[c:d]))) if text
+        )

@@ -1,0 +1,1 @@
+"""Integrations of a project with other services."""

@@ -1,0 +1,273 @@
+"""A project's connections to services outside: made, changed and ended. Secrets are written, never read back (D24)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import QuerySet
+from pydantic import ValidationError
+
+from outbound.errors import BlockedAddress
+from outbound.guard import Guard
+from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, join, last_to_change
+from projects.common import crypto
+from projects.common.differences import Change
+from projects.connections.demo_store import demo_targets
+from projects.connections.integration_types import KINDS, SourceKind, SourceSettings
+from projects.models import AuditAction, Project, Source, User
+from projects.models.agent_errors import SettingsRefused, sentences
+from projects.records.audit import note_change
+from tenancy.prepared_queries import Compiled
+
+LONGEST_SECRET = 500
+# Where a refusal stands that is about no single setting, and one about the secret.
+WHOLE, SECRET = "settings", "secret"
+MASK = "••••"
+UNREADABLE = f"{MASK}, which can’t be read any more: write it again"
+# Of a shorter secret the last four would give too much away.
+LONG_ENOUGH_FOR_A_HINT = 12
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A source, opened for the adapter that uses it. The secret never leaves by a log, a page or an error."""
+
+    source_id: UUID
+    settings: SourceSettings
+    secret: str = field(repr=False)
+    needs_reauth: bool
+    connected_at: datetime
+
+
+@dataclass(frozen=True)
+class SourceEdit:
+    """What was typed about a connection. An empty secret keeps the stored one."""
+
+    settings: Mapping[str, Any]
+    secret: str = field(default="", repr=False)
+
+
+_FOUND = Compiled(
+    lambda project, kind: Source.objects.filter(project_id=project, kind=kind, is_enabled=True).order_by("pk")[:1],
+    kinds=(UUID, str),
+)
+
+
+def find_source(project_id: UUID, kind: str) -> Source | None:
+    """The project's connection of a kind, if it has one."""
+    return next(iter(_FOUND(project_id, kind)), None)
+
+
+def open_source(project_id: UUID, kind: str) -> Connection | None:
+    """The project's connection with its secret, inside a transaction; None while there is none. Raises WrongSecret."""
+    source = find_source(project_id, kind)
+    if source is None:
+        return None
+    opened = KINDS[kind].settings.model_validate(source.settings)
+    return Connection(source.pk, opened, _open_secret(source), source.needs_reauth, source.updated_at)
+
+
+def connect_source(
+    project: Project, kind: SourceKind, edit: SourceEdit, *, by: User | None, seen: Facts | None = None
+) -> Source:
+    """Make the project's connection of a kind, or change it. `seen` is what stood when the editor began (`what_is_seen`): where
+    it was changed since, SavedMeanwhile, and nothing is saved. Without it the later of two holds.
+
+    Raises SettingsRefused with a sentence for each field.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    checked = checked_settings(kind, edit.settings)
+    standing = Source.objects.filter(project=project, kind=kind.name).first()
+    if seen is not None and seen != what_is_seen(standing):
+        checked = _as_others_saved(project, kind, edit, typed=checked, standing=standing, seen=seen)
+    secret = _checked_secret(project, kind, checked, edit.secret)
+    source = standing or Source(project=project, kind=kind.name)
+    before = _facts(source) if standing else {}
+    source.settings = checked.model_dump(mode="json")
+    if secret != _readable_secret(source):
+        source.secret = crypto.encrypt(secret, **_bound_to(source)) if secret else ""
+    source.is_enabled, source.needs_reauth = True, False
+    source.save()
+    action = AuditAction.CONNECTION_CHANGED if standing else AuditAction.CONNECTED
+    after = {**_facts(source), **({kind.credential: "a new one"} if edit.secret and standing else {})}
+    _note(action, project, kind, by=by, before=before, after=after)
+    return source
+
+
+def what_is_seen(source: Source | None) -> dict[str, Any]:
+    """What an editor begins with, by which it can be told later whether others changed it; nothing without a connection.
+
+    Of the secret it says which it is, and not what: it is a digest of the ciphertext, another for each that is written.
+    """
+    if source is None or not source.is_enabled:
+        return {}
+    return {"settings": dict(source.settings), SECRET: sha256(source.secret.encode()).hexdigest()[:16]}
+
+
+def disconnect_source(project: Project, kind: SourceKind, *, by: User | None, seen: Facts | None = None) -> bool:
+    """End the project's connection and forget its secret. False when there was none. SavedMeanwhile where it was changed since
+    it was `seen`: another's secret is not forgotten unseen.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    source = Source.objects.filter(project=project, kind=kind.name).first()
+    if source is not None and seen is not None and seen != what_is_seen(source):
+        raise SavedMeanwhile(by=_last_to_change(project, kind), values=source.settings, changes=[])
+    if source is None or not source.delete()[0]:
+        return False
+    _note(AuditAction.DISCONNECTED, project, kind, by=by, before=_facts(source))
+    return True
+
+
+def mark_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
+    """Note that the service refused the sign-in: that of the connection which was `tried`, where a while has passed since. False
+    when that was known, so that staff is told once (F17), and when it was connected anew meanwhile: that one was not refused.
+    """
+    return _as_tried(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
+
+
+def clear_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
+    """Note that the service takes the sign-in again; `tried` as above."""
+    return _as_tried(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
+
+
+def to_connect_again(project: Project) -> QuerySet[Source]:
+    """The connections whose sign-in was refused; nothing goes out by them (F17)."""
+    return Source.objects.filter(project=project, is_enabled=True, needs_reauth=True)
+
+
+def secret_hint(source: Source) -> str:
+    """What a person may see of the stored secret: •••• and its last four characters; empty without one."""
+    secret = _readable_secret(source)
+    if secret is None:
+        return UNREADABLE
+    if not secret:
+        return ""
+    return f"{MASK}{secret[-4:]}" if len(secret) >= LONG_ENOUGH_FOR_A_HINT else MASK
+
+
+def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettings:
+    """The settings of a connection, and an address that may be called. Raises SettingsRefused."""
+    try:
+        checked = kind.settings.model_validate(typed)
+    except ValidationError as error:
+        raise SettingsRefused({path or WHOLE: text for path, text in sentences(error).items()}) from error
+    try:
+        checked.check_server(guard_for(checked))
+    except BlockedAddress as error:
+        raise SettingsRefused({checked.address_field: str(error)}) from error
+    return checked
+
+
+def guard_for(checked: SourceSettings) -> Guard:
+    """What guards the requests to a connection's server: the operator's list, and the demo's store where that is the server."""
+    return Guard(allow=[*settings.OUTBOUND_ALLOW, *demo_targets(checked.server)])
+
+
+def _checked_secret(project: Project, kind: SourceKind, typed: SourceSettings, secret: str) -> str:
+    """The secret that goes with the settings, the stored one where none was typed. Raises SettingsRefused."""
+    if len(secret) > LONGEST_SECRET or not secret.isprintable():
+        raise SettingsRefused({SECRET: f"At most {LONGEST_SECRET} characters, and no line break or control character."})
+    secret = secret or _kept_secret(project, kind, typed)
+    if kind.needs_secret and not secret:
+        raise SettingsRefused({SECRET: f"Write the {kind.credential.lower()}; without it, it can't work."})
+    return secret
+
+
+def _kept_secret(project: Project, kind: SourceKind, typed: SourceSettings) -> str:
+    """The stored secret, for its own server only: the owner of another could read it there. Raises SettingsRefused."""
+    source = find_source(project.pk, kind.name)
+    if source is None or not source.secret:
+        return ""
+    if kind.settings.model_validate(source.settings).server != typed.server:
+        raise SettingsRefused(
+            {SECRET: f"The stored {kind.credential.lower()} is for another address. Write this one's."}
+        )
+    stored = _readable_secret(source)
+    if stored is None:
+        raise SettingsRefused({SECRET: f"The stored {kind.credential.lower()} can’t be read any more; write it again."})
+    return stored
+
+
+def _as_others_saved(
+    project: Project,
+    kind: SourceKind,
+    edit: SourceEdit,
+    *,
+    typed: SourceSettings,
+    standing: Source | None,
+    seen: Facts,
+) -> SourceSettings:
+    """What others saved, for an editor who changed nothing else. Raises SavedMeanwhile.
+
+    Two changes are not joined unseen: a user and a secret belong to one server.
+    """
+    mine = typed.model_dump(mode="json")
+    theirs = standing.settings if standing else {}
+    began = seen.get("settings")
+    values = join(began if isinstance(began, dict) else {}, standing=theirs, typed=mine)[0] if standing else mine
+    if standing and values == theirs and not edit.secret:
+        return kind.settings.model_validate(theirs)
+    titles = {name: about.title or name for name, about in kind.settings.model_fields.items()}
+    changes = changes_of(theirs, values, titles=titles)
+    if edit.secret:
+        changes.append(Change(kind.credential, "", "yours, to be written again"))
+    raise SavedMeanwhile(by=_last_to_change(project, kind), values=values, changes=changes)
+
+
+def _last_to_change(project: Project, kind: SourceKind) -> str:
+    ways = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
+    return last_to_change(project, kind.title, *ways)
+
+
+def _as_tried(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:
+    """The source, unless it was connected anew since it was tried."""
+    rows = Source.objects.filter(pk=source_id)
+    return rows if tried is None else rows.filter(updated_at=tried.connected_at)
+
+
+def _facts(source: Source) -> dict[str, Any]:
+    """What a connection is made with, as a trail may keep it: everything but the secret."""
+    return dict(source.settings)
+
+
+def _note(
+    action: AuditAction,
+    project: Project,
+    kind: SourceKind,
+    *,
+    by: User | None,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    organization_id = cast(UUID, project.organization_id)
+    note_change(
+        action,
+        organization_id=organization_id,
+        by=by,
+        subject=kind.title,
+        project=project,
+        before=before,
+        after=after,
+    )
+
+
+def _readable_secret(source: Source) -> str | None:
+    """The stored secret; None for one that was encrypted with a key that we no longer have."""
+    try:
+        return _open_secret(source)
+    except crypto.WrongSecret:
+        return None
+
+
+def _open_secret(source: Source) -> str:
+    return crypto.decrypt(source.secret, **_bound_to(source)) if source.secret else ""
+
+
+def _bound_to(source: Source) -> dict[str, Any]:
+    return {"organization_id": cast(UUID, source.organization_id), "field": f"source:{source.kind}"}

@@ -1,0 +1,48 @@
+"""What each role may do: verbs, the same words as an API key's scopes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from projects.models import Member, Project, Role, User
+from projects.models.key import Scope
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_project
+
+VERBS: dict[str, frozenset[str]] = {
+    Role.OWNER: frozenset(Scope.values),
+    Role.ADMIN: frozenset(Scope.values),
+    Role.OPERATOR: frozenset({Scope.READ, Scope.CONVERSE, Scope.OPERATE}),
+    Role.VIEWER: frozenset({Scope.READ}),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A member inside a project."""
+
+    project: Project
+    member: Member
+
+    def may(self, verb: Scope) -> bool:
+        return verb in VERBS[self.member.role]
+
+
+def enter_project(user: User, slug: str, *, verb: Scope) -> Entry:
+    """The project at this address for a signed-in user. A stranger gets Http404, a wrong role PermissionDenied."""
+    place = find_project(user_id=user.pk, slug=slug)
+    if place is None:
+        raise Http404
+    with tenant_tx(place.organization_id):
+        project = Project.objects.select_related("organization", "agent_version").filter(pk=place.project_id).first()
+        member = Member.objects.filter(user=user).first()
+    # Gone since it was looked up
+    if project is None or member is None:
+        raise Http404
+    entry = Entry(project=project, member=member)
+    if not entry.may(verb):
+        raise PermissionDenied(f"Your role {member.role} may not {verb}.")
+    return entry

@@ -1,1 +1,0 @@
-"""The pages of an organization and its projects."""

@@ -1,1 +1,0 @@
-"""The pages of people: members, invitations, keys, signing up."""

@@ -1,1 +1,0 @@
-"""The page of the widget: the snippet, the sites, the look, and the shop's secret."""

@@ -1,0 +1,1 @@
+"""Attributes of a project, and the audit log."""

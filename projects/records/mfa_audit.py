@@ -1,0 +1,46 @@
+"""How a person signs in, in the trails of the organizations that they are a member of: a user belongs to none of them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.core.ratelimit import consume
+from allauth.mfa.models import Authenticator
+from django.http import HttpRequest
+
+from projects.models import AuditAction, User
+from projects.records.audit import note_change, person
+from tenancy.scope import tenant_tx
+from tenancy.tenant_lookup import find_organizations
+
+
+def note_factor(
+    action: AuditAction,
+    *,
+    user: User,
+    by: User | None = None,
+    subject: str = "",
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """One entry per organization, in the transaction of the change if one is open. Who did it, and what it was done to, is the
+    person themselves unless `by` and `subject` say else."""
+    for organization_id in find_organizations(user_id=user.pk):
+        with tenant_tx(organization_id):
+            note_change(
+                action,
+                organization_id=organization_id,
+                by=by or user,
+                subject=subject or person(user),
+                before=before,
+                after=after,
+            )
+
+
+def note_copy(request: HttpRequest, factor: Authenticator) -> None:
+    """A use that only a copy of the key explains: its owner gets an e-mail, and their organizations an entry, once an hour."""
+    if consume(request, action="passkey_copied", key=str(factor.pk)):
+        note_factor(AuditAction.PASSKEY_COPIED, user=factor.user, subject=str(factor))
+        get_adapter(request).send_notification_mail("mfa/email/webauthn_copied", factor.user)

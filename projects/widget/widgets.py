@@ -1,0 +1,159 @@
+"""A project's widget: where it may stand, how it looks, and the secret that a shop signs its shoppers with (design section 6)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, join, last_to_change
+from projects.common import crypto
+from projects.common.origins import LONGEST, NoOrigin, origin_of
+from projects.models import AuditAction, Project, User, Widget
+from projects.models.agent_errors import SettingsRefused, sentences
+from projects.records.audit import note_change
+from projects.widget.theme import WidgetTheme
+
+MOST_ORIGINS = 30
+SECRET_FIELD = "widget:shopper"  # noqa: S105  # what the ciphertext is bound to
+SUBJECT = "the widget"
+# What its page calls what has another name here.
+TITLES = {"brand": "Colour", "position": "Side", "scheme": "Light or dark", "language": "Language of its buttons"}
+
+
+@dataclass(frozen=True)
+class WidgetEdit:
+    """What was typed about a widget; `origins` as lines."""
+
+    origins: Sequence[str]
+    theme: Mapping[str, Any]
+    is_enabled: bool
+
+
+def find_widget(project: Project) -> Widget | None:
+    """The project's widget, if it was ever set up."""
+    return Widget.objects.filter(project=project).first()
+
+
+def theme_of(widget: Widget | None) -> WidgetTheme:
+    """How it looks; of a stored theme that a newer version of the product refuses, the default."""
+    try:
+        return WidgetTheme.model_validate(widget.theme if widget else {})
+    except ValidationError:
+        return WidgetTheme()
+
+
+def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Facts | None = None) -> Widget:
+    """Set the widget up, or change it. `seen` are its facts when the editor began: what others changed since is kept, and where
+    both changed the same, SavedMeanwhile, and nothing is saved. Without it the later of two holds.
+
+    Raises SettingsRefused with a sentence for each field.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    origins, theme = _checked(edit)
+    widget = find_widget(project) or Widget(project=project)
+    before = facts_of(None if widget._state.adding else widget)
+    after = _as_facts(origins, theme.model_dump(mode="json"), is_enabled=edit.is_enabled)
+    if before and seen is not None:
+        after = _joined(project, seen, standing=before, typed=after)
+    joined = edit_of(after)
+    widget.origins, widget.theme, widget.is_enabled = list(joined.origins), dict(joined.theme), joined.is_enabled
+    widget.save()
+    if before != after:
+        _note(AuditAction.WIDGET_CHANGED, project, by=by, before=before, after=after)
+    return widget
+
+
+def facts_of(widget: Widget | None) -> dict[str, Any]:
+    """What a trail and a form may keep of it: everything but the secret; nothing before it is set up."""
+    return _as_facts(list(widget.origins), widget.theme, is_enabled=widget.is_enabled) if widget else {}
+
+
+def edit_of(facts: Facts) -> WidgetEdit:
+    """The edit that makes these facts so."""
+    theme = {name: value for name, value in facts.items() if name not in ("sites", "switched_on")}
+    return WidgetEdit(origins=facts["sites"], theme=theme, is_enabled=facts["switched_on"] == "yes")
+
+
+def renew_shopper_secret(project: Project, *, by: User | None) -> str:
+    """A new secret, given back this once. What was signed with the old one is refused from now on."""
+    secret = secrets.token_urlsafe(32)
+    sealed = crypto.encrypt(secret, organization_id=_tenant(project), field=SECRET_FIELD)
+    if not Widget.objects.filter(project=project).update(shopper_secret=sealed):
+        raise SettingsRefused({"shopper_secret": "Save the widget first; then it can have a secret."})
+    _note(AuditAction.WIDGET_SECRET, project, by=by)
+    return secret
+
+
+def shopper_secret(widget: Widget) -> str:
+    """What shoppers' tokens are signed with; empty while nothing was made. Raises WrongSecret."""
+    if not widget.shopper_secret:
+        return ""
+    organization_id = cast(UUID, widget.organization_id)
+    return crypto.decrypt(widget.shopper_secret, organization_id=organization_id, field=SECRET_FIELD)
+
+
+def _checked(edit: WidgetEdit) -> tuple[list[str], WidgetTheme]:
+    errors: dict[str, str] = {}
+    origins, theme = [], WidgetTheme()
+    try:
+        origins = checked_origins(edit.origins)
+    except NoOrigin as error:
+        errors["origins"] = str(error)
+    try:
+        theme = WidgetTheme.model_validate(edit.theme)
+    except ValidationError as error:
+        errors.update(sentences(error))
+    if errors:
+        raise SettingsRefused(errors)
+    return origins, theme
+
+
+def checked_origins(lines: Sequence[str]) -> list[str]:
+    """Each site once, in order. Raises NoOrigin, which names the line."""
+    found: dict[str, None] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if len(line) > LONGEST:
+            raise NoOrigin(f"Line {number} has {len(line)} characters; the limit is {LONGEST}.")
+        try:
+            found[origin_of(line)] = None
+        except NoOrigin as error:
+            raise NoOrigin(f"Line {number}: {error}") from error
+    if len(found) > MOST_ORIGINS:
+        raise NoOrigin(f"At most {MOST_ORIGINS} sites; there are {len(found)}.")
+    return list(found)
+
+
+def _as_facts(origins: Sequence[str], theme: Mapping[str, Any], *, is_enabled: bool) -> dict[str, Any]:
+    return {"sites": origins, **theme, "switched_on": "yes" if is_enabled else "no"}
+
+
+def _joined(project: Project, seen: Facts, *, standing: Facts, typed: Facts) -> dict[str, Any]:
+    values, is_conflict = join(seen, standing=standing, typed=typed)
+    if is_conflict:
+        changes = changes_of(standing, values, titles=TITLES)
+        by = last_to_change(project, SUBJECT, AuditAction.WIDGET_CHANGED)
+        raise SavedMeanwhile(by=by, values=values, changes=changes)
+    return values
+
+
+def _note(
+    action: AuditAction,
+    project: Project,
+    *,
+    by: User | None,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    tenant = _tenant(project)
+    note_change(action, organization_id=tenant, by=by, subject=SUBJECT, project=project, before=before, after=after)
+
+
+def _tenant(project: Project) -> UUID:
+    return cast(UUID, project.organization_id)

@@ -1,0 +1,187 @@
+"""Rows of the todos as the API shows them (design section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from projects.common.presenters import stamp
+from todos.approvals.validity import unsent_of, why_not_runnable
+from todos.content.deliverability import Unsent
+from todos.content.requested_recipients import wanted_recipients
+from todos.content.snapshot import compiled_tools, content_of, hash_of, tools_of
+from todos.content.versions import standing_approval
+from todos.models import Approval, StandingRule, Todo, TodoCall, TodoEvent, TodoStep, TodoType
+from todos.payloads import (
+    ApprovalPayload,
+    ApprovedPayload,
+    StandingRulePayload,
+    TodoCallPayload,
+    TodoDetailPayload,
+    TodoEventPayload,
+    TodoPayload,
+    TodoStepPayload,
+    TodoTypePayload,
+    UnsentPayload,
+)
+from tools.engine.presenters import effect_payload
+from tools.models import Effect
+
+
+def type_payload(kind: TodoType) -> TodoTypePayload:
+    return {
+        "id": str(kind.pk),
+        "name": kind.name,
+        "description": kind.description,
+        "tools": kind.tools,
+        "model": kind.model or None,
+        "recipients": kind.recipients,
+        "approver_role": kind.approver_role,
+        "second_approver": kind.second_approver,
+        "limit_argument": kind.limit_argument or None,
+        "limit_value": float(kind.limit_value) if kind.limit_value is not None else None,
+        "expires_after_hours": kind.expires_after_hours,
+        "is_extracted": kind.is_extracted,
+        "created_at": stamp(kind.created_at),
+        "updated_at": stamp(kind.updated_at),
+    }
+
+
+def todo_payload(todo: Todo) -> TodoPayload:
+    """A todo as lists show it."""
+    return {
+        "id": str(todo.pk),
+        "type": str(todo.type_id) if todo.type_id else None,
+        "type_name": todo.type.name if todo.type else None,
+        "description": todo.description,
+        "status": todo.status,
+        "reason": todo.reason or None,
+        "source": todo.source,
+        "conversation": str(todo.conversation_id) if todo.conversation_id else None,
+        "turn": str(todo.turn_id) if todo.turn_id else None,
+        "persona": str(todo.persona_id) if todo.persona_id else None,
+        "promise": str(todo.promise_id) if todo.promise_id else None,
+        "effect": str(todo.effect_id) if todo.effect_id else None,
+        "quote": todo.quote or None,
+        "tool": todo.tool or None,
+        "arguments": todo.arguments,
+        "recipients": todo.recipients,
+        "repeats": todo.repeats,
+        "version": todo.version,
+        "taker": todo.taker or None,
+        "taken_by": str(todo.taken_by) if todo.taken_by else None,
+        "created_at": stamp(todo.created_at),
+        "status_at": stamp(todo.status_at),
+        "expires_at": stamp(todo.expires_at),
+    }
+
+
+def todo_detail(todo: Todo) -> TodoDetailPayload:
+    """A todo with its content and hash as they stand, approval, steps, effects and history. Inside a transaction.
+
+    `content_hash` is what approving names; `why_not_runnable` says what keeps it from being approved, `unsent` which letters of
+    one that can be would reach nobody. `by_hand` tells what no
+    tool carries out; `wanted_recipients` are addresses that its last run wanted to write to, and nobody has approved.
+    """
+    tools = compiled_tools(todo.project, names=tools_of(todo))
+    content = content_of(todo, tools=tools)
+    approval = standing_approval(todo) or todo.approvals.order_by("-created_at").first()
+    problem = why_not_runnable(todo, tools=tools)
+    steps = list(todo.steps.prefetch_related("calls").order_by("started_at", "number"))
+    return {
+        **todo_payload(todo),
+        "content": content,
+        "content_hash": hash_of(content),
+        "why_not_runnable": problem or None,
+        "unsent": [] if problem else unsent_payload(unsent_of(todo, tools=tools)),
+        "by_hand": not content["tools"],
+        "wanted_recipients": wanted_recipients(todo, tools=tools),
+        "approval": approval_payload(approval) if approval else None,
+        "steps": [step_payload(step) for step in steps],
+        "effects": [effect_payload(effect) for effect in effects_of(todo)],
+        "history": [event_payload(event) for event in todo.history.all()],
+    }
+
+
+def unsent_payload(unsent: Iterable[Unsent]) -> list[UnsentPayload]:
+    return [{"kind": one.kind, "reason": one.reason} for one in unsent]
+
+
+def approval_payload(approval: Approval) -> ApprovalPayload:
+    return {
+        "id": str(approval.pk),
+        "version": approval.version,
+        "content_hash": approval.content_hash,
+        "approver": approval.approver,
+        "approved_by": str(approval.approved_by) if approval.approved_by else None,
+        "rule": str(approval.rule_id) if approval.rule_id else None,
+        "needs_second": approval.needs_second,
+        "second_approver": approval.second_approver or None,
+        "second_at": stamp(approval.second_at),
+        "is_complete": approval.is_complete,
+        "created_at": stamp(approval.created_at),
+        "expires_at": stamp(approval.expires_at),
+        "ended_at": stamp(approval.ended_at),
+    }
+
+
+def approved_payload(approval: Approval) -> ApprovedPayload:
+    """What a yes is for: nothing else will run."""
+    return {"version": approval.version, "content_hash": approval.content_hash, "content": approval.content}
+
+
+def effects_of(todo: Todo) -> list[Effect]:
+    """Everything that was planned for the todo or done by it, in that order."""
+    done = Effect.objects.filter(todo_calls__step__todo=todo).distinct().order_by("created_at", "id")
+    return [*([todo.effect] if todo.effect else []), *(effect for effect in done if effect.pk != todo.effect_id)]
+
+
+def step_payload(step: TodoStep) -> TodoStepPayload:
+    return {
+        "number": step.number,
+        "approval": str(step.approval_id),
+        "content": step.content or None,
+        "model": step.model or None,
+        "cost": float(step.cost) if step.cost is not None else None,
+        "total_ms": step.total_ms,
+        "started_at": stamp(step.started_at),
+        "finished_at": stamp(step.finished_at),
+        "calls": [call_payload(call) for call in step.calls.all()],
+    }
+
+
+def call_payload(call: TodoCall) -> TodoCallPayload:
+    return {
+        "name": call.name,
+        "arguments": call.arguments,
+        "effect": str(call.effect_id) if call.effect_id else None,
+        "result": call.result or None,
+        "is_error": call.is_error,
+        "finished_at": stamp(call.finished_at),
+    }
+
+
+def event_payload(event: TodoEvent) -> TodoEventPayload:
+    """One entry of the history; the content that a version began with stays inside."""
+    return {
+        "what": event.what,
+        "from": event.from_status or None,
+        "to": event.to_status or None,
+        "version": event.version,
+        "actor": event.actor or None,
+        "member": str(event.actor_id) if event.actor_id else None,
+        "detail": {name: value for name, value in event.detail.items() if name != "content"},
+        "at": stamp(event.at),
+    }
+
+
+def rule_payload(rule: StandingRule) -> StandingRulePayload:
+    return {
+        "id": str(rule.pk),
+        "tool": rule.tool,
+        "type": str(rule.type_id) if rule.type_id else None,
+        "allowed": rule.allowed,
+        "most_per_day": rule.most_per_day,
+        "created_by": str(rule.created_by),
+        "created_at": stamp(rule.created_at),
+        "ended_at": stamp(rule.ended_at),
+    }

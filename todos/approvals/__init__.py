@@ -1,0 +1,1 @@
+"""Approvals: who may approve, approving, standing rules, and completion by hand."""

@@ -1,0 +1,213 @@
+"""Saying yes: to exactly what was seen, once for each version, by one person or by two (T1, T3, T12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models.functions import Now
+from django.http import Http404
+
+from jobs.enqueue import JobRequest, enqueue
+from jobs.errors import WrongState
+from jobs.failpoints import crash_point
+from projects.common.api_error import ApiError, Conflict
+from projects.models import ApiKey, Member
+from todos.approvals.permissions import Approver, demand, needs_second, person_may
+from todos.approvals.validity import unsent_of, why_not_runnable
+from todos.content.deliverability import Unsent
+from todos.content.lifecycle import Actor, move, note
+from todos.content.snapshot import Ground, content_of, hash_of, read_ground
+from todos.content.versions import Changed, begin_version, changes_since, demand_seen, locked, standing_approval
+from todos.models import Approval, Todo, TodoStatus
+
+# So many at once need a second confirmation (T12), and so many are too many.
+MOST_UNCONFIRMED = 20
+MOST_AT_ONCE = 200
+DEFAULT_HOURS = 168
+LANE = "todo"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A todo that somebody says yes to, as it was shown to them. None: they don't say."""
+
+    todo_id: UUID
+    version: int | None
+    content_hash: str | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one choice: its approval, and what of it reaches nobody, or the sentence that refuses it."""
+
+    todo_id: UUID
+    approval: Approval | None = None
+    refused: str = ""
+    unsent: Sequence[Unsent] = ()
+
+
+@dataclass(frozen=True)
+class Yes:
+    """An approval that stands, its todo, and the ground on which that was found to stand."""
+
+    todo: Todo
+    approval: Approval
+    ground: Ground
+
+
+def approve_todo(
+    todo_id: UUID,
+    *,
+    version: int | None,
+    content_hash: str | None,
+    actor: Actor,
+    member: Member | None,
+    key: ApiKey | None = None,
+) -> Approval:
+    """Say yes to exactly the content that was shown (T1); its job is queued in the same transaction.
+
+    Someone's standing approval of the same version is answered as it is (T3). With a second approver the first yes leaves the
+    todo pending. Raises Http404, Changed, WrongState, Conflict where a tool is gone, PermissionDenied for who may not.
+    """
+    return _approve(Choice(todo_id, version, content_hash), Approver(actor, member=member, key=key)).approval
+
+
+def agree(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
+    """The yes itself, of the first person or of the second; whether anything can carry the todo out isn't asked."""
+    first = standing_approval(todo)
+    if first is None:
+        return _say_first(todo, content, approver)
+    if first.content_hash == hash_of(dict(content)) and person_may(todo, first.approved_by):
+        return _say_second(todo, first, approver)
+    # It changed between the first yes and the second: whoever says yes now is the first for what it is now.
+    begin_version(todo, what="first_approval_void", actor=approver.actor)
+    return _say_first(todo, content_of(todo), approver)
+
+
+def approve_many(
+    choices: Sequence[Choice], *, actor: Actor, member: Member | None, confirmed: bool, key: ApiKey | None = None
+) -> list[Answer]:
+    """Approve several, each by itself: one that is refused hinders no other. The answers come in the order asked.
+
+    Raises Conflict for more than 20 that aren't `confirmed` (T12), ApiError for more than 200.
+    """
+    if len(choices) > MOST_AT_ONCE:
+        raise ApiError("too_many", f"todos: at most {MOST_AT_ONCE} can be approved at once.", field="todos")
+    if len(choices) > MOST_UNCONFIRMED and not confirmed:
+        message = f"You are about to approve {len(choices)} todos at once; confirm that you have looked at each."
+        raise Conflict(message, code="confirmation_needed", field="confirmed")
+    approver = Approver(actor, member=member, key=key)
+    # In one order for everybody, so that two who approve the same todos don't wait for each other.
+    answers = {choice: _answer(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
+    return [answers[choice] for choice in choices]
+
+
+def _answer(choice: Choice, approver: Approver) -> Answer:
+    try:
+        with transaction.atomic():
+            yes = _approve(choice, approver)
+    except (ApiError, PermissionDenied) as error:
+        return Answer(choice.todo_id, refused=str(error))
+    except Http404:
+        return Answer(choice.todo_id, refused="There is no such todo.")
+    unsent = unsent_of(yes.todo, tools=yes.ground.tools, contacts=yes.ground.contacts)
+    return Answer(choice.todo_id, approval=yes.approval, unsent=unsent)
+
+
+def _approve(choice: Choice, approver: Approver) -> Yes:
+    """As `approve_todo`. What the todo stands on is read once."""
+    todo = locked(choice.todo_id)
+    demand(todo, approver)
+    ground, version, content_hash = read_ground(todo), choice.version, choice.content_hash
+    if todo.status == TodoStatus.APPROVED:
+        return Yes(todo, _approved_already(todo, version=version, content_hash=content_hash), ground)
+    if todo.status != TodoStatus.PENDING_REVIEW:
+        raise WrongState(_too_late(todo))
+    demand_in_time(todo)
+    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+    demand_seen(todo, content, version=version, content_hash=content_hash)
+    if problem := why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
+        raise Conflict(problem, code="not_runnable")
+    return Yes(todo, agree(todo, content, approver), ground)
+
+
+def demand_in_time(todo: Todo) -> None:
+    """Raise WrongState when a pending todo's time is over, though the sweep hasn't come by yet."""
+    if Todo.objects.filter(pk=todo.pk, expires_at__lte=Now()).exists():
+        raise WrongState("Nobody approved this todo in time.")
+
+
+def hours_of(todo: Todo) -> timedelta:
+    """How long a yes is waited for, and how long it stands once it was said."""
+    return timedelta(hours=todo.type.expires_after_hours if todo.type else DEFAULT_HOURS)
+
+
+def _approved_already(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
+    """The approval that stands, for whoever saw the same as the one who gave it."""
+    standing = standing_approval(todo)
+    if standing is None:
+        raise WrongState(_too_late(todo))
+    if version in (None, todo.version) and content_hash in (None, standing.content_hash):
+        return standing
+    raise Changed(changes_since(todo, standing.content, version=version, content_hash=content_hash))
+
+
+def _say_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
+    approval = Approval.objects.create(
+        todo=todo,
+        version=todo.version,
+        content=content,
+        content_hash=hash_of(content),
+        approved_by=approver.member.pk if approver.member else None,
+        key_id=approver.key.pk if approver.key else None,
+        approver=approver.actor.name[:120],
+        rule=approver.rule,
+        needs_second=needs_second(todo),
+        repeats=todo.repeats,
+        expires_at=Now() + hours_of(todo),
+    )
+    approval.refresh_from_db()
+    if approval.is_complete:
+        return _complete(todo, approval, approver)
+    note(todo, what="approved_first", actor=approver.actor, approval=str(approval.pk))
+    return approval
+
+
+def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
+    """The same person twice is one person."""
+    if not needs_second(todo):
+        approval.needs_second = False
+    elif approver.member is None or approver.member.pk == approval.approved_by:
+        return approval
+    else:
+        approval.second_by, approval.second_approver = approver.member.pk, approver.actor.name[:120]
+        approval.second_at = Now()
+    approval.expires_at = Now() + hours_of(todo)
+    approval.save()
+    approval.refresh_from_db()
+    return _complete(todo, approval, approver)
+
+
+def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
+    """Everybody has said yes: the todo is approved, and its job queued, in one commit (T4). None for what a person does."""
+    todo.expires_at = approval.expires_at
+    todo.save(update_fields=["expires_at"])
+    if not approval.is_by_hand and not approver.does_it:
+        key = f"{LANE}:{approval.pk}"
+        enqueue([JobRequest(LANE, todo.project_id, subject_id=todo.pk, ordinal=0, key=key)])
+    rule = {"rule": str(approval.rule_id)} if approval.rule_id else {}
+    move(todo, TodoStatus.APPROVED, what="approved", actor=approver.actor, approval=str(approval.pk), **rule)
+    crash_point("todo.approve_pre_commit")
+    return approval
+
+
+def _too_late(todo: Todo) -> str:
+    approval = standing_approval(todo)
+    by = f", approved by {approval.approver} at {approval.created_at:%H:%M} UTC" if approval else ""
+    return f"This todo is {TodoStatus(todo.status).label.lower()}{by}."

@@ -1,0 +1,167 @@
+"""Standing rules: "always allow this tool with these arguments, within these limits".
+
+A rule speaks for todos whose tool and arguments are frozen, and for none that a second person must approve. It holds while
+whoever made it may still make it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.http import Http404
+
+from projects.api.parsers import check_value
+from projects.common.api_error import ApiError
+from projects.models import Project
+from todos.approvals.permissions import needs_second, rule_holds
+from todos.content.plans import demand_tool
+from todos.content.snapshot import compiled_tools
+from todos.models import Approval, StandingRule, Todo, TodoType
+
+A_DAY = timedelta(days=1)
+LOOKED_BACK = timedelta(days=30)
+MOST_LOOKED_AT = 500
+MOST_PER_DAY = 1_000
+MOST_RULES = 100
+LIMITS = "equals, one_of, at_most or anything"
+
+
+@dataclass(frozen=True)
+class WouldHave:
+    """What a rule would have let through in the past: the newest first, out of so many todos of its tool."""
+
+    let_through: list[Todo]
+    considered: int
+
+
+def match(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
+    """The rule that says yes to this content, locked in the running transaction so that its daily count holds; else None."""
+    if content["tool"] is None or needs_second(todo):
+        return None
+    fitting = Q(project=todo.project_id, tool=content["tool"], ended_at=None)
+    rows = StandingRule.objects.filter(fitting, Q(type=None) | Q(type=todo.type_id))
+    for rule in rows.order_by("created_at"):
+        if permits(rule.allowed, content["arguments"] or {}) and rule_holds(rule, todo) and _has_room(rule):
+            return rule
+    return None
+
+
+def would_have(rule: StandingRule) -> WouldHave:
+    """What a rule, saved or not, would have let through of the last 30 days: to be looked at before it is made."""
+    rows = Todo.objects.select_related("type").filter(project=rule.project_id, tool=rule.tool)
+    past = list(rows.filter(created_at__gt=Now() - LOOKED_BACK).order_by("-created_at")[:MOST_LOOKED_AT])
+    let_through = [
+        todo
+        for todo in past
+        if rule.type_id in (None, todo.type_id)
+        and not needs_second(todo)
+        and permits(rule.allowed, todo.arguments or {})
+    ]
+    return WouldHave(let_through, considered=len(past))
+
+
+def draft_rule(
+    project: Project,
+    *,
+    tool: str,
+    allowed: Mapping[str, Any],
+    created_by: UUID,
+    type: TodoType | None = None,
+    most_per_day: int = 20,
+) -> StandingRule:
+    """A rule that isn't saved yet. Raises ApiError that names the field."""
+    demand_tool(tool, compiled_tools(project))
+    if type is not None and tool not in type.tools:
+        raise ApiError("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
+    check_value({"allowed": dict(allowed)})
+    for name, limit in allowed.items():
+        if problem := _limit_problem(limit):
+            raise ApiError("invalid_allowed", f"allowed.{name} {problem}", field=f"allowed.{name}")
+    if not 1 <= most_per_day <= MOST_PER_DAY:
+        message = f"most_per_day must be between 1 and {MOST_PER_DAY:,}."
+        raise ApiError("invalid_most_per_day", message, field="most_per_day")
+    return StandingRule(
+        project=project, type=type, tool=tool, allowed=dict(allowed), most_per_day=most_per_day, created_by=created_by
+    )
+
+
+def keep_rule(rule: StandingRule) -> StandingRule:
+    """Let a drafted rule hold from now on. Raises ApiError when the project has too many."""
+    Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
+    if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
+        raise ApiError("too_many", f"The project has {MOST_RULES} standing rules; end one first.")
+    rule.save(force_insert=True)
+    return rule
+
+
+def end_rule(project: Project, rule_id: UUID, *, by: UUID) -> StandingRule:
+    """Let a rule hold no more; what it approved and hasn't begun is reviewed. Ending it twice is once. Raises Http404."""
+    StandingRule.objects.filter(project=project, pk=rule_id, ended_at=None).update(ended_at=Now(), ended_by=by)
+    rule = StandingRule.objects.select_related("type").filter(project=project, pk=rule_id).first()
+    if rule is None:
+        raise Http404
+    return rule
+
+
+def permits(allowed: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
+    """Whether every argument may be what it is, and every limited one is there. Inner ones go by dotted names."""
+    found = dict(_limited(allowed, arguments))
+    missing = [name for name, limit in allowed.items() if name not in found and limit != {"anything": True}]
+    return not missing and all(name in allowed and _fits(value, allowed[name]) for name, value in found.items())
+
+
+def _limited(allowed: Mapping[str, Any], arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The arguments by the names that a rule gives them: an object that it doesn't name is looked into."""
+    for name, value in arguments.items():
+        path = f"{prefix}{name}"
+        if path not in allowed and isinstance(value, Mapping) and value:
+            yield from _limited(allowed, value, f"{path}.")
+        else:
+            yield path, value
+
+
+def _fits(value: Any, limit: Mapping[str, Any]) -> bool:
+    [(kind, bound)] = limit.items()
+    if kind == "equals":
+        return _is_same(value, bound)
+    if kind == "one_of":
+        return any(_is_same(value, one) for one in bound)
+    # One that is taken back is as large as one that is given.
+    return kind == "anything" or (_is_number(value) and abs(value) <= bound)
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Equal as JSON: true isn't 1, anywhere inside."""
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _limit_problem(limit: Any) -> str:
+    if not isinstance(limit, dict) or len(limit) != 1:
+        return f"must be an object with one of {LIMITS}."
+    [(kind, bound)] = limit.items()
+    if kind == "one_of" and not (isinstance(bound, list) and bound):
+        return "one_of must be a list of values."
+    if kind == "at_most" and not _is_number(bound):
+        return "at_most must be a number."
+    if kind == "anything" and bound is not True:
+        return "anything must be true."
+    return "" if kind in ("equals", "one_of", "at_most", "anything") else f"must hold one of {LIMITS}."
+
+
+def _has_room(rule: StandingRule) -> bool:
+    """Whether the rule may let one more through today. Locks it, so that two at once don't both take the last place."""
+    if not StandingRule.objects.select_for_update(no_key=True).filter(pk=rule.pk, ended_at=None).exists():
+        return False
+    used = Approval.objects.filter(rule=rule, created_at__gt=Now() - A_DAY).count()
+    return used < rule.most_per_day

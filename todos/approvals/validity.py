@@ -1,0 +1,139 @@
+"""The one question before anything runs: does a complete, standing approval hold for exactly what would run now (T1, T10)?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from todos.approvals.permissions import lost_by, may_approve, needs_second
+from todos.content.deliverability import Refusal, Unsent, is_only_letters, unsent_letters
+from todos.content.plans import tool_problem
+from todos.content.snapshot import Ground, compiled_tools, content_of, hash_of, tools_of
+from todos.content.versions import time_of
+from todos.models import Approval, Todo, TodoStatus
+from tools.engine.catalogue import CompiledTool
+from tools.engine.execution.handler import Contact
+from tools.models import EffectState
+from tools.services.messaging.sms import TextRules
+
+__all__ = ["Void", "check", "may_approve", "needs_second", "unsent_of", "why_not_runnable"]
+
+REACHED_BY = {"email": "e-mail address", "phone": "phone number"}
+# Of what the agent arranged: a yes to it would do nothing before that.
+NOT_KNOWN = "It isn't known whether {tool} happened: say first whether it did."
+RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
+
+
+class Void(Exception):
+    """No approval holds. `reason` is a sentence for people; `changed` are the fields of the content that differ.
+
+    `is_expired` tells an approval that wasn't used in time, for which the todo ends, from one whose todo is reviewed again.
+    """
+
+    def __init__(self, reason: str, *, changed: Sequence[str] = (), is_expired: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.changed = list(changed)
+        self.is_expired = is_expired
+
+
+def check(todo: Todo, approval: Approval | None, *, ground: Ground) -> Approval:
+    """The approval of the todo's version, if it holds for the todo and its ground, all of which the running transaction has
+    just read: what is then done is done by these tools, to this customer.
+
+    Raises Void when the content isn't the approved one, when the approval has expired, was ended or waits for a second person,
+    when whoever gave it may not any more, when a tool is gone, and when the todo is neither approved nor in progress.
+    """
+    if todo.status not in RUNS:
+        raise Void(f"This todo is {TodoStatus(todo.status).label.lower()}.")
+    if approval is None:
+        raise Void("Nobody has approved this as it stands.")
+    if approval.expires_at <= time_of(todo):
+        raise Void("The approval wasn't used in time.", is_expired=True)
+    _demand_same(todo, approval, ground)
+    if not approval.is_complete or (needs_second(todo) and approval.second_by is None):
+        raise Void("A second person has to approve this.")
+    if reason := lost_by(todo, approval):
+        raise Void(reason)
+    return approval
+
+
+def why_not_runnable(
+    todo: Todo,
+    *,
+    tools: Mapping[str, CompiledTool] | None = None,
+    contacts: Mapping[UUID, Contact] | None = None,
+    not_texted: Refusal | None = None,
+) -> str:
+    """Why what is to carry the todo out can't, as a sentence; empty when it can. Without any tool a person carries it out.
+
+    `tools` are the project's compiled tools by name, those of the todo at least, `contacts` its customer's by the persona, and
+    `not_texted` what the project says of a number, where the caller has them already.
+    """
+    known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
+    if todo.effect is not None and todo.effect.state == EffectState.UNKNOWN:
+        return NOT_KNOWN.format(tool=todo.effect.tool)
+    return _stopped(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
+
+
+def unsent_of(
+    todo: Todo,
+    *,
+    tools: Mapping[str, CompiledTool] | None = None,
+    contacts: Mapping[UUID, Contact] | None = None,
+    not_texted: Refusal | None = None,
+) -> list[Unsent]:
+    """What of a todo would reach nobody; nothing where a tool of it is gone, because then nothing of it happens. The rest as
+    above.
+    """
+    known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
+    if _gone(todo, known):
+        return []
+    named = [known[name] for name in tools_of(todo)]
+    return unsent_letters(todo, named, contacts, not_texted=not_texted or TextRules(todo.project).refusal)
+
+
+def _gone(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
+    """What the todo names and isn't there to be used, as a sentence; empty when all of it is."""
+    if todo.type is not None and todo.type.is_removed:
+        return f"The type {todo.type.name} was removed; give this todo another."
+    return next((problem for name in tools_of(todo) if (problem := tool_problem(tools.get(name), name))), "")
+
+
+def _stopped(
+    todo: Todo,
+    tools: Mapping[str, CompiledTool],
+    contacts: Mapping[UUID, Contact] | None,
+    not_texted: Refusal | None = None,
+) -> str:
+    """What is gone, or that nothing which the tools write would reach anybody and they do nothing else (L10, L11)."""
+    if gone := _gone(todo, tools):
+        return gone
+    named = [tools[name] for name in tools_of(todo)]
+    unsent = unsent_letters(todo, named, contacts, not_texted=not_texted)
+    return unsent[0].reason if unsent and is_only_letters(named, unsent) else ""
+
+
+def _demand_same(todo: Todo, approval: Approval, ground: Ground) -> None:
+    content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
+    if hash_of(content) != approval.content_hash:
+        changed = _changed_fields(approval.content, content)
+        reason = (
+            _gone(todo, ground.tools) or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
+        )
+        raise Void(reason + _lost(approval.content, content), changed=changed)
+    # What the project texts to is asked by the text itself, when it goes.
+    if stopped := _stopped(todo, ground.tools, ground.contacts):
+        raise Void(stopped, changed=["tools"])
+
+
+def _lost(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """How the customer could be reached when it was approved, and can't any more; empty where nothing was lost."""
+    before, after = approved.get("contact") or {}, now.get("contact") or {}
+    lost = [words for name, words in REACHED_BY.items() if before.get(name) and not after.get(name)]
+    return f" The customer has no {' and no '.join(lost)} any more." if lost else ""
+
+
+def _changed_fields(approved: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    return [name for name in dict.fromkeys([*now, *approved]) if approved.get(name) != now.get(name)]

@@ -1,0 +1,1 @@
+"""The content of a todo: its plan, type, recipients and versions, and the snapshot that an approval is bound to."""

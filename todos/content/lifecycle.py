@@ -1,0 +1,87 @@
+"""The states of a todo, and the one way to change them: compare-and-set, with an entry in its history (D15).
+
+pending_review → approved, rejected, expired, cancelled
+approved       → in_progress, pending_review (edited), expired, cancelled
+in_progress    → completed, failed, needs_attention, cancelled, pending_review (it changed under the executor, D23)
+failed, needs_attention → pending_review (reviewed again, T11)
+needs_attention → in_progress (staff lets an effect be done after all), completed (what was unknown happened)
+approved, needs_attention → in_progress, too, when a person takes it on, and from there as any other (todos.approvals.manual_completion)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from jobs.errors import WrongState
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id
+from tenancy.write_batch import insert_rows
+from todos.models import Todo, TodoEvent, TodoStatus
+from todos.signals import todo_changed
+
+S = TodoStatus
+AFTER: Mapping[TodoStatus, frozenset[TodoStatus]] = {
+    S.PENDING_REVIEW: frozenset({S.APPROVED, S.REJECTED, S.EXPIRED, S.CANCELLED}),
+    S.APPROVED: frozenset({S.IN_PROGRESS, S.PENDING_REVIEW, S.EXPIRED, S.CANCELLED}),
+    S.IN_PROGRESS: frozenset({S.COMPLETED, S.FAILED, S.NEEDS_ATTENTION, S.CANCELLED, S.PENDING_REVIEW}),
+    S.NEEDS_ATTENTION: frozenset({S.PENDING_REVIEW, S.IN_PROGRESS, S.COMPLETED, S.CANCELLED}),
+    S.FAILED: frozenset({S.PENDING_REVIEW}),
+    S.COMPLETED: frozenset(),
+    S.REJECTED: frozenset(),
+    S.EXPIRED: frozenset(),
+    S.CANCELLED: frozenset(),
+}
+
+_MOVE = Prepared("""
+update todos_todo set status = %s, reason = %s, status_at = statement_timestamp()
+where organization_id = %s and id = %s and status = %s and version = %s
+returning status, reason, status_at
+""")
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who does something to a todo: a member, by name; or the agent, a rule, an API key, which have no id."""
+
+    name: str
+    id: UUID | None = None
+
+
+AGENT = Actor("the agent")
+CLOCK = Actor("the clock")
+
+
+def move(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:
+    """Change a todo's state from the one it was read in, and put it down in its history. In the running transaction.
+
+    Raises WrongState when the change isn't allowed, or when another was faster.
+    """
+    before = TodoStatus(todo.status)
+    if to not in AFTER[before]:
+        raise WrongState(f"This todo is {before.label.lower()}; it can't become {to.label.lower()}.")
+    moved = _MOVE(to.value, reason[:500], current_organization_id(), todo.pk, before.value, todo.version)
+    if not moved:
+        todo.refresh_from_db()
+        raise WrongState(f"This todo is {TodoStatus(todo.status).label.lower()} meanwhile; look at it again.")
+    todo.status, todo.reason, todo.status_at = moved[0]
+    note(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
+
+
+def note(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any) -> TodoEvent:
+    """One entry of the history, in the running transaction, which whoever listens is told of."""
+    event = TodoEvent(
+        todo=todo,
+        what=what,
+        from_status=before,
+        to_status=todo.status if before else "",
+        version=todo.version,
+        actor_id=actor.id,
+        actor=actor.name[:120],
+        detail=detail,
+    )
+    insert_rows([event])
+    todo_changed.send(sender=Todo, todo=todo, what=what)
+    return event

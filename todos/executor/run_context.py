@@ -1,0 +1,200 @@
+"""A todo at hand: the worker's transactions on it, and everything that carrying it out needs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar, cast
+from uuid import UUID
+
+from django.db.models import Model
+
+from jobs.claimed import ClaimedJob
+from jobs.fence import prove
+from llm.types import ModelSpec
+from projects.agents.model_choice import model_for
+from projects.models import AgentVersion
+from projects.models.agent_config import AgentConfig
+from tenancy.prepared_queries import Compiled
+from tenancy.scope import current_organization_id, tenant_tx
+from todos.content.snapshot import CHANNEL, Ground, read_ground, tools_of
+from todos.content.versions import LOCK, read_whole, standing_approval, time_of
+from todos.executor.conversation import hold, lock
+from todos.executor.prompt import SKILL
+from todos.models import Approval, Todo, TodoCall, TodoStep
+from todos.models.step import MOST_STEPS
+from tools.engine.catalogue import CompiledTool
+from tools.engine.definition import Moment
+from tools.engine.execution.handler import Contact, Occasion
+from tools.models import Effect
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step that was decided, with its calls in order, each with its effect."""
+
+    step: TodoStep
+    calls: Sequence[TodoCall]
+
+
+@dataclass(frozen=True)
+class Work:
+    """A run of one approval. `now` is the database's time; `steps` are what was decided so far, with their calls, each open
+    one with its effect.
+    """
+
+    todo: Todo
+    approval: Approval
+    config: AgentConfig
+    model: ModelSpec
+    ground: Ground
+    steps: Sequence[Taken]
+    now: datetime
+
+    @property
+    def tools(self) -> Mapping[str, CompiledTool]:
+        """Those that may be used, in the order they are offered (L09)."""
+        known = self.ground.tools
+        return {name: known[name] for name in tools_of(self.todo) if name in known and _is_usable(known[name])}
+
+    @property
+    def contact(self) -> Contact | None:
+        return self.ground.contact
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether exactly one call was approved, and no model is asked."""
+        return bool(self.todo.tool) or self.todo.effect_id is not None
+
+    @property
+    def calls(self) -> list[TodoCall]:
+        return [call for taken in self.steps for call in taken.calls]
+
+    @property
+    def open_calls(self) -> list[TodoCall]:
+        """Calls without a result yet; an unknown outcome is one (T8)."""
+        return [call for call in self.calls if call.finished_at is None]
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether nothing more will be decided: the frozen call stands, or the model called nothing any more."""
+        return bool(self.steps) and (self.is_frozen or not self.steps[-1].calls)
+
+    def occasion(self, effect: Effect) -> Occasion:
+        """Where, when and for whom an effect of this run happens."""
+        return occasion_of(self.todo, effect, contact=self.contact)
+
+
+STEPS = Compiled(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
+# By keys alone, and in tens: a join could be planned by the organization, which has many more of them than a run.
+CALLS = Compiled(
+    lambda *steps: TodoCall.objects.filter(step_id__in=steps).order_by("index"), kinds=(UUID,) * MOST_STEPS
+)
+EFFECTS = Compiled(lambda *effects: Effect.objects.filter(pk__in=effects), kinds=(UUID,) * MOST_STEPS)
+NONE = UUID(int=0)
+
+
+@contextmanager
+def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None, begins_in: UUID | None = None) -> Iterator[Todo]:
+    """One transaction of a worker on its todo, which is locked before the job proves itself (jobs.fence). Raises Zombie.
+
+    `conversation_id` is the todo's, where that learns in the same commit what becomes of effects, and `begins_in` it is, where an
+    effect may begin: it is locked first of all.
+    """
+    with tenant_tx(job.organization_id, plans_once=True), hold(conversation_id):
+        if conversation_id is None:
+            lock(begins_in)
+        LOCK(job.organization_id, job.subject_id)
+        prove(job)
+        # By a statement of its own: what was committed while the lock was waited for is seen in all of it.
+        yield read_whole(job.subject_id)
+
+
+def lock_todo(todo_id: UUID) -> Todo:
+    """The todo, which nobody else changes before this transaction ends. Raises Todo.DoesNotExist."""
+    LOCK(current_organization_id(), todo_id)
+    return read_whole(todo_id)
+
+
+def read_work(todo: Todo, *, ground: Ground | None = None) -> Work | None:
+    """What the locked todo's run is about; None when no approval of it stands.
+
+    `ground` is what an earlier transaction of the run has read of it. It says what may be decided; whether that may be done
+    is asked anew before each effect.
+    """
+    approval = standing_approval(todo)
+    if approval is None:
+        return None
+    config = config_of(todo)
+    model = model_for(todo.project, config, SKILL)
+    return Work(
+        todo=todo,
+        approval=approval,
+        config=config,
+        model=replace(model, model=todo.type.model) if todo.type and todo.type.model else model,
+        ground=ground or read_ground(todo),
+        steps=steps_of(approval),
+        now=time_of(todo),
+    )
+
+
+def occasion_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> Occasion:
+    """Where, when and for whom an effect of a locked todo happens."""
+    config = config_of(todo)
+    return Occasion(
+        organization_id=cast(UUID, todo.organization_id),
+        project_id=todo.project_id,
+        effect_id=effect.pk,
+        key=effect.effect_key,
+        conversation_id=todo.conversation_id,
+        turn_id=effect.turn_id,
+        channel=CHANNEL,
+        timezone=config.timezone,
+        at=time_of(todo),
+        contact=contact,
+        business=config.business_name,
+        quote=todo.quote,
+    )
+
+
+def config_of(todo: Todo) -> AgentConfig:
+    """The settings of the todo's agent."""
+    return cast(AgentVersion, todo.project.agent_version).config
+
+
+def steps_of(approval: Approval) -> list[Taken]:
+    """The steps of an approval's run, in order."""
+    steps, of_step = STEPS(approval.pk), defaultdict[UUID, list[TodoCall]](list)
+    calls = _in_tens(CALLS, [step.pk for step in steps])
+    still_open = [call.effect_id for call in calls if call.finished_at is None and call.effect_id is not None]
+    effects = {effect.pk: effect for effect in _in_tens(EFFECTS, still_open)}
+    for call in calls:
+        if call.effect_id in effects:
+            call.effect = effects[call.effect_id]
+        of_step[call.step_id].append(call)
+    return [_taken(step, of_step[step.pk], approval) for step in steps]
+
+
+def _in_tens(rows: Compiled[M], keys: Sequence[UUID]) -> list[M]:
+    """The rows of these keys."""
+    found = list[M]()
+    for at in range(0, len(keys), MOST_STEPS):
+        some = keys[at : at + MOST_STEPS]
+        found += rows(*some, *[NONE] * (MOST_STEPS - len(some)))
+    return found
+
+
+def _taken(step: TodoStep, calls: list[TodoCall], approval: Approval) -> Taken:
+    step.approval = approval
+    for call in calls:
+        call.step = step
+    return Taken(step, calls)
+
+
+def _is_usable(tool: CompiledTool) -> bool:
+    return Moment.TASK in tool.moments and tool.is_offered

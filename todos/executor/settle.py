@@ -1,0 +1,130 @@
+"""What an attempt's outcome means for an effect of a todo, and what follows from it in the same commit (E4, E8, T8)."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from jobs.enqueue import enqueue
+from todos.content.versions import time_of
+from todos.executor.job_keys import queue_look, queue_retry
+from todos.executor.results import end_call
+from todos.models import Approval, Todo, TodoCall
+from todos.signals import effect_changed
+from tools.engine import ledger
+from tools.engine.definition import AfterActionType
+from tools.engine.execution.after_actions import end_after_action, plan_after_actions
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome_policy import Course, course_of, may_have_happened, next_attempt_at
+from tools.engine.execution.run import definition_of
+from tools.engine.promises import settle_promises
+from tools.models import AfterAction, AfterActionState, Effect, EffectState
+
+STATES = {Course.DONE: EffectState.DONE, Course.FAILED: EffectState.FAILED, Course.UNKNOWN: EffectState.UNKNOWN}
+NO_CONVERSATION = "The todo belongs to no conversation."
+NO_CUSTOMER = "The todo is about no customer."
+
+
+def settle(todo: Todo, approval: Approval, call: TodoCall, outcome: Outcome) -> None:
+    """Put an attempt's outcome down, the todo being locked. It ends the call, or another job goes on with it later."""
+    effect = effect_of(call)
+    course = course_of(effect, outcome, now=time_of(todo))
+    if course is Course.AGAIN:
+        _try_again(todo, approval, effect, outcome)
+    elif course is Course.LATER:
+        _wait_for_callback(todo, approval, effect, outcome)
+    else:
+        end(todo, call, outcome, state=STATES[course])
+
+
+def end(todo: Todo, call: TodoCall, outcome: Outcome, *, state: EffectState) -> None:
+    """End a call with its effect's end; an effect that was over already stays as it is, and is told once."""
+    effect = effect_of(call)
+    is_new = ledger.store_outcome(effect, outcome, state=state)
+    if is_new:
+        _follow_up(todo, effect)
+    if is_new or call.finished_at is None:
+        close(todo, call)
+
+
+def give_up(todo: Todo, call: TodoCall, reason: str) -> None:
+    """It can't be worked on any more: what has begun may have happened, anything else certainly did not (E4)."""
+    effect = effect_of(call)
+    is_open = effect.state == EffectState.SENDING or effect.is_uncertain
+    end(todo, call, Outcome.failed(reason), state=EffectState.UNKNOWN if is_open else EffectState.FAILED)
+
+
+def hold(todo: Todo, call: TodoCall, earlier: Effect) -> None:
+    """It is what was done already (E6, T11)."""
+    ledger.hold(effect_of(call), earlier)
+    close(todo, call)
+
+
+def cancel(todo: Todo, call: TodoCall, reason: str) -> None:
+    """It isn't to be done any more, and hasn't begun."""
+    ledger.cancel(effect_of(call), reason=reason)
+    close(todo, call)
+
+
+def close(todo: Todo, call: TodoCall) -> None:
+    """Give the call the result of its effect, which is over, and tell who listens."""
+    effect = effect_of(call)
+    settle_promises(effect)
+    end_call(todo, call, effect)
+    announce(todo, effect)
+
+
+def announce(todo: Todo, effect: Effect) -> None:
+    """Tell whoever listens that the effect is in another state."""
+    effect_changed.send(sender=Todo, todo=todo, effect=effect)
+
+
+def effect_of(call: TodoCall) -> Effect:
+    """The effect of a call that was not refused."""
+    effect: Effect | None = call.effect
+    if effect is None:
+        raise ValueError("This call was refused; it has no effect.")
+    return effect
+
+
+def _try_again(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome) -> None:
+    due_at = next_attempt_at(effect, outcome, now=time_of(todo)) or time_of(todo)
+    if ledger.put_back(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
+        queue_retry(todo, approval, effect, at=due_at)
+        announce(todo, effect)
+
+
+def _wait_for_callback(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome) -> None:
+    if ledger.note_accepted(effect, outcome):
+        queue_look(todo, approval, effect, at=time_of(todo) + ledger.CALLED_BACK_WITHIN)
+        announce(todo, effect)
+
+
+def _follow_up(todo: Todo, effect: Effect) -> None:
+    """Plan the after-actions of a tool of the project's own, which their own lane runs.
+
+    Without a conversation only what the todo's customer is known by can be changed.
+    """
+    try:
+        definition = definition_of(effect)
+    except ValidationError:
+        return
+    if effect.state == EffectState.UNKNOWN or not definition.after_actions:
+        return
+    if AfterAction.objects.filter(effect=effect).exists():
+        return
+    rows = plan_after_actions(effect, definition)
+    if effect.conversation_id is not None:
+        enqueue([ledger.job_for(effect, reason="after")])
+    elif [row for row in rows if not _is_skipped(todo, row)]:
+        enqueue([ledger.job_alone(effect)])
+
+
+def _is_skipped(todo: Todo, row: AfterAction) -> bool:
+    """Whether an after-action outside of a conversation has nothing to change; it says why."""
+    if row.type != AfterActionType.SET_PERSONA_ATTRIBUTE:
+        end_after_action(row, AfterActionState.SKIPPED, error=NO_CONVERSATION)
+    elif todo.persona_id is None:
+        end_after_action(row, AfterActionState.SKIPPED, error=NO_CUSTOMER)
+    else:
+        return row.state == AfterActionState.SKIPPED
+    return True

@@ -1,0 +1,75 @@
+"""When a run may not go on: back to review, expired, or stopped; and what becomes of its open calls."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from todos.approvals.validity import Void
+from todos.content.lifecycle import AGENT
+from todos.content.versions import time_of
+from todos.executor import settle
+from todos.executor.results import put_result
+from todos.models import Todo, TodoCall, TodoStatus
+from todos.services import expire_todo, put_back
+from tools.engine import ledger
+from tools.engine.execution.outcome_policy import DIED
+from tools.models import EffectState
+
+NO_CALLBACK = "It was taken on, and no result has come."
+STOPPED = "The todo is {status} meanwhile."
+
+
+def give_back(todo: Todo, void: Void) -> None:
+    """No approval holds for what would run now: the locked todo is to be reviewed again, or its time is over (T1, T10)."""
+    if void.is_expired and todo.status == TodoStatus.APPROVED:
+        expire_todo(todo)
+    else:
+        put_back(todo, reason=void.reason, actor=AGENT)
+
+
+def stop(todo: Todo, *, approval_id: UUID) -> None:
+    """End the open calls of an approval whose run is over. What was begun and answers later is waited for."""
+    reason = STOPPED.format(status=TodoStatus(todo.status).label.lower())
+    calls = TodoCall.objects.select_related("effect").filter(step__approval_id=approval_id, finished_at=None)
+    for call in calls.order_by("step__number", "index"):
+        _stop(todo, call, reason)
+
+
+def catch_up(todo: Todo, call: TodoCall) -> bool:
+    """End a call whose effect has ended, or was waited for in vain. False for one that is still open."""
+    effect = settle.effect_of(call)
+    if effect.state not in ledger.OPEN:
+        settle.close(todo, call)
+    elif is_accepted(call) and is_overdue(todo, call):
+        settle.give_up(todo, call, NO_CALLBACK)
+    else:
+        return False
+    return True
+
+
+def is_accepted(call: TodoCall) -> bool:
+    """Whether the tool took the newest attempt on, to answer later."""
+    effect = settle.effect_of(call)
+    is_of_newest = effect.accepted_at is not None and (
+        effect.started_at is None or effect.accepted_at >= effect.started_at
+    )
+    return effect.state == EffectState.SENDING and is_of_newest
+
+
+def is_overdue(todo: Todo, call: TodoCall) -> bool:
+    """Whether a tool that answers later should have answered by now."""
+    accepted_at = settle.effect_of(call).accepted_at
+    return accepted_at is not None and accepted_at + ledger.CALLED_BACK_WITHIN <= time_of(todo)
+
+
+def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
+    effect = settle.effect_of(call)
+    if catch_up(todo, call) or is_accepted(call):
+        return
+    if effect.state == EffectState.SENDING:
+        settle.give_up(todo, call, DIED)
+    elif effect.pk == todo.effect_id:
+        # It waits for the next approval, or for whoever planned it to give it up.
+        put_result(call, reason, is_error=True)
+    else:
+        settle.cancel(todo, call, reason)

@@ -1,0 +1,141 @@
+"""Todos taken from a conversation: what is looked for, what stands already, and what of a model's findings is kept (D16).
+
+A model's word is not enough: a finding is kept when its words stand in the conversation, its type exists, and neither a todo
+nor a tool has its matter already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from jobs.errors import WrongState
+from projects.models import Project
+from todos.content.lifecycle import AGENT
+from todos.models import Todo, TodoSource, TodoStatus, TodoType
+from todos.services import Changed, edit_todo, make_todo
+from todos.sources.extraction_prompt import Finding, NotedLine
+from tools.models import Effect
+
+# Of one conversation; more would be a model that went astray.
+MOST_FINDINGS = 10
+LONGEST_DESCRIPTION = 2_000
+SHORTEST_QUOTE = 8
+ADDRESS = re.compile(r"[^\s@<>,;\"]+@[^\s@<>,;\"]+\.[^\s@<>,;\".]+")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The conversation that is searched. `words` is everything that was said in it."""
+
+    project: Project
+    conversation_id: UUID
+    persona_id: UUID
+    words: str
+
+
+def extracted_types(project_id: UUID) -> QuerySet[TodoType]:
+    """The types that conversations are searched for, by name."""
+    return TodoType.objects.filter(project_id=project_id, is_removed=False, is_extracted=True).order_by("name")
+
+
+def todos_of(conversation_id: UUID) -> list[Todo]:
+    """Every todo of a conversation, the oldest first, whatever became of it."""
+    return list(Todo.objects.filter(conversation_id=conversation_id).order_by("created_at", "id"))
+
+
+def is_undecided(todo: Todo) -> bool:
+    """Whether a promise's todo still waits for a type, as it was made."""
+    return todo.source == TodoSource.PROMISE and todo.type_id is None and todo.status == TodoStatus.PENDING_REVIEW
+
+
+def noted_lines(todos: Iterable[Todo]) -> list[NotedLine]:
+    """The todos that are settled, as the skill is told them."""
+    return [NotedLine(_line(one.quote), _line(one.description)) for one in todos if not is_undecided(one)]
+
+
+def keep_findings(
+    source: Source, findings: Sequence[Finding], *, types: Iterable[TodoType], is_over: bool = True
+) -> list[Todo]:
+    """Make a todo of each finding that holds, or give its type to the promise's todo that it decides.
+
+    Under the conversation's lock. While the conversation goes on, not `is_over`, only promises are decided.
+    """
+    by_name = {_plain(type.name): type for type in types}
+    standing, kept = todos_of(source.conversation_id), list[Todo]()
+    served = [_plain(quote) for quote in _served(source.conversation_id)]
+    for finding in findings[:MOST_FINDINGS]:
+        type, words = by_name.get(_plain(finding.type)), _plain(finding.quote)
+        if type is None or len(words) < SHORTEST_QUOTE or words not in _plain(source.words):
+            continue
+        alike = [todo for todo in standing if _overlap(_plain(todo.quote), words)]
+        # The same words may have been said twice: the promise that still waits for its type is meant.
+        same = next(filter(is_undecided, alike), alike[0] if alike else None)
+        if same is not None and is_undecided(same):
+            _decide(same, finding, type=type, source=source)
+        elif same is None and is_over and not any(_overlap(quote, words) for quote in served):
+            same = _make(source, finding, type=type)
+            standing.append(same)
+        else:
+            continue
+        kept.append(same)
+    return kept
+
+
+def _make(source: Source, finding: Finding, *, type: TodoType) -> Todo:
+    digest = hashlib.sha256(_plain(finding.quote).encode()).hexdigest()[:16]
+    return make_todo(
+        source.project,
+        description=_description(finding),
+        source=TodoSource.EXTRACTION,
+        actor=AGENT,
+        type=type,
+        conversation_id=source.conversation_id,
+        persona_id=source.persona_id,
+        quote=finding.quote.strip(),
+        recipients=_recipients(finding, source),
+        source_key=f"extraction:{source.conversation_id}:{digest}",
+    )
+
+
+def _decide(todo: Todo, finding: Finding, *, type: TodoType, source: Source) -> None:
+    """Give a promise's todo its type and its words, unless somebody was faster."""
+    changes = {"type": type, "description": _description(finding), "recipients": _recipients(finding, source)}
+    try:
+        edit_todo(todo.pk, changes, actor=AGENT, version=todo.version)
+    except (Changed, WrongState):
+        return
+    todo.refresh_from_db()
+
+
+def _recipients(finding: Finding, source: Source) -> list[str]:
+    """The addresses that were really said (L11): nobody else is proposed."""
+    said = {address.casefold() for address in ADDRESS.findall(source.words)}
+    wanted = dict.fromkeys(address.strip() for address in finding.recipients)
+    return [address for address in wanted if address.casefold() in said]
+
+
+def _served(conversation_id: UUID) -> list[str]:
+    rows = Effect.objects.filter(conversation_id=conversation_id).exclude(quote="")
+    return list(rows.values_list("quote", flat=True))
+
+
+def _overlap(one: str, other: str) -> bool:
+    return bool(one and other) and (one in other or other in one)
+
+
+def _description(finding: Finding) -> str:
+    return finding.description.strip()[:LONGEST_DESCRIPTION] or finding.quote.strip()
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _plain(text: str) -> str:
+    return _line(text).strip(" .!?“”\"'").casefold()

@@ -1,1 +1,0 @@
-"""The pages of the book: the customer's own, behind a signed link, and those of staff."""

@@ -1,0 +1,1 @@
+"""The engine: definitions, the catalogue, verdicts, execution, and the ledger."""

@@ -1,0 +1,108 @@
+"""Steps 5 and 6: tools of one tag exclude each other within a turn (N09, N10, N40, E7)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from llm.client import Client
+from llm.errors import LengthCut, Refused, SchemaMismatch
+from llm.requests import Recorder
+from llm.types import ModelSpec
+from tools.engine.skills.exchange import Exchange
+from tools.engine.skills.rerank import Ranking, rerank_conflict
+from tools.engine.verdicts import Judgement
+
+LOST = "lost_rerank"
+# What a model answered, and nobody can rank by.
+USELESS = (SchemaMismatch, LengthCut, Refused)
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """`tags` names the selected tools of each tag; `contested` holds the tags with more than one of them.
+
+    `decided` are all verdicts that no ranking can change.
+    """
+
+    tags: Mapping[str, list[str]]
+    contested: Mapping[str, list[Judgement]]
+    decided: list[Judgement]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a ranking made of one tag's candidates. `winner` is None where it couldn't decide, and `why` says why."""
+
+    winner: str | None
+    judgements: list[Judgement]
+    why: str = ""
+
+
+def identify_conflicts(judgements: Iterable[Judgement]) -> Conflicts:
+    """Step 5: the selected tools by tag; a tool without one never competes (N19)."""
+    judged = list(judgements)
+    tags: defaultdict[str, list[Judgement]] = defaultdict(list)
+    for judgement in judged:
+        if judgement.fired and (tag := judgement.tool.definition.tag):
+            tags[tag].append(judgement)
+    contested = {tag: rivals for tag, rivals in tags.items() if len(rivals) > 1}
+    waiting = {rival.tool.name for rivals in contested.values() for rival in rivals}
+    return Conflicts(
+        tags={tag: [rival.tool.name for rival in rivals] for tag, rivals in tags.items()},
+        contested=contested,
+        decided=[judgement for judgement in judged if judgement.tool.name not in waiting],
+    )
+
+
+async def resolve_conflicts(
+    client: Client,
+    model: ModelSpec,
+    *,
+    contested: Mapping[str, Sequence[Judgement]],
+    exchange: Exchange,
+    record: Recorder,
+) -> dict[str, Settled]:
+    """Step 6: one ranking for each tag, side by side. Raises LlmError, but not for an answer that can't be used."""
+
+    async def ask(rivals: Sequence[Judgement]) -> Ranking | None:
+        tools = [rival.tool for rival in rivals]
+        try:
+            return await rerank_conflict(client, model, tools=tools, exchange=exchange, record=record)
+        except USELESS:
+            return None
+
+    rankings = await asyncio.gather(*(ask(rivals) for rivals in contested.values()))
+    return {
+        tag: settle(tag, rivals, ranking) for (tag, rivals), ranking in zip(contested.items(), rankings, strict=True)
+    }
+
+
+def settle(tag: str, rivals: Sequence[Judgement], ranking: Ranking | None) -> Settled:
+    """The winner stays and the others lose to it; where nothing is decided none of them runs, and says so (N43, E7)."""
+    names = [rival.tool.name for rival in rivals]
+    winner, why = _winner(ranking, names)
+    if winner is None:
+        reason = f"Undecided between {' and '.join(names)} (tag {tag}): {why} None of them runs."
+        return Settled(winner=None, judgements=[_lost(rival, reason) for rival in rivals], why=reason)
+    reason = f"Lost rerank to {winner} (tag {tag})."
+    return Settled(
+        winner=winner,
+        judgements=[rival if rival.tool.name == winner else _lost(rival, reason) for rival in rivals],
+    )
+
+
+def _winner(ranking: Ranking | None, names: Sequence[str]) -> tuple[str | None, str]:
+    if ranking is None or not ranking.ranking:
+        return None, "the model gave no ranking that can be used."
+    if strangers := [one.tool for one in ranking.ranking if one.tool not in names]:
+        return None, f"the model named {strangers[0][:64]}, which is not among them."
+    best = max(one.relevance for one in ranking.ranking)
+    first = list(dict.fromkeys(one.tool for one in ranking.ranking if one.relevance == best))
+    return (first[0], "") if len(first) == 1 else (None, f"the model ranked {' and '.join(first)} equally.")
+
+
+def _lost(judgement: Judgement, reason: str) -> Judgement:
+    return replace(judgement, fired=False, rule=LOST, reason=reason[:300])

@@ -1,0 +1,133 @@
+"""The state of a business as far as its tools ask for it: read once, so that offering a tool is a pure function (F06)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+from uuid import UUID
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery, Value
+
+from projects.common.verticals import VERTICALS, Capability
+from projects.models import AgentVersion, Article, Project, Source
+from projects.models.agent_config import AgentConfig, CallerVerification, EscalationRule
+from projects.records.attributes import Resolved, attributes_column, read_column
+from tenancy.prepared_queries import Compiled
+from tools.engine.platform import notice_definitions
+from tools.engine.transfers import TRANSFER_NUMBERS, TransferNumber, read_numbers
+from tools.models import CustomTool, PlatformDefinition, Resource
+
+# Whoever is connected to one of these has a calendar (F07); a booking book with something to book is one as well.
+CALENDARS = frozenset({"google_calendar", "caldav"})
+# What descriptions may name in double braces (F02).
+NAMES = ("business", "agent", "channel")
+
+
+@dataclass(frozen=True)
+class BusinessState:
+    """What a project is, has and has switched on, on one channel.
+
+    `enabled_tools` is the allowlist of W02, None for none; `connected` the kinds of its sources that work at the moment;
+    `escalations` the actions of its escalation `rules` (F09). `channel` is normalised: a webcall is a phone call (N14).
+    `has_own_tools`: it has defined tools of its own; `has_own_moments`: one of them says itself when it runs.
+    """
+
+    channel: str
+    attributes: Mapping[str, Resolved] = field(default_factory=dict)
+    vertical: str = "generic"
+    capabilities: frozenset[Capability] = VERTICALS["generic"].capabilities
+    enabled_tools: frozenset[str] | None = None
+    connected: frozenset[str] = frozenset()
+    escalations: frozenset[str] = frozenset()
+    rules: Sequence[EscalationRule] = ()
+    verification: CallerVerification = "none"
+    has_book: bool = False
+    has_articles: bool = False
+    has_own_tools: bool = False
+    has_own_moments: bool = False
+    business_name: str = ""
+    agent_name: str = ""
+    region: str = "US"
+
+    @cached_property
+    def transfer_numbers(self) -> Sequence[TransferNumber]:
+        """The numbers that a call may be put through to, in their order."""
+        found = self.attributes.get(TRANSFER_NUMBERS)
+        return read_numbers(found.value if found else None, region=self.region)
+
+    @property
+    def has_calendar(self) -> bool:
+        """Whether there is anything to book in (F07)."""
+        return self.has_book or bool(self.connected & CALENDARS)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What stands for the names in a description."""
+        return dict(zip(NAMES, (self.business_name, self.agent_name, self.channel), strict=True))
+
+
+def _of_definitions(what: Count | Max) -> Subquery:
+    """One figure of all stored definitions, as a column beside a project."""
+    rows: QuerySet[Any, Any] = PlatformDefinition.objects.order_by().annotate(all=Value(1)).values("all")
+    return Subquery(rows.annotate(figure=what).values("figure"))
+
+
+FACTS = Compiled(
+    lambda project: Project.objects.annotate(
+        attributes_text=attributes_column(),
+        connected=ArraySubquery(
+            Source.objects.filter(project_id=OuterRef("pk"), is_enabled=True, needs_reauth=False).values("kind")
+        ),
+        has_book=Exists(Resource.objects.filter(project_id=OuterRef("pk"), is_active=True)),
+        has_articles=Exists(Article.objects.filter(project_id=OuterRef("pk"), published_at__isnull=False)),
+        has_own_tools=Exists(CustomTool.objects.filter(project_id=OuterRef("pk"), is_removed=False)),
+        has_own_moments=Exists(
+            CustomTool.objects.filter(project_id=OuterRef("pk"), is_enabled=True, definition__has_key="moments")
+        ),
+        definitions=_of_definitions(Count("pk")),
+        newest_definition=_of_definitions(Max("updated_at")),
+    ).filter(pk=project),
+    kinds=(UUID,),
+)
+
+
+def read_state(project: Project, *, channel: str, config: AgentConfig | None = None) -> BusinessState:
+    """The project's state as it is now, or would be with other settings, in the running transaction: one read. It also says
+    whether the stored definitions of tools are still those that this process keeps (F04).
+    """
+    [found] = map(vars, FACTS(project.pk))
+    notice_definitions(found["definitions"] or 0, found["newest_definition"])
+    config = config or cast(AgentVersion, project.agent_version).config
+    return state_of(config, read_column(found["attributes_text"]), channel=channel, facts=found)
+
+
+def state_of(
+    config: AgentConfig, attributes: Mapping[str, Resolved], *, channel: str, facts: Mapping[str, Any]
+) -> BusinessState:
+    """The state that follows from an agent's settings, its attributes and what was found of it."""
+    return BusinessState(
+        channel=normalise_channel(channel),
+        attributes=attributes,
+        vertical=config.vertical,
+        capabilities=VERTICALS[config.vertical].capabilities,
+        enabled_tools=None if config.enabled_tools is None else frozenset(config.enabled_tools),
+        connected=frozenset(facts.get("connected", ())),
+        escalations=frozenset(rule.action for rule in config.escalation_rules),
+        rules=config.escalation_rules,
+        verification=config.caller_verification,
+        has_book=bool(facts.get("has_book")),
+        has_articles=bool(facts.get("has_articles")),
+        has_own_tools=bool(facts.get("has_own_tools")),
+        has_own_moments=bool(facts.get("has_own_moments")),
+        business_name=config.business_name,
+        agent_name=config.agent_name,
+        region=config.region,
+    )
+
+
+def normalise_channel(channel: str) -> str:
+    """The channel as tools read it: a webcall is a phone call (N14)."""
+    return "phone" if channel == "webcall" else channel

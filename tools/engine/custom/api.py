@@ -1,0 +1,204 @@
+"""The API of a project's own tools."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NotRequired, TypedDict, cast
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from projects.api.pagination import PAGED
+from projects.api.project_views import ProjectView
+from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Answer, Created, Page
+from projects.models.key import Scope
+from tools.engine.custom import service
+from tools.engine.custom.presenters import (
+    CustomToolPayload,
+    SavedToolPayload,
+    ToolVersionPayload,
+    saved_payload,
+    tool_payload,
+    version_payload,
+)
+from tools.engine.custom.reading import read_definition, read_tools
+from tools.engine.custom.secrets import rotate_signing_secret, set_secret_headers
+from tools.engine.custom.service import Saved
+from tools.engine.payloads import Definition
+
+VERSION = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False, allow_null=True)
+
+
+class Manner(StrictSerializer):
+    """What may stand beside a definition."""
+
+    expected_version = VERSION
+    enabled = serializers.BooleanField(required=False)
+
+
+class Switch(StrictSerializer):
+    enabled = serializers.BooleanField()
+
+
+class Restored(StrictSerializer):
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    expected_version = VERSION
+
+
+class SecretHeaders(StrictSerializer):
+    headers = serializers.DictField(child=serializers.CharField(allow_null=True, trim_whitespace=False))
+
+
+class SigningSecretPayload(TypedDict):
+    signing_secret: str
+
+
+class SecretHeadersPayload(TypedDict):
+    """The names of the secret headers that there are."""
+
+    secret_headers: list[str]
+
+
+class WrittenTool(TypedDict):
+    """With `expected_version`, it is saved only if that is the version that stands."""
+
+    definition: Definition
+    expected_version: NotRequired[int | None]
+    enabled: NotRequired[bool]
+
+
+class NewTools(TypedDict, total=False):
+    """Either a `name` and its `definition`, or `tools`: definitions by their names."""
+
+    name: str
+    definition: Definition
+    tools: dict[str, Definition]
+
+
+class DocumentView(ProjectView):
+    """A view whose body is a document, not a form of fields."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body; our parser takes objects only."""
+        return cast(dict[str, Any], self.request.data)
+
+
+class CustomTools(DocumentView):
+    scopes: ClassVar = {"GET": Scope.READ, "POST": Scope.CONFIGURE}
+    queries: ClassVar = {"GET": PAGED}
+
+    @extend_schema(operation_id="custom_tools_list")
+    def get(self, request: Request) -> Answer[Page[CustomToolPayload]]:
+        """The project's own tools."""
+        return self.page(service.list_tools(self.project), tool_payload, ordering="name")
+
+    @extend_schema(operation_id="custom_tools_create", request=NewTools)
+    def post(self, request: Request) -> Created[SavedToolPayload | Page[SavedToolPayload]]:
+        """Add tools: `{"tools": {name: definition}}`, `{name: definition}`, or a definition with its `name` beside it.
+
+        One tool is answered by itself, several as a list. A webhook's signing secret is shown here, and never again.
+        """
+        payloads = [saved_payload(saved) for saved in self._add()]
+        return Created(payloads[0] if len(payloads) == 1 else {"results": payloads, "next": None})
+
+    def _add(self) -> list[Saved]:
+        tools, author = read_tools(self.body), self.caller.member
+        if "name" not in self.body:
+            return service.add_each(self.project, tools, author=author)
+        # By itself, so that its paths begin where the body does.
+        return [
+            service.add(self.project, name=name, document=document, author=author) for name, document in tools.items()
+        ]
+
+
+class CustomToolDetail(DocumentView):
+    scopes: ClassVar = {
+        "GET": Scope.READ,
+        "PUT": Scope.CONFIGURE,
+        "PATCH": Scope.CONFIGURE,
+        "DELETE": Scope.CONFIGURE,
+    }
+
+    @extend_schema(operation_id="custom_tools_read")
+    def get(self, request: Request, name: str) -> Answer[CustomToolPayload]:
+        """One of the project's own tools, without its secrets."""
+        return Answer(tool_payload(service.get(self.project, name)))
+
+    @extend_schema(operation_id="custom_tools_write", request=WrittenTool)
+    def put(self, request: Request, name: str) -> Answer[SavedToolPayload]:
+        """Save the definition as a new version. With `expected_version`, only if that is the one that stands."""
+        document = read_definition(self.body, name=name)
+        given = {key: value for key, value in self.body.items() if key in ("expected_version", "enabled")}
+        manner = Manner(data=given)
+        manner.is_valid(raise_exception=True)
+        saved = service.save(
+            self.project,
+            name=name,
+            document=document,
+            author=self.caller.member,
+            expected_version=manner.validated_data.get("expected_version"),
+            is_enabled=manner.validated_data.get("enabled"),
+        )
+        return Answer(saved_payload(saved))
+
+    @extend_schema(operation_id="custom_tools_switch", request=Switch)
+    def patch(self, request: Request, name: str) -> Answer[CustomToolPayload]:
+        """Switch the tool on or off."""
+        switch = service.enable if self.valid(Switch)["enabled"] else service.disable
+        return Answer(tool_payload(switch(self.project, name, author=self.caller.member)))
+
+    @extend_schema(operation_id="custom_tools_delete", responses={204: None})
+    def delete(self, request: Request, name: str) -> Response:
+        """Remove the tool. Its versions stay, and can be restored."""
+        service.remove(self.project, name, author=self.caller.member)
+        return Response(status=204)
+
+
+class CustomToolVersions(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+    queries: ClassVar = {"GET": PAGED}
+
+    @extend_schema(operation_id="custom_tools_versions")
+    def get(self, request: Request, name: str) -> Answer[Page[ToolVersionPayload]]:
+        """Everything that was saved under this name, the newest first."""
+        service.get_ever(self.project, name)
+        return self.page(service.versions(self.project, name), version_payload)
+
+
+class RestoreCustomTool(ProjectView):
+    scopes: ClassVar = {"POST": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="custom_tools_restore", request=Restored)
+    def post(self, request: Request, name: str) -> Answer[SavedToolPayload]:
+        """Make an earlier version the newest, also of a tool that was removed."""
+        data = self.valid(Restored)
+        saved = service.restore(
+            self.project,
+            name,
+            data["version"],
+            author=self.caller.member,
+            expected_version=data.get("expected_version"),
+        )
+        return Answer(saved_payload(saved))
+
+
+class SigningSecret(ProjectView):
+    scopes: ClassVar = {"POST": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="custom_tools_rotate_secret", request=None)
+    def post(self, request: Request, name: str) -> Created[SigningSecretPayload]:
+        """Make a new signing secret, shown this once. The one before signs beside it for a day."""
+        return Created({"signing_secret": rotate_signing_secret(service.get(self.project, name))})
+
+
+class CustomToolSecretHeaders(ProjectView):
+    scopes: ClassVar = {"PATCH": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="custom_tools_secret_headers", request=SecretHeaders)
+    def patch(self, request: Request, name: str) -> Answer[SecretHeadersPayload]:
+        """Set secret headers by name, or take one away with null. They are never shown again."""
+        headers: dict[str, Any] = self.valid(SecretHeaders)["headers"]
+        return Answer({"secret_headers": set_secret_headers(service.get(self.project, name), headers)})

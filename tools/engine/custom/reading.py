@@ -1,0 +1,102 @@
+"""The forms in which a tool's JSON is pasted, all of them from the source (N50)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from projects.api.parsers import parse_value
+from projects.common.api_error import ApiError
+from projects.records.attributes import type_name
+from tools.engine.validation.definition import FIELDS
+from tools.engine.validation.problem import DefinitionRefused, Problem
+from tools.engine.validation.values import object_problems
+
+PLACE = re.compile(r"line (\d+), column (\d+)")
+# What other languages write where JSON wants something else.
+HINTS = (
+    (re.compile(r"True\b|False\b"), "JSON writes true and false in small letters."),
+    (re.compile(r"None\b|undefined\b"), "JSON writes null for nothing."),
+    (re.compile(r"'|[“”]"), 'JSON puts texts in straight double quotation marks: "like this".'),
+    (re.compile(r"//|/\*|#"), "JSON has no comments; remove it."),
+    (re.compile(r"[}\]]"), "Is there a comma too many before it?"),
+)
+
+
+def read_json(text: str) -> Any:
+    """A JSON value as it was typed. Raises ApiError with line, column, and what is often meant there."""
+    try:
+        return parse_value(text)
+    except ApiError as error:
+        if error.code != "invalid_json":
+            raise
+        message = error.message.replace("Body", "This", 1)
+        raise ApiError(error.code, f"{message}{_hint(text, message)}", field=error.field) from error
+
+
+def read_registration(document: Any) -> dict[str, Any]:
+    """The tools of `{"tools": {name: definition}}`, by name. Raises DefinitionRefused."""
+    problems = list(object_problems(document, path="", known=("tools",)))
+    tools = document.get("tools", {}) if isinstance(document, Mapping) else {}
+    if not isinstance(tools, Mapping):
+        problems.append(Problem("tools", f"tools must be an object, a definition by name, not {type_name(tools)}."))
+    if problems:
+        raise DefinitionRefused(problems)
+    return dict(tools)
+
+
+def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The tools of any form: a registration, `{name: definition}`, or a definition with its `name` beside it.
+
+    Raises DefinitionRefused.
+    """
+    if "tools" in document:
+        return read_registration(document)
+    if "name" in document:
+        return {str(document["name"]): _unwrapped(document)}
+    if len(document) == 1 and isinstance(next(iter(document.values())), Mapping):
+        return dict(document)
+    way = 'write {"tools": {"my_tool": {…}}}, or the definition with its "name" beside it'
+    raise DefinitionRefused([Problem("name", f"There is no tool's name; {way}.")])
+
+
+def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
+    """The definition of the tool of this name, in any form. Raises DefinitionRefused."""
+    if "tools" in document or list(document) == [name]:
+        tools = read_tools(document)
+        if list(tools) != [name]:
+            raise DefinitionRefused([Problem("tools", f"This is the place of {name}; write that one tool.")])
+        return tools[name]
+    return _unwrapped(document)
+
+
+def _unwrapped(document: Mapping[str, Any]) -> Any:
+    """The definition inside `definition`, or the fields of the document but its envelope's."""
+    if "definition" not in document:
+        return {key: value for key, value in document.items() if key not in ENVELOPE}
+    if problems := list(_strangers(document)):
+        raise DefinitionRefused(problems)
+    return document["definition"]
+
+
+def _strangers(document: Mapping[str, Any]) -> Iterator[Problem]:
+    for key in document:
+        if key in FIELDS:
+            yield Problem(key, f"{key} stands beside definition; write it inside.")
+        elif key not in ENVELOPE:
+            yield Problem(key, f"Unknown field '{key[:80]}'. There is room for {', '.join(ENVELOPE)}.")
+
+
+# What the API takes beside a definition.
+ENVELOPE = ("name", "definition", "expected_version", "enabled")
+
+
+def _hint(text: str, message: str) -> str:
+    place = PLACE.search(message)
+    if place is None:
+        return ""
+    lines = text.split("\n")
+    line = lines[int(place[1]) - 1] if int(place[1]) <= len(lines) else ""
+    rest = line[int(place[2]) - 1 :]
+    return next((f" {hint}" for pattern, hint in HINTS if pattern.match(rest)), "")

@@ -1,0 +1,240 @@
+"""Saving a project's own tools: each save is a version, and nobody's work is lost (N15, N50; D9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+
+from projects.common.api_error import Conflict
+from projects.common.differences import Change, differences
+from projects.models import Member, Project
+from tools.engine.custom.secrets import first_signing_secret
+from tools.engine.definition import ActionType, ToolDefinition
+from tools.engine.validation.approval import approval_problems
+from tools.engine.validation.definition import checked_definition, definition_problems
+from tools.engine.validation.names import name_problems
+from tools.engine.validation.problem import DefinitionRefused, Problem, join
+from tools.engine.validation.warnings import warnings_of
+from tools.models import CustomTool, CustomToolVersion
+
+MOST_TOOLS = 50
+
+
+class StaleVersion(Conflict):
+    """Someone else saved this tool meanwhile. `latest` is what they saved, `changes` lead from it to what you have."""
+
+    def __init__(self, latest: CustomTool, *, document: Any) -> None:
+        mine = document if isinstance(document, Mapping) else {}
+        self.latest = latest
+        self.changes: Sequence[Change] = differences({} if latest.is_removed else latest.definition, mine)
+        what = "removed" if latest.is_removed else f"saved as version {latest.version}"
+        where = ", ".join(change.label for change in self.changes[:5])
+        differs = f" It differs from yours in: {where}." if where and not latest.is_removed else ""
+        super().__init__(f"{latest.name} was {what} meanwhile.{differs}", code="stale_version")
+
+
+class NameTaken(Conflict):
+    """The project has a tool of this name already."""
+
+    def __init__(self, name: str) -> None:
+        way = "PUT saves a new version of it."
+        super().__init__(f"The project has a tool named {name} already; {way}", code="name_taken", field="name")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A tool after a save. `signing_secret` is shown this once, when a webhook gets its first; `warnings` don't hinder."""
+
+    tool: CustomTool
+    is_new: bool
+    signing_secret: str | None
+    warnings: Sequence[Problem]
+
+
+def list_tools(project: Project) -> QuerySet[CustomTool]:
+    """The project's own tools by name, without those that were removed."""
+    return CustomTool.objects.filter(project=project, is_removed=False).order_by("name")
+
+
+def get(project: Project, name: str) -> CustomTool:
+    """One of the project's own tools. Raises Http404, also where it was removed."""
+    tool = list_tools(project).filter(name=name).first()
+    if tool is None:
+        raise Http404
+    return tool
+
+
+def get_ever(project: Project, name: str) -> CustomTool:
+    """As get(), but also one that was removed. Raises Http404."""
+    tool = CustomTool.objects.filter(project=project, name=name).first()
+    if tool is None:
+        raise Http404
+    return tool
+
+
+def versions(project: Project, name: str) -> QuerySet[CustomToolVersion]:
+    """Everything that was ever saved under a name, the newest first; of a removed tool too."""
+    rows = CustomToolVersion.objects.select_related("tool")
+    return rows.filter(tool__project=project, tool__name=name).order_by("-number")
+
+
+def save(
+    project: Project,
+    *,
+    name: str,
+    document: Any,
+    author: Member | None = None,
+    expected_version: int | None = None,
+    is_enabled: bool | None = None,
+) -> Saved:
+    """Save a definition as a new version, used from the next turn on. What is the same already makes none.
+
+    `expected_version` is the version that was edited, 0 for a tool that should not be there yet, None to save over whatever
+    stands. `is_enabled` switches it in the same version; None leaves it as it is. Raises DefinitionRefused with everything
+    that is wrong, StaleVersion when another version stands. Inside a transaction; two who save at once do so one by one.
+    """
+    definition = check(project, name=name, document=document, expected_version=expected_version)
+    row = CustomTool.objects.filter(project=project, name=name).first()
+    is_new = row is None or row.is_removed
+    row = row or CustomTool(project=project, name=name, version=0)
+    # One that was switched off before it was removed is on again when it is made anew.
+    wanted = (is_new or row.is_enabled) if is_enabled is None else is_enabled
+    if is_new or (row.definition, row.is_enabled) != (document, wanted):
+        row.definition, row.is_enabled, row.is_removed = document, wanted, False
+        _store(row, author=author)
+    secret = first_signing_secret(row) if definition.action.type is ActionType.SEND_WEBHOOK else None
+    return Saved(row, is_new=is_new, signing_secret=secret, warnings=warnings_of(definition))
+
+
+def check(project: Project, *, name: str, document: Any, expected_version: int | None = None) -> ToolDefinition:
+    """Whether save() would take it; it still would until this transaction ends. Raises DefinitionRefused, StaleVersion."""
+    _lock(project)
+    row = CustomTool.objects.filter(project=project, name=name).first()
+    _check_expected(row, expected_version, document=document)
+    others = list(list_tools(project).exclude(name=name).values_list("name", flat=True))
+    problems = [*name_problems(name, others=others), *definition_problems(document), *approval_problems(name, document)]
+    if len(others) >= MOST_TOOLS:
+        problems.append(Problem("", f"The project has {len(others)} tools of its own; the limit is {MOST_TOOLS}."))
+    if problems:
+        raise DefinitionRefused(problems)
+    return ToolDefinition.model_validate(document)
+
+
+def add(project: Project, *, name: str, document: Any, author: Member | None = None) -> Saved:
+    """Save a new tool. Raises NameTaken, DefinitionRefused."""
+    _lock(project)
+    if list_tools(project).filter(name=name).exists():
+        raise NameTaken(name)
+    return save(project, name=name, document=document, author=author)
+
+
+def add_each(project: Project, tools: Mapping[str, Any], *, author: Member | None = None) -> list[Saved]:
+    """Save new tools, all or none. Raises NameTaken, DefinitionRefused with paths such as `tools.my_tool.conditions`."""
+    return _each(add, project, tools, author=author)
+
+
+def replace_all(project: Project, tools: Mapping[str, Any], *, author: Member | None = None) -> None:
+    """Make these the project's only tools, all or none: others are removed. Raises DefinitionRefused as add_each does."""
+    with transaction.atomic():
+        for name in list_tools(project).exclude(name__in=list(tools)).values_list("name", flat=True):
+            remove(project, name, author=author)
+        _each(save, project, tools, author=author)
+
+
+def enable(project: Project, name: str, *, author: Member | None = None) -> CustomTool:
+    """Offer the tool from the next turn on. Raises Http404, DefinitionRefused where it can't be read any more."""
+    tool = _locked(project, name)
+    checked_definition(tool.definition)
+    return _switched(tool, is_enabled=True, author=author)
+
+
+def disable(project: Project, name: str, *, author: Member | None = None) -> CustomTool:
+    """Offer the tool no more; what was planned with it doesn't run (E9). Raises Http404."""
+    return _switched(_locked(project, name), is_enabled=False, author=author)
+
+
+def remove(project: Project, name: str, *, author: Member | None = None, expected_version: int | None = None) -> None:
+    """Take the tool out of the catalogue. Its versions stay, and restore() brings it back; its secrets don't stay.
+
+    Raises Http404, StaleVersion.
+    """
+    tool = _locked(project, name)
+    _check_expected(tool, expected_version, document=tool.definition)
+    tool.is_removed, tool.secrets = True, ""
+    _store(tool, author=author)
+
+
+def restore(
+    project: Project, name: str, number: int, *, author: Member | None = None, expected_version: int | None = None
+) -> Saved:
+    """Make an earlier version the newest; a tool that was removed is on or off as it was then.
+
+    Raises Http404, StaleVersion, DefinitionRefused where it can't be saved today.
+    """
+    version = versions(project, name).filter(number=number).first()
+    if version is None:
+        raise Http404
+    return save(
+        project,
+        name=name,
+        document=version.definition,
+        author=author,
+        expected_version=expected_version,
+        is_enabled=version.is_enabled if version.tool.is_removed else None,
+    )
+
+
+def _each(
+    verb: Callable[..., Saved], project: Project, tools: Mapping[str, Any], *, author: Member | None
+) -> list[Saved]:
+    saved = []
+    with transaction.atomic():
+        for name, document in tools.items():
+            try:
+                saved.append(verb(project, name=name, document=document, author=author))
+            except DefinitionRefused as error:
+                raise DefinitionRefused([problem.below(join("tools", name)) for problem in error.problems]) from error
+    return saved
+
+
+def _lock(project: Project) -> None:
+    # One lock for all tools of a project: names are compared with each other, and counted.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
+def _locked(project: Project, name: str) -> CustomTool:
+    """One of the project's own tools, which nobody else saves over before this transaction ends. Raises Http404."""
+    _lock(project)
+    return get(project, name)
+
+
+def _check_expected(row: CustomTool | None, expected: int | None, *, document: Any) -> None:
+    standing = row.version if row and not row.is_removed else 0
+    if row and expected not in (None, standing):
+        raise StaleVersion(row, document=document)
+
+
+def _switched(tool: CustomTool, *, is_enabled: bool, author: Member | None) -> CustomTool:
+    if tool.is_enabled != is_enabled:
+        tool.is_enabled = is_enabled
+        _store(tool, author=author)
+    return tool
+
+
+def _store(tool: CustomTool, *, author: Member | None) -> None:
+    """Keep the tool as it is now, and as a version of its own."""
+    tool.version += 1
+    tool.save()
+    CustomToolVersion.objects.create(
+        tool=tool,
+        number=tool.version,
+        definition=tool.definition,
+        is_enabled=tool.is_enabled,
+        is_removed=tool.is_removed,
+        author_id=author.pk if author else None,
+    )

@@ -1,0 +1,80 @@
+"""Carrying out one attempt at an effect: the handler follows from the stored definition, whatever its origin (N49)."""
+
+from __future__ import annotations
+
+import math
+
+from pydantic import ValidationError
+
+from projects.common.crypto import WrongSecret
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.custom.secrets import WebhookSecrets, secrets_of
+from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.schemas import handler_of
+from tools.engine.execution.webhook import call_webhook
+from tools.models import Effect
+
+
+def definition_of(effect: Effect) -> ToolDefinition:
+    """The tool as it was when the effect was planned (E9). Raises pydantic.ValidationError."""
+    return ToolDefinition.model_validate(effect.definition)
+
+
+async def carry_out(effect: Effect, occasion: Occasion, *, within_seconds: float = math.inf) -> Outcome:
+    """One attempt, outside of any transaction. Every foreseen end is an Outcome; nothing runs from a malformed plan.
+
+    A request is given up after `within_seconds`, if its own limit is longer.
+    """
+    try:
+        definition = definition_of(effect)
+    except ValidationError as error:
+        return Outcome.failed(f"The tool can't be carried out as it was saved: {error.error_count()} mistakes.")
+    match definition.action.type:
+        case ActionType.SEND_WEBHOOK:
+            return await _webhook(effect, definition.action.webhook.within(within_seconds), occasion)
+        case ActionType.SEND_URGENT_MESSAGE:
+            return _urgent_message(effect, definition)
+        case _:
+            return await _event(effect, definition, occasion)
+
+
+async def _webhook(effect: Effect, options: WebhookOptions, occasion: Occasion) -> Outcome:
+    try:
+        secrets = await in_db(_secrets, effect, occasion)
+    except WrongSecret:
+        return Outcome.failed("The tool's secrets can't be read any more; save them again.")
+    return await call_webhook(options, effect.arguments, occasion, secrets=secrets)
+
+
+def _secrets(effect: Effect, occasion: Occasion) -> WebhookSecrets:
+    with tenant_tx(occasion.organization_id):
+        return secrets_of(effect.project_id, effect.tool)
+
+
+def _urgent_message(effect: Effect, definition: ToolDefinition) -> Outcome:
+    """The message is the action: it stands in the outcome, and the agent is told it when the outcome is stored (N46)."""
+    options = definition.action.urgent_message
+    told = prefixed(options.prefix, options.message or effect.quote)
+    return Outcome.done(told, result={"message": told}, adapter="makegood")
+
+
+async def _event(effect: Effect, definition: ToolDefinition, occasion: Occasion) -> Outcome:
+    """The event is in the conversation's log already; the flow that is subscribed to it does the rest (N44, N51)."""
+    handler = handler_of(effect.tool, definition)
+    if handler is None:
+        told = "Passed on, not confirmed yet."
+        return Outcome.done(told, result={"event": effect.tool}, adapter="event")
+    try:
+        return await handler.carry_out(effect.arguments, occasion)
+    except ValidationError as error:
+        return Outcome.failed(
+            f"What was read off the conversation doesn't fit the tool: {error.error_count()} mistakes."
+        )
+
+
+def prefixed(prefix: str, text: str) -> str:
+    """An urgent message as the agent reads it: `prefix: text` (N46)."""
+    return f"{prefix}: {text}" if prefix else text

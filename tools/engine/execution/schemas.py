@@ -1,0 +1,78 @@
+"""What a tool needs to be read off the conversation, before it can be carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
+from tools.engine.execution.handler import Handler
+from tools.engine.registry import builtin_tools
+from tools.engine.validation.schema import schema_problems
+
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+class MalformedTool(ValueError):
+    """The tool's definition can't be carried out."""
+
+
+def handler_of(tool: str, definition: ToolDefinition) -> Handler | None:
+    """The execution flow that picks up the event of this tool; None where no flow is subscribed to it (N44, N51)."""
+    if definition.action.type is not ActionType.SEND_EVENT:
+        return None
+    found = builtin_tools().get(tool)
+    return found.handler if found else None
+
+
+def wanted_arguments(tool: str, definition: ToolDefinition) -> dict[str, Any] | type[BaseModel] | None:
+    """The schema of what a model is asked for; None when the tool needs nothing. Raises MalformedTool."""
+    if definition.action.type is ActionType.SEND_WEBHOOK:
+        return webhook_schema(definition.action.webhook)
+    handler = handler_of(tool, definition)
+    if handler is None or not handler.arguments.model_fields:
+        return None
+    return handler.arguments
+
+
+def webhook_schema(options: WebhookOptions) -> dict[str, Any] | None:
+    """One schema of the generated parts of a webhook, nothing else allowed in them. Raises MalformedTool."""
+    parts = options.generated
+    for name, part in parts.items():
+        if problems := list(schema_problems(part, path=name)):
+            raise MalformedTool(problems[0].message)
+    if not parts:
+        return None
+    return {
+        "type": "object",
+        "properties": {name: closed(part) for name, part in parts.items()},
+        "required": list(parts),
+        "additionalProperties": False,
+    }
+
+
+def called_schema(options: WebhookOptions) -> dict[str, Any]:
+    """The parameters of a webhook that a model calls itself: the one generated part as it stands, or each under its name."""
+    whole = webhook_schema(options) or NOTHING
+    parts = whole["properties"]
+    return dict(next(iter(parts.values()))) if len(parts) == 1 else whole
+
+
+def called_arguments(definition: ToolDefinition, called: Mapping[str, Any]) -> dict[str, Any]:
+    """What a model filled in, as the tool is carried out with it: a webhook's parts under their names."""
+    is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
+    parts = list(definition.action.webhook.generated) if is_webhook else []
+    return {parts[0]: dict(called)} if len(parts) == 1 else dict(called)
+
+
+def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with nothing allowed beside what it names, unless it says so itself: a model may not add to a request."""
+    node = dict(schema)
+    if "properties" in node:
+        node["properties"] = {name: closed(part) for name, part in node["properties"].items()}
+        node.setdefault("additionalProperties", False)
+    if isinstance(node.get("items"), Mapping):
+        node["items"] = closed(node["items"])
+    return node

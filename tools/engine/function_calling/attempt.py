@@ -1,0 +1,45 @@
+"""One attempt at a call, outside of any transaction."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tools.engine.catalogue import CUSTOM
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.execution.run import carry_out
+from tools.engine.execution.webhook import reply_of
+from tools.engine.registry import builtin_tools
+from tools.models import Effect
+
+logger = logging.getLogger(__name__)
+
+# Somebody waits for the answer, with the model: what takes longer is for a commitment, or a todo.
+LONGEST_SECONDS = 5.0
+BROKE_OFF = "The tool broke off by a fault of this server; whether it was done isn't known."
+
+
+async def attempt_call(
+    name: str, arguments: Mapping[str, Any], occasion: Occasion, effect: Effect | None = None
+) -> Outcome:
+    """What came of it. A tool that raises ends no turn and no call (L19). A project's own tool is its effect's request."""
+    try:
+        if effect is not None and effect.tool_origin == CUSTOM:
+            return _with_answer(await carry_out(effect, occasion, within_seconds=LONGEST_SECONDS))
+        handler = builtin_tools()[name].handler
+        if handler is None:
+            return Outcome.failed("This tool can't be carried out.")
+        return await handler.carry_out(arguments, occasion)
+    except Exception:  # the edge to the tools: any bug of a handler becomes a result that model and staff see
+        logger.exception("%s raised.", name)
+        return Outcome.unknown(BROKE_OFF)
+
+
+def _with_answer(outcome: Outcome) -> Outcome:
+    """A refusal with what the endpoint said of it: the model may put its call right, or tell the customer why."""
+    if outcome.ending is not Ending.FAILED or not outcome.excerpt:
+        return outcome
+    return replace(outcome, told=f"{outcome.error} It answered: {reply_of(outcome.excerpt.encode()).told}")

@@ -1,0 +1,19 @@
+"""A call's arguments as people and programs are shown them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tools.engine.registry import builtin_tools
+
+BLOTTED = "••••"
+
+
+def shown_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The arguments without what the tool's handler hides, such as a one-time code (D14)."""
+    if arguments is None:
+        return None
+    tool = builtin_tools().get(name)
+    hidden = tool.handler.hidden if tool and tool.handler else frozenset()
+    return {key: BLOTTED if key in hidden else value for key, value in arguments.items()}

@@ -1,0 +1,34 @@
+"""What a model is told of a call: the tool's own words, an error as a string, or that nobody knows (L19, T8)."""
+
+from __future__ import annotations
+
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.models import Effect, EffectState
+
+UNKNOWN = (
+    "It isn't known whether this happened, so it isn't done again; a colleague looks into it. "
+    "Never say that it was done. Go on with the rest, if there is any."
+)
+
+
+def error_text(reason: str) -> str:
+    """An error as the model reads it."""
+    return f"Error: {reason}"
+
+
+def result_of(effect: Effect) -> str:
+    """An effect's end as the model reads it. Nothing but a done effect is told as a success (E5, T9)."""
+    if effect.state == EffectState.DONE:
+        return effect.told or f"{effect.tool} was done."
+    if effect.state == EffectState.UNKNOWN:
+        return UNKNOWN
+    if effect.state == EffectState.HELD:
+        return effect.told
+    return error_text(effect.told or effect.error or "It was not done.")
+
+
+def result_without_effect(outcome: Outcome) -> str:
+    """What a tool that only reads our own rows found."""
+    if outcome.ending is Ending.DONE:
+        return outcome.told or "Done."
+    return error_text(outcome.told or outcome.error or "It was not done.")

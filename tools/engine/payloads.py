@@ -1,0 +1,116 @@
+"""What the API shows of the tools, field by field; the OpenAPI document is made of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypedDict
+
+from projects.common.presenters import Id, Stamp
+from tools.engine.definition import AfterActionType, Delivery, Moment, ToolDefinition
+from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState
+
+Definition = Annotated[dict[str, Any], ToolDefinition]
+# Why a tool that the agent mentioned did not fire: the rules of detection, a conflict that it lost, a repeat that is held.
+HeldBackBy = Annotated[
+    str,
+    Literal[
+        "in_progress",
+        "completed",
+        "future_step",
+        "offer",
+        "subject",
+        "negation",
+        "quotation",
+        "condition",
+        "lost_rerank",
+        "held",
+    ],
+]
+ToolOrigin = Annotated[str, Literal["built-in", "custom"]]
+
+
+class EffectPayload(TypedDict):
+    id: Id
+    tool: str
+    version: int
+    kind: str
+    delivery: Annotated[str, Delivery]
+    origin: Annotated[str, EffectOrigin]
+    state: Annotated[str, EffectState]
+    conversation: Id | None
+    turn: Id | None
+    quote: Annotated[str, "The agent's exact words."]
+    arguments: Annotated[dict[str, Any], "As the tool's parameters have them."]
+    result: Annotated[Any, "Data that the tool answered with, as it came."]
+    told: Annotated[str | None, "What the agent was told of it."]
+    error: str | None
+    attempts: int
+    http_status: int | None
+    adapter: str | None
+    repeats: Annotated[Id | None, "The effect that a held one repeats."]
+    created_at: Stamp
+    started_at: Stamp | None
+    accepted_at: Annotated[Stamp | None, "When a tool that answers later took it on."]
+    finished_at: Stamp | None
+    resolved_at: Stamp | None
+
+
+class AfterActionPayload(TypedDict):
+    type: Annotated[str, AfterActionType]
+    state: Annotated[str, AfterActionState]
+    options: Annotated[dict[str, Any], "As the tool's definition has them for this type."]
+    raw: Annotated[str | None, "Its input."]
+    value: Annotated[str | None, "What became of it."]
+    error: str | None
+    finished_at: Stamp | None
+
+
+class EffectDetailPayload(EffectPayload):
+    key: str
+    request: Annotated[dict[str, Any] | None, "What was sent, without secrets, as its kind is sent."]
+    response: Annotated[str | None, "What came back, cut."]
+    deadline_at: Stamp | None
+    resolved_by: Id | None
+    after_actions: list[AfterActionPayload]
+
+
+class PromisePayload(TypedDict):
+    id: Id
+    quote: Annotated[str, "The agent's exact words."]
+    tool: Annotated[str | None, "Null when no tool can serve it."]
+    effect: Id | None
+    state: Annotated[str, PromiseState]
+    reason: str | None
+    conversation: Id
+    turn: Id
+    message: Id
+    due_at: Stamp
+    created_at: Stamp
+    closed_at: Stamp | None
+
+
+class VerdictPayload(TypedDict):
+    """Why a tool fired, or did not."""
+
+    tool: str
+    fired: bool
+    reason: str
+    rule: Annotated[HeldBackBy | None, "Null for one that fired."]
+    quote: str
+    conditions: dict[str, bool]
+
+
+class ToolPayload(TypedDict):
+    name: str
+    origin: ToolOrigin
+    overrides: Annotated[ToolOrigin | None, "Whose tool of the same name this one stands in for."]
+    offered: bool
+    why_not: str | None
+    moments: list[Annotated[str, Moment]]
+    version: int
+    kind: str
+    capability: str | None
+    channels: Annotated[list[str], "Those that it is confined to; none for all."]
+    category: str | None
+    parameters: Annotated[dict[str, Any] | None, "The JSON Schema that a model fills in when it calls the tool itself."]
+    section: str | None
+    definition: Definition

@@ -1,0 +1,40 @@
+"""What a definition's words become for one project, before they are saved (F02, F04)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
+
+from projects.models import Project
+from tenancy.scope import tenant_tx
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import compile_builtin
+from tools.engine.execution.schemas import NOTHING
+from tools.engine.function_calling.offer import AgentToolDefinition
+from tools.engine.platform.stored import StoredDefinition
+from tools.engine.registry import builtin_tools
+
+CHANNELS = (("chat", "chat"), ("phone", "phone"), ("portal", "portal"), ("whatsapp", "whatsapp"), ("sms", "sms"))
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A tool as the model of one project reads it, and why it isn't offered there."""
+
+    project: str
+    channel: str
+    why_not: str
+    function: str
+    section: str
+
+
+def preview_of(name: str, words: StoredDefinition, project: Project, *, channel: str) -> Preview:
+    """The words as the project's model would read them; read inside the project's own walls."""
+    with tenant_tx(cast(UUID, project.organization_id)):
+        own = Project.objects.select_related("agent_version").get(pk=project.pk)
+        tool = compile_builtin(builtin_tools()[name], read_state(own, channel=channel), {name: words})
+    definition = AgentToolDefinition(tool.name, tool.definition.description, tool.parameters or NOTHING)
+    function = json.dumps(definition.as_openai(), ensure_ascii=False, indent=2)
+    return Preview(project.name, channel, tool.why_not, function, tool.section)

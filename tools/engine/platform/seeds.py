@@ -1,0 +1,133 @@
+"""Seeding the stored definitions from the code's own, or from files (F03). What somebody has edited is left alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from tenancy.scope import platform_scope
+from tools.engine.catalogue import words_of
+from tools.engine.platform.stored import StoredDefinition, forget_definitions
+from tools.engine.platform.validation import called_tools, definition_problems
+from tools.models import PlatformDefinition
+
+FIELDS = ("category", "description", "section", "parameters")
+
+
+class SeedRefused(ValueError):
+    """A seed file can't be used; the text says which and why."""
+
+
+class Became(StrEnum):
+    """What seeding made of a definition."""
+
+    ADDED = "added"
+    SAME = "unchanged"
+    RENEWED = "brought up to date"
+    KEPT = "kept, because it was edited"
+    OVERWRITTEN = "overwritten"
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """One tool after seeding; `changes` says what is different now, field by field."""
+
+    name: str
+    became: Became
+    changes: list[str]
+
+
+def code_seeds() -> dict[str, StoredDefinition]:
+    """The words that the code has for the tools that models call."""
+    return {name: words_of(tool) for name, tool in sorted(called_tools().items())}
+
+
+def read_seeds(folder: Path) -> dict[str, StoredDefinition]:
+    """The seeds of a folder's files, `<name>.json` each. Raises SeedRefused before anything is written."""
+    found = {path.stem: _read(path) for path in sorted(folder.glob("*.json"))}
+    if not found:
+        raise SeedRefused(f"There is no file <name>.json in {folder}.")
+    for name, words in found.items():
+        if problems := definition_problems(name, words):
+            raise SeedRefused(f"{name}.json: {problems[0].message}")
+    return found
+
+
+def write_seeds(folder: Path) -> list[Path]:
+    """Write the code's words as seed files, one for each tool."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return [_write(folder / f"{name}.json", words) for name, words in code_seeds().items()]
+
+
+def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False) -> list[Seeded]:
+    """Store the seeds, all or nothing. Running it again changes nothing."""
+    with platform_scope(), transaction.atomic(using="ops"):
+        standing = {row.name: row for row in PlatformDefinition.objects.select_for_update()}
+        seeded = [_seed(name, words, standing.get(name), overwrite=overwrite) for name, words in seeds.items()]
+    forget_definitions()
+    return seeded
+
+
+def words_in(row: PlatformDefinition) -> StoredDefinition:
+    """A row's words."""
+    return StoredDefinition(row.description, row.category, row.section, row.parameters)
+
+
+def is_edited(row: PlatformDefinition) -> bool:
+    """Whether a row says something else than what the seed command wrote there last."""
+    return row.seed != digest_of(words_in(row))
+
+
+def digest_of(words: StoredDefinition) -> str:
+    """What tells one wording from another."""
+    return hashlib.sha256(json.dumps(asdict(words), sort_keys=True).encode()).hexdigest()
+
+
+def _seed(name: str, words: StoredDefinition, row: PlatformDefinition | None, *, overwrite: bool) -> Seeded:
+    was_edited = row is not None and is_edited(row)
+    if row is not None and words_in(row) == words and not was_edited:
+        return Seeded(name, Became.SAME, [])
+    if was_edited and not overwrite:
+        return Seeded(name, Became.KEPT, [])
+    changes = list(_changes(words_in(row), words)) if row else []
+    PlatformDefinition.objects.update_or_create(name=name, defaults={**asdict(words), "seed": digest_of(words)})
+    return Seeded(name, Became.OVERWRITTEN if was_edited else Became.RENEWED if row else Became.ADDED, changes)
+
+
+def _changes(old: StoredDefinition, new: StoredDefinition) -> Iterator[str]:
+    for field in FIELDS:
+        before, after = getattr(old, field), getattr(new, field)
+        if before != after:
+            yield f"{field}: {_short(before)} is now {_short(after)}"
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    shown = " ".join(text.split())
+    return f"“{shown[:80]}{'…' if len(shown) > 80 else ''}”"
+
+
+def _read(path: Path) -> StoredDefinition:
+    try:
+        document = json.loads(path.read_text())
+    except (ValueError, RecursionError) as error:
+        raise SeedRefused(f"{path.name} is no JSON: {error}.") from error
+    if not isinstance(document, dict) or set(document) - {*FIELDS, "name"}:
+        raise SeedRefused(f"{path.name} must be an object with {', '.join(FIELDS)}, and nothing else.")
+    texts = {field: document.get(field) or "" for field in FIELDS[:-1]}
+    if wrong := next((field for field, text in texts.items() if not isinstance(text, str)), None):
+        raise SeedRefused(f"{path.name}: {wrong} must be text.")
+    return StoredDefinition(**texts, parameters=document.get("parameters"))
+
+
+def _write(path: Path, words: StoredDefinition) -> Path:
+    document = {"name": path.stem, **{field: getattr(words, field) for field in FIELDS}}
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    return path

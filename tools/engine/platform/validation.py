@@ -1,0 +1,124 @@
+"""What is wrong with a stored definition, in sentences, before it is saved (F02, F04)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
+from projects.records.attributes import type_name
+from tools.engine.builtin_tool import BuiltinTool
+from tools.engine.business_state import NAMES
+from tools.engine.catalogue import is_called, words_of
+from tools.engine.platform.stored import NAME, StoredDefinition
+from tools.engine.registry import builtin_tools
+from tools.engine.validation.problem import Problem
+from tools.engine.validation.values import text_problems
+
+LONGEST_DESCRIPTION = 1_000
+LONGEST_SECTION = 4_000
+BRACES = re.compile(r"\{\{.*?\}\}|\{\{|\}\}", re.DOTALL)
+HEADING = re.compile(r"^#{1,6}(?!#)\s*\S", re.MULTILINE)
+SUBSECTION = re.compile(r"### \S.*")
+# What can lead elsewhere, or run for minutes: only where the code's own schema has the very same (row 18).
+ONLY_OURS = ("$ref", "pattern")
+
+
+def called_tools() -> Mapping[str, BuiltinTool]:
+    """The tools that models call, which are those that can be worded."""
+    return {name: tool for name, tool in builtin_tools().items() if is_called(tool)}
+
+
+def definition_problems(name: str, words: StoredDefinition) -> list[Problem]:
+    """Everything that is wrong with the words for a tool; empty when they can be saved."""
+    tool = called_tools().get(name)
+    if tool is None:
+        return [Problem("name", f"There is no tool “{name[:80]}” that models call; choose one of the list.")]
+    return [
+        *text_problems(words.description, path="description", longest=LONGEST_DESCRIPTION),
+        *_name_problems(words.description, path="description"),
+        *_category_problems(words.category),
+        *_section_problems(words.section),
+        *(_parameter_problems(words.parameters, tool) if words.parameters is not None else ()),
+    ]
+
+
+def _name_problems(text: str, *, path: str) -> Iterator[Problem]:
+    known = ", ".join(f"{{{{{name}}}}}" for name in NAMES)
+    for found in BRACES.finditer(text):
+        name = NAME.fullmatch(found[0])
+        if name is None or name[1] not in NAMES:
+            yield Problem(path, f"In {path}, {found[0][:80]} is no name that is filled in; write one of {known}.")
+
+
+def _category_problems(category: str) -> Iterator[Problem]:
+    known = sorted({tool.category for tool in called_tools().values()} - {""})
+    if category and category not in known:
+        yield Problem(
+            "category",
+            f"There is no category “{category[:40]}”; write one of {', '.join(known)}, or nothing for the code's.",
+        )
+
+
+def _section_problems(section: str) -> Iterator[Problem]:
+    if not section:
+        return
+    yield from text_problems(section, path="section", longest=LONGEST_SECTION)
+    yield from _name_problems(section, path="section")
+    if not SUBSECTION.match(section):
+        yield Problem("section", "A section begins with its heading: ### and what it is about, on a line of its own.")
+    for found in list(HEADING.finditer(section))[1:]:
+        line = section[found.start() :].partition("\n")[0]
+        yield Problem("section", f"A section has one heading, its first line; “{line[:80]}” is another.")
+
+
+def _parameter_problems(parameters: Any, tool: BuiltinTool) -> Iterator[Problem]:
+    """A JSON Schema of an object that has room for what the tool takes, and for nothing that it doesn't know."""
+    if not isinstance(parameters, Mapping):
+        yield Problem("parameters", f"parameters must be a JSON Schema, an object, not {type_name(parameters)}.")
+        return
+    if wrong := _schema_error(parameters):
+        yield wrong
+        return
+    ours = words_of(tool).parameters or {}
+    if parameters.get("type") != "object" or not isinstance(parameters.get("properties", {}), Mapping):
+        yield Problem("parameters", 'parameters must be of "type": "object", with its "properties".')
+        return
+    yield from _property_problems(parameters, ours, tool=tool.name)
+    for keyword, value in _found(parameters):
+        if (keyword, value) not in list(_found(ours)):
+            yield Problem("parameters", f"“{keyword}” can't be used here; say it in the description instead.")
+
+
+def _property_problems(parameters: Mapping[str, Any], ours: Mapping[str, Any], *, tool: str) -> Iterator[Problem]:
+    known, needed = ours.get("properties", {}), ours.get("required", [])
+    names = ", ".join(known) or "nothing"
+    for name in parameters.get("properties", {}):
+        if name not in known:
+            yield Problem("parameters", f"{tool} takes {names}; it does not know “{name[:80]}”.")
+    for name in needed:
+        if name not in parameters.get("properties", {}):
+            yield Problem("parameters", f"{tool} can't do without “{name}”; keep it in properties.")
+
+
+def _schema_error(parameters: Mapping[str, Any]) -> Problem | None:
+    try:
+        Draft202012Validator.check_schema(dict(parameters))
+    except SchemaError as error:
+        place = ".".join(["parameters", *map(str, error.absolute_path)])
+        return Problem("parameters", f"This is no JSON Schema: at {place}, {error.message[:200]}.")
+    return None
+
+
+def _found(node: Any) -> Iterator[tuple[str, str]]:
+    """The references and patterns in a schema. A property may have such a name: then what follows is a schema, no text."""
+    if isinstance(node, Mapping):
+        yield from ((name, node[name]) for name in ONLY_OURS if isinstance(node.get(name), str))
+        for value in node.values():
+            yield from _found(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _found(value)

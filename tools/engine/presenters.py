@@ -1,0 +1,115 @@
+"""Rows of the tools as the API shows them (design section 6)."""
+
+from __future__ import annotations
+
+from projects.common.presenters import stamp
+from tools.engine.catalogue import CompiledTool
+from tools.engine.payloads import (
+    AfterActionPayload,
+    EffectDetailPayload,
+    EffectPayload,
+    PromisePayload,
+    ToolPayload,
+    VerdictPayload,
+)
+from tools.models import AfterAction, Effect, Promise, Verdict
+
+
+def effect_payload(effect: Effect) -> EffectPayload:
+    return {
+        "id": str(effect.pk),
+        "tool": effect.tool,
+        "version": effect.tool_version,
+        "kind": effect.kind,
+        "delivery": effect.delivery,
+        "origin": effect.origin,
+        "state": effect.state,
+        "conversation": str(effect.conversation_id) if effect.conversation_id else None,
+        "turn": str(effect.turn_id) if effect.turn_id else None,
+        "quote": effect.quote,
+        "arguments": effect.arguments,
+        "result": effect.result,
+        "told": effect.told or None,
+        "error": effect.error or None,
+        "attempts": effect.attempts,
+        "http_status": effect.http_status,
+        "adapter": effect.adapter or None,
+        "repeats": str(effect.repeats) if effect.repeats else None,
+        "created_at": stamp(effect.created_at),
+        "started_at": stamp(effect.started_at),
+        "accepted_at": stamp(effect.accepted_at),
+        "finished_at": stamp(effect.finished_at),
+        "resolved_at": stamp(effect.resolved_at),
+    }
+
+
+def effect_detail(effect: Effect) -> EffectDetailPayload:
+    """An effect with what was sent, without secrets, what came back, and what followed."""
+    return {
+        **effect_payload(effect),
+        "key": effect.effect_key,
+        "request": effect.request,
+        "response": effect.excerpt or None,
+        "deadline_at": stamp(effect.deadline_at),
+        "resolved_by": str(effect.resolved_by) if effect.resolved_by else None,
+        "after_actions": [after_action_payload(row) for row in effect.after_actions.order_by("index")],
+    }
+
+
+def after_action_payload(row: AfterAction) -> AfterActionPayload:
+    return {
+        "type": row.type,
+        "state": row.state,
+        "options": row.options,
+        "raw": row.raw or None,
+        "value": row.value or None,
+        "error": row.error or None,
+        "finished_at": stamp(row.finished_at),
+    }
+
+
+def promise_payload(promise: Promise) -> PromisePayload:
+    return {
+        "id": str(promise.pk),
+        "quote": promise.quote,
+        "tool": promise.tool or None,
+        "effect": str(promise.effect_id) if promise.effect_id else None,
+        "state": promise.state,
+        "reason": promise.reason or None,
+        "conversation": str(promise.conversation_id),
+        "turn": str(promise.turn_id),
+        "message": str(promise.message_id),
+        "due_at": stamp(promise.due_at),
+        "created_at": stamp(promise.created_at),
+        "closed_at": stamp(promise.closed_at),
+    }
+
+
+def verdict_payload(verdict: Verdict) -> VerdictPayload:
+    return {
+        "tool": verdict.tool,
+        "fired": verdict.fired,
+        "reason": verdict.reason,
+        "rule": verdict.rule or None,
+        "quote": verdict.quote,
+        "conditions": verdict.conditions,
+    }
+
+
+def tool_payload(tool: CompiledTool) -> ToolPayload:
+    return {
+        "name": tool.name,
+        "origin": tool.origin,
+        "overrides": tool.overrides,
+        "offered": tool.is_offered,
+        "why_not": tool.why_not or None,
+        "moments": list(tool.moments),
+        "version": tool.version,
+        "kind": tool.kind,
+        "capability": tool.capability or None,
+        "channels": list(tool.channels),
+        "category": tool.category or None,
+        "parameters": dict(tool.parameters) if tool.parameters is not None else None,
+        "section": tool.section or None,
+        "definition": tool.definition.model_dump(mode="json", by_alias=True),
+    }

@@ -1,0 +1,63 @@
+"""What a tool would do now: the exact request, event or message, with nothing sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llm.client import Client
+from llm.requests import Recorder
+from llm.types import ModelSpec
+from tools.engine.catalogue import CompiledTool
+from tools.engine.custom.secrets import WebhookSecrets
+from tools.engine.definition import ActionType
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.run import prefixed
+from tools.engine.execution.schemas import wanted_arguments
+from tools.engine.execution.webhook import build_request
+from tools.engine.skills.arguments import Surroundings, generate_object_by_schema
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`arguments` are what a model read off the conversation; `sent` is what would go out, its secrets masked."""
+
+    action: ActionType
+    arguments: Mapping[str, Any]
+    sent: Mapping[str, Any]
+
+
+async def preview(
+    client: Client,
+    model: ModelSpec,
+    *,
+    tool: CompiledTool,
+    surroundings: Surroundings,
+    occasion: Occasion,
+    secrets: WebhookSecrets,
+    record: Recorder,
+) -> Preview:
+    """What the tool would send on this occasion, whose quote it fired on. Raises LlmError, MalformedTool."""
+    schema = wanted_arguments(tool.name, tool.definition)
+    arguments: dict[str, Any] = {}
+    if schema is not None:
+        task = f"The tool {tool.name} is about to be used. {tool.definition.description}"
+        arguments = await generate_object_by_schema(
+            client, model, schema=schema, task=task, surroundings=surroundings, record=record, quote=occasion.quote
+        )
+    return Preview(tool.definition.action.type, arguments, _sent(tool, arguments, occasion, secrets))
+
+
+def _sent(
+    tool: CompiledTool, arguments: Mapping[str, Any], occasion: Occasion, secrets: WebhookSecrets
+) -> Mapping[str, Any]:
+    action = tool.definition.action
+    match action.type:
+        case ActionType.SEND_WEBHOOK:
+            return build_request(action.webhook, arguments, occasion, secrets=secrets, at=occasion.at).redacted
+        case ActionType.SEND_URGENT_MESSAGE:
+            options = action.urgent_message
+            return {"message": prefixed(options.prefix, options.message or occasion.quote)}
+        case _:
+            return {"event": tool.name, "connector": "system", "arguments": arguments}

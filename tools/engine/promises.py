@@ -1,0 +1,153 @@
+"""The ledger of promises: what the agent said it would do, and what became of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import connections
+from django.db.models import F, Value
+from django.db.models.functions import Concat, Left, Now
+
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id, tenant_tx
+from tenancy.write_batch import insert_rows
+from tools.models import Effect, EffectState, Promise, PromiseState
+
+log = logging.getLogger(__name__)
+
+# An effect is tried for a quarter of an hour; what is not known to have happened a while after that is late.
+SERVED_WITHIN = timedelta(minutes=20)
+# What no tool can do is done by people.
+UNSERVED_WITHIN = timedelta(hours=24)
+
+NO_TOOL = "No tool can do this; somebody has to."
+LATE = "It was due, and is not known to have happened."
+KEPT_LATE = "It happened late."
+MADE_GOOD = "It was made good."
+_ENDS = {
+    EffectState.DONE: PromiseState.KEPT,
+    EffectState.FAILED: PromiseState.BROKEN,
+    EffectState.CANCELLED: PromiseState.WITHDRAWN,
+}
+_SETTLE = Prepared("""
+update tools_promise
+set state = %s, reason = case state when 'open' then %s else %s end, closed_at = statement_timestamp()
+where organization_id = %s and effect_id = %s and (state = 'open' or (%s and state = 'broken'))
+""")
+_OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where promises were found: one reply."""
+
+    project_id: UUID
+    conversation_id: UUID
+    turn_id: UUID
+    message_id: UUID
+    at: datetime
+
+
+def open_promises(effects: Iterable[Effect], *, source: Source) -> list[Promise]:
+    """One open promise for each planned effect, in the transaction that plans it."""
+    return insert_rows(
+        _promise(
+            source,
+            effect.quote,
+            tool=effect.tool,
+            effect=effect,
+            due_at=source.at + SERVED_WITHIN,
+        )
+        for effect in effects
+    )
+
+
+def open_unserved(quotes: Sequence[str], *, source: Source) -> list[Promise]:
+    """What the agent promised though no tool can do it: kept too, and shown."""
+    return insert_rows(_promise(source, quote, due_at=source.at + UNSERVED_WITHIN, reason=NO_TOOL) for quote in quotes)
+
+
+def add_broken(quotes: Sequence[str], *, reason: str, source: Source) -> list[Promise]:
+    """Promises for which nothing was run, with the reason."""
+    broken = {"state": PromiseState.BROKEN, "reason": reason[:300], "closed_at": source.at}
+    return insert_rows(_promise(source, quote, due_at=source.at, **broken) for quote in quotes)
+
+
+def give_time(effect: Effect) -> None:
+    """A person has to say yes to an effect first: its open promises are due as what people do."""
+    Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(due_at=F("created_at") + UNSERVED_WITHIN)
+
+
+def break_promises(effect: Effect, *, reason: str) -> None:
+    """Break the open promises of an effect that will not begin."""
+    rows = Promise.objects.filter(effect=effect, state=PromiseState.OPEN)
+    rows.update(state=PromiseState.BROKEN, reason=reason[:300], closed_at=Now())
+
+
+def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool:
+    """End an open promise; one that broke may still be kept, late. False when it had ended already."""
+    standing = [PromiseState.OPEN, *([PromiseState.BROKEN] if state == PromiseState.KEPT else [])]
+    rows = Promise.objects.filter(pk=promise_id, state__in=standing)
+    return rows.update(state=state, reason=reason[:300], closed_at=Now()) == 1
+
+
+def same_promises(promise_id: UUID) -> list[UUID]:
+    """A promise that no tool can keep, and the others of its conversation in the same words."""
+    one = Promise.objects.get(pk=promise_id)
+    alike = Promise.objects.filter(conversation_id=one.conversation_id, quote=one.quote, effect=None, tool=one.tool)
+    return [one.pk, *alike.exclude(pk=one.pk).values_list("pk", flat=True)]
+
+
+def note_made_good(promise_id: UUID) -> None:
+    """A broken promise was made good: it stays broken, and says so."""
+    rows = Promise.objects.filter(pk=promise_id, state=PromiseState.BROKEN).exclude(reason__endswith=MADE_GOOD)
+    rows.update(reason=Left(Concat("reason", Value(f" {MADE_GOOD}")), 300))
+
+
+def settle_promises(effect: Effect) -> None:
+    """Let an effect's promises follow its state, in the commit of that state.
+
+    Done keeps them, also a late one; failed breaks them; cancelled withdraws them. A held effect's promises go over to the
+    effect that it repeats. Any other state leaves them as they are: an unknown outcome is open until it is resolved or due.
+    """
+    if effect.state == EffectState.HELD and effect.repeats is not None:
+        Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(effect_id=effect.repeats)
+        effect = Effect.objects.get(pk=effect.repeats)
+    if (end := _ENDS.get(EffectState(effect.state))) is None:
+        return
+    is_kept = end == PromiseState.KEPT
+    _SETTLE(end.value, effect.error[:300], KEPT_LATE, current_organization_id(), effect.pk, is_kept)
+
+
+def break_overdue_promises() -> None:
+    """Break what was due and isn't known to have happened, in all tenants: the sweep's hook."""
+    for organization_id in _overdue():
+        try:
+            with tenant_tx(organization_id):
+                Promise.objects.filter(state=PromiseState.OPEN, due_at__lte=Now()).update(
+                    state=PromiseState.BROKEN, reason=LATE, closed_at=Now()
+                )
+        except Exception:  # the worker's edge: one tenant's trouble keeps no other's promise open
+            log.exception("The overdue promises of organization %s were not broken.", organization_id)
+
+
+def _promise(source: Source, quote: str, *, due_at: datetime, **more: object) -> Promise:
+    return Promise(
+        project_id=source.project_id,
+        conversation_id=source.conversation_id,
+        turn_id=source.turn_id,
+        message_id=source.message_id,
+        quote=quote,
+        due_at=due_at,
+        **more,
+    )
+
+
+def _overdue() -> list[UUID]:
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_OVERDUE)
+        return [organization_id for (organization_id,) in cursor.fetchall()]

@@ -1,0 +1,86 @@
+"""The arguments skill, `generate_object_by_schema` of the source: an object read off the conversation (N45)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from llm.client import Client
+from llm.requests import Recorder, structured_request
+from llm.types import ChatRequest, ModelSpec
+from tools.engine.skills.exchange import TranscriptLine
+
+SKILL: Literal["arguments"] = "arguments"
+MAX_OUTPUT_TOKENS = 2_000
+# A JSON Schema that a tenant wrote, or a model of ours.
+Schema = Mapping[str, Any] | type[BaseModel]
+
+
+@dataclass(frozen=True)
+class KnownFact:
+    """One thing known about the customer."""
+
+    field: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an object is read off: the business, the customer, the conversation up to the agent's answer, and the moment.
+
+    `earlier` says what tools have done in it already, `summary` what was said before `messages`.
+    """
+
+    business_name: str
+    business_context: str
+    now: str
+    known: list[KnownFact]
+    messages: list[TranscriptLine]
+    summary: str = ""
+    earlier: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ArgumentsContext:
+    """The variables of templates/prompts/arguments. `task` says what the object is for, `material` what it is made from
+    besides the conversation.
+    """
+
+    business_name: str
+    business_context: str
+    task: str
+    now: str
+    quote: str
+    known: list[KnownFact]
+    earlier: list[str]
+    material: str
+    summary: str
+    messages: list[TranscriptLine]
+
+
+async def generate_object_by_schema(
+    client: Client,
+    model: ModelSpec,
+    *,
+    schema: Schema,
+    task: str,
+    surroundings: Surroundings,
+    record: Recorder,
+    quote: str = "",
+    material: str = "",
+) -> dict[str, Any]:
+    """An object that fits the schema, a JSON Schema or a model of ours, validated. Raises LlmError."""
+    context = ArgumentsContext(
+        task=task,
+        quote=quote,
+        material=material,
+        **{name: getattr(surroundings, name) for name in Surroundings.__dataclass_fields__},
+    )
+    request: ChatRequest = structured_request(SKILL, context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)
+    if isinstance(schema, type):
+        found = await client.structured(request, output=schema, record=record)
+        return found.model_dump(mode="json")
+    return await client.object(request, schema=dict(schema), record=record)

@@ -1,0 +1,82 @@
+"""The numbers that a business puts its callers through to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import phonenumbers
+
+from projects.models import Project
+from projects.records.attributes import resolve_attributes
+from tenancy.scope import tenant_tx
+from tools.engine.execution.handler import Occasion
+from tools.engine.numbers import in_e164
+from tools.engine.words import same_words
+
+TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"
+LITTLE_WORD = 3
+LEADING_NAME = re.compile(r"^\s*(?P<name>[^:=+\d][^:=]*?)\s*[:=]\s*(?P<number>.+)$")
+
+
+@dataclass(frozen=True)
+class TransferNumber:
+    """A number in E.164, and what the business calls it; empty where it gave it no name."""
+
+    name: str
+    number: str
+
+
+def read_numbers(value: object, *, region: str) -> list[TransferNumber]:
+    """The numbers of the setting, in its order; what can't be one is left out.
+
+    It is an object `{"kitchen": "+39…"}`, a list of numbers, or a text like `+39 06 1, kitchen: +39 06 2`.
+    """
+    found = [(name, _e164(number, region)) for name, number in _pairs(value)]
+    return [TransferNumber(name, number) for name, number in found if number]
+
+
+def numbers_of(occasion: Occasion) -> Sequence[TransferNumber]:
+    """The numbers of the project that an occasion is in, as they are now."""
+    with tenant_tx(occasion.organization_id):
+        project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+        found = resolve_attributes(project).get(TRANSFER_NUMBERS)
+        config = project.agent_version.config if project.agent_version else None
+        return read_numbers(found.value if found else None, region=config.region if config else "US")
+
+
+def transfer_repeat(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+    """A call is put through once, whoever it goes to and whichever tool does it (D18)."""
+    return "the call"
+
+
+def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNumber:
+    """The number whose name was said, or shares most with what was wanted; the first where none does."""
+    words = set(same_words(wanted).split())
+    return max(numbers, key=lambda one: _likeness(words, set(same_words(one.name).split())))
+
+
+def _likeness(wanted: set[str], name: set[str]) -> tuple[bool, int]:
+    """Whether a name was said, and how much of it was: little words, which all names share, don't count."""
+    shared = sum(len(word) for word in wanted & name if len(word) > LITTLE_WORD)
+    return bool(name) and name <= wanted, shared
+
+
+def _pairs(value: object) -> Iterator[tuple[str, str]]:
+    """Names and numbers as they were written."""
+    if isinstance(value, dict):
+        yield from ((str(name), str(number)) for name, number in value.items())
+    parts = re.split(r"[,;\n]", value) if isinstance(value, str) else value if isinstance(value, list) else []
+    for part in parts:
+        found = LEADING_NAME.match(str(part))
+        yield (found["name"], found["number"]) if found else ("", str(part))
+
+
+def _e164(text: str, region: str) -> str:
+    try:
+        number = phonenumbers.parse(text, region)
+    except phonenumbers.NumberParseException:
+        return ""
+    return in_e164(number) if phonenumbers.is_possible_number(number) else ""

@@ -1,0 +1,23 @@
+"""Which tools can wait for a person's yes (D16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tools.engine.definition import ActionType, Moment
+from tools.engine.registry import builtin_tools
+from tools.engine.validation.problem import Problem
+
+AT_ONCE = "requires_approval: {name} works at once or not at all; only a webhook can wait until somebody has said yes."
+
+
+def approval_problems(name: Any, document: Any) -> Iterator[Problem]:
+    """A tool that asks for approval must be able to run later, as a task. What else is wrong with it is said elsewhere."""
+    if not isinstance(document, Mapping) or document.get("requires_approval") is not True:
+        return
+    action = document.get("action", {})
+    kind = action.get("type", ActionType.SEND_EVENT) if isinstance(action, Mapping) else None
+    covered = builtin_tools().get(str(name)) if kind == ActionType.SEND_EVENT else None
+    if kind != ActionType.SEND_WEBHOOK and (covered is None or Moment.TASK not in covered.moments):
+        yield Problem("requires_approval", AT_ONCE.format(name=str(name)[:80]))

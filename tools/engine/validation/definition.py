@@ -1,0 +1,126 @@
+"""A whole definition, looked at before it is saved (N16-N21; rows 13 to 19)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from projects.api.parsers import check_value
+from projects.common.api_error import ApiError
+from projects.records.attributes import type_name
+from tools.engine.definition import ActionType, ToolDefinition
+from tools.engine.validation.after_actions import after_action_problems
+from tools.engine.validation.moments import is_promised, moment_problems
+from tools.engine.validation.options import option_problems
+from tools.engine.validation.problem import DefinitionRefused, Problem, join
+from tools.engine.validation.values import boolean_problems, choice_problems, object_problems, shown, text_problems
+
+FIELDS = (
+    "description",
+    "conditions",
+    "useConversationHistory",
+    "conflictPolicy",
+    "moments",
+    "action",
+    "after_actions",
+    "requires_approval",
+)
+LONGEST_DEFINITION = 32_000
+LONGEST_DESCRIPTION = 2_000
+LONGEST_CONDITION = 1_000
+LONGEST_TAG = 64
+MOST_CONDITIONS = 20
+CONDITION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+HISTORY = "true to read the whole conversation, false to read the latest answer only"
+
+
+def checked_definition(document: Any) -> ToolDefinition:
+    """The document as a definition. Raises DefinitionRefused with everything that is wrong."""
+    if problems := definition_problems(document):
+        raise DefinitionRefused(problems)
+    return ToolDefinition.model_validate(document)
+
+
+def definition_problems(document: Any) -> list[Problem]:
+    """Everything that is wrong with a definition, in the order of its fields; empty when it can be saved."""
+    try:
+        check_value(document)
+    except ApiError as error:
+        return [Problem(error.field or "", error.message)]
+    if not isinstance(document, Mapping):
+        return [Problem("", f"A tool must be an object, not {type_name(document)}.")]
+    if (size := len(json.dumps(document, ensure_ascii=False))) > LONGEST_DEFINITION:
+        return [Problem("", f"The definition has {size:,} characters; the limit is {LONGEST_DEFINITION:,}.")]
+    return list(_problems(document))
+
+
+def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
+    yield from object_problems(document, path="", known=FIELDS)
+    yield from text_problems(document.get("description", ""), path="description", longest=LONGEST_DESCRIPTION)
+    # What no commitment fires has none to hold.
+    if is_promised(document) or document.get("conditions", {}) != {}:
+        yield from _conditions_problems(document.get("conditions"))
+    yield from _history_problems(document)
+    if document.get("conflictPolicy") is not None:
+        yield from _policy_problems(document["conflictPolicy"])
+    yield from moment_problems(document, type=_type_of(document))
+    yield from _action_problems(document.get("action", {}))
+    yield from after_action_problems(document.get("after_actions", []), action=_type_of(document), path="after_actions")
+    yield from boolean_problems(document.get("requires_approval", False), path="requires_approval")
+
+
+def _conditions_problems(conditions: Any) -> Iterator[Problem]:
+    if conditions is None or conditions == {}:
+        # Without one, "all are true" would hold in every turn.
+        yield Problem("conditions", "A tool needs at least one condition.")
+    elif not isinstance(conditions, Mapping):
+        yield Problem("conditions", f"conditions must be an object, a condition by name, not {type_name(conditions)}.")
+    elif len(conditions) > MOST_CONDITIONS:
+        yield Problem("conditions", f"There are {len(conditions):,} conditions; the limit is {MOST_CONDITIONS}.")
+    else:
+        for name, condition in conditions.items():
+            yield from _condition_problems(name, condition)
+
+
+def _condition_problems(name: str, condition: Any) -> Iterator[Problem]:
+    path = join("conditions", name)
+    if not CONDITION_NAME.fullmatch(name):
+        rule = "letters, digits and _, a letter first, at most 64: agentPromised"
+        yield Problem(path, f"The condition's name '{name[:80]}' can't be used; write {rule}.")
+    yield from object_problems(condition, path=path, known=("type", "description"))
+    if isinstance(condition, Mapping):
+        yield from choice_problems(condition.get("type"), path=join(path, "type"), choices=["boolean"])
+        description = condition.get("description", "")
+        yield from text_problems(description, path=join(path, "description"), longest=LONGEST_CONDITION)
+
+
+def _history_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
+    path = "useConversationHistory"
+    if path not in document:
+        yield Problem(path, f"{path} is missing; write {HISTORY}.")
+    else:
+        yield from boolean_problems(document[path], path=path)
+
+
+def _policy_problems(policy: Any) -> Iterator[Problem]:
+    yield from object_problems(policy, path="conflictPolicy", known=("tag",))
+    if isinstance(policy, Mapping):
+        tag = policy.get("tag", "")
+        yield from text_problems(tag, path="conflictPolicy.tag", longest=LONGEST_TAG, one_line=True)
+
+
+def _action_problems(action: Any) -> Iterator[Problem]:
+    yield from object_problems(action, path="action", known=("type", "options"))
+    if not isinstance(action, Mapping):
+        return
+    kind = action.get("type", ActionType.SEND_EVENT)
+    yield from choice_problems(kind, path="action.type", choices=[*ActionType])
+    yield from option_problems(action.get("options", {}), type=kind, path="action.options")
+
+
+def _type_of(document: Mapping[str, Any]) -> Any:
+    """The action's type; `send_event` where there is none (D8)."""
+    action = document.get("action", {})
+    return action.get("type", ActionType.SEND_EVENT) if isinstance(action, Mapping) else shown(action)

@@ -1,0 +1,62 @@
+"""When a project's own tool may run (D18): the field `moments` of its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from projects.records.attributes import type_name
+from tools.engine.definition import CALLED, ActionType, Moment
+from tools.engine.validation.problem import Problem, join
+from tools.engine.validation.values import choice_problems
+
+PATH = "moments"
+EXAMPLE = '["turn", "commitment"]'
+ALONE = (
+    "{path}: only a webhook runs at another moment than a commitment; an event and a message answer nothing. "
+    'Write ["commitment"], or remove moments.'
+)
+LATER = (
+    '{path}: a webhook with callback answers later, and "{moment}" needs the answer while the agent speaks. '
+    "Remove one of the two."
+)
+NO_TASK = 'requires_approval: what waits for somebody\'s yes runs as a task; add "task" to moments, or remove requires_approval.'
+
+
+def moment_problems(document: Mapping[str, Any], *, type: Any) -> Iterator[Problem]:
+    """What is wrong with the moments of a definition whose action is of this type; nothing where it names none."""
+    moments = document.get(PATH)
+    if moments is None:
+        return
+    if not isinstance(moments, list):
+        yield Problem(PATH, f"{PATH} must be a list such as {EXAMPLE}, not {type_name(moments)}.")
+        return
+    if not moments:
+        yield Problem(PATH, f"{PATH} is empty; write when the tool may run, such as {EXAMPLE}, or remove it.")
+    for index, moment in enumerate(moments):
+        path = join(PATH, str(index))
+        found = list(choice_problems(moment, path=path, choices=[*Moment]))
+        if not found and moment in moments[:index]:
+            found.append(Problem(path, f'{path}: "{moment}" stands in moments twice; remove one.'))
+        yield from found or _place_problems(document, moment, path=path, type=type)
+    if document.get("requires_approval") is True and type == ActionType.SEND_WEBHOOK and Moment.TASK not in moments:
+        yield Problem("requires_approval", NO_TASK)
+
+
+def _place_problems(document: Mapping[str, Any], moment: str, *, path: str, type: Any) -> Iterator[Problem]:
+    if moment != Moment.COMMITMENT and type != ActionType.SEND_WEBHOOK:
+        yield Problem(path, ALONE.format(path=path))
+    elif moment in CALLED and _answers_later(document):
+        yield Problem(path, LATER.format(path=path, moment=moment))
+
+
+def _answers_later(document: Mapping[str, Any]) -> bool:
+    action = document.get("action", {})
+    options = action.get("options", {}) if isinstance(action, Mapping) else {}
+    return isinstance(options, Mapping) and options.get("callback") is True
+
+
+def is_promised(document: Mapping[str, Any]) -> bool:
+    """Whether commitments fire the tool, so that it needs conditions."""
+    moments = document.get(PATH)
+    return not isinstance(moments, list) or not moments or Moment.COMMITMENT in moments

@@ -1,0 +1,183 @@
+"""What an action may be told (N20, N45, N46; rows 16 to 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from django.conf import settings
+
+from outbound.errors import BlockedAddress, InvalidRequest
+from outbound.guard import Guard
+from outbound.headers import check_headers
+from projects.records.attributes import type_name
+from tools.engine.definition import (
+    BODILESS,
+    ActionType,
+    Delivery,
+    Method,
+    UrgentMessageOptions,
+    WebhookOptions,
+    is_schema,
+)
+from tools.engine.validation.problem import Problem, join
+from tools.engine.validation.schema import SCALARS, schema_problems, types_of
+from tools.engine.validation.values import (
+    boolean_problems,
+    choice_problems,
+    number_problems,
+    object_problems,
+    shown,
+    text_problems,
+)
+
+LONGEST_MESSAGE = 2_000
+LONGEST_PREFIX = 200
+LONGEST_VALUE = 2_000
+MOST_FIXED = 50
+# The system's own: they make a call safe to repeat, and prove who sent it.
+OWN_HEADERS = frozenset({"idempotency-key", "webhook-id", "webhook-timestamp", "webhook-signature"})
+JSON_TYPE = "application/json"
+
+
+def option_problems(options: Any, *, type: Any, path: str) -> Iterator[Problem]:
+    """The options of an action of this type; of an unknown type nothing can be said."""
+    check = CHECKS.get(type) if isinstance(type, str) else None
+    if not isinstance(options, Mapping):
+        yield Problem(path, f"{path} must be an object, not {type_name(options)}.")
+    elif check is not None:
+        yield from check(options, path)
+
+
+def _event_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    for name in options:
+        yield Problem(
+            join(path, name), f"send_event takes no options; the event carries the tool's name. Remove '{name[:80]}'."
+        )
+
+
+def _urgent_message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    yield from object_problems(options, path=path, known=UrgentMessageOptions.model_fields)
+    yield from message_problems(options, path)
+
+
+def message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    """What an urgent message says, as an action or as an after-action."""
+    for name, longest in (("prefix", LONGEST_PREFIX), ("message", LONGEST_MESSAGE)):
+        if name in options:
+            yield from text_problems(
+                options[name], path=join(path, name), longest=longest, is_needed=False, one_line=name == "prefix"
+            )
+
+
+def _webhook_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    yield from object_problems(options, path=path, known=WebhookOptions.model_fields)
+    yield from _url_problems(options.get("url"), path=join(path, "url"))
+    method = options.get("method", Method.POST)
+    yield from choice_problems(method, path=join(path, "method"), choices=[*Method])
+    if "query" in options:
+        yield from _query_problems(options["query"], path=join(path, "query"))
+    if "headers" in options:
+        yield from _header_problems(options["headers"], path=join(path, "headers"))
+    if "body" in options:
+        yield from _body_problems(options["body"], method=method, path=join(path, "body"))
+    yield from _manner_problems(options, path)
+
+
+def _manner_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    """How a webhook is called, beside what it carries."""
+    if "delivery" in options:
+        yield from choice_problems(options["delivery"], path=join(path, "delivery"), choices=[*Delivery])
+    if "callback" in options:
+        yield from boolean_problems(options["callback"], path=join(path, "callback"))
+    if "timeout_seconds" in options:
+        yield from number_problems(options["timeout_seconds"], path=join(path, "timeout_seconds"), least=1, most=30)
+    if options.get("wait_seconds") is not None:
+        yield from number_problems(options["wait_seconds"], path=join(path, "wait_seconds"), least=0, most=600)
+
+
+def _url_problems(url: Any, *, path: str) -> Iterator[Problem]:
+    if not isinstance(url, str) or not url:
+        yield Problem(path, f"{path} must be an address such as https://api.example.com/action, not {shown(url)}.")
+    elif "{" in url or "}" in url:
+        way = "write the address out, and put what comes from the conversation into query or body"
+        yield Problem(path, f"{path} holds a placeholder; {way}.")
+    else:
+        try:
+            Guard(allow=settings.OUTBOUND_ALLOW).check_url(url)
+        except BlockedAddress as error:
+            yield Problem(path, f"{path} can't be called. {error}")
+
+
+def _query_problems(query: Any, *, path: str) -> Iterator[Problem]:
+    if isinstance(query, Mapping) and is_schema(query):
+        yield from schema_problems(query, path=path)
+        yield from _flat_problems(query, path=path, types=(*SCALARS, "array"))
+    else:
+        yield from _fixed_problems(query, path=path)
+
+
+def _header_problems(headers: Any, *, path: str) -> Iterator[Problem]:
+    if isinstance(headers, Mapping) and is_schema(headers):
+        yield from schema_problems(headers, path=path)
+        yield from _flat_problems(headers, path=path, types=SCALARS)
+        properties = headers.get("properties")
+        for name in properties if isinstance(properties, Mapping) else ():
+            yield from _one_header_problems(name, "x", path=join(path, "properties", name))
+    else:
+        yield from _fixed_problems(headers, path=path)
+        for name, value in headers.items() if isinstance(headers, Mapping) else ():
+            yield from _one_header_problems(name, value if isinstance(value, str) else "", path=join(path, name))
+
+
+def _one_header_problems(name: str, value: str, *, path: str) -> Iterator[Problem]:
+    is_ours = name.lower() in OWN_HEADERS
+    is_other_type = name.lower() == "content-type" and value.partition(";")[0].strip().lower() != JSON_TYPE
+    if is_ours or is_other_type:
+        yield Problem(path, f"The header {name[:64]} is set by the system and can't be changed; remove it.")
+        return
+    try:
+        check_headers({name: value})
+    except InvalidRequest as error:
+        yield Problem(path, str(error))
+
+
+def _body_problems(body: Any, *, method: Any, path: str) -> Iterator[Problem]:
+    if method in BODILESS:
+        yield Problem(path, f"A {method} request carries no body; use query, or another method.")
+    elif not isinstance(body, Mapping):
+        yield Problem(path, f'{path} must be a JSON Schema such as {{"type": "object", "properties": {{…}}}}.')
+    else:
+        yield from schema_problems(body, path=path)
+
+
+def _fixed_problems(fixed: Any, *, path: str) -> Iterator[Problem]:
+    """Texts by name that are the same at every call."""
+    if not isinstance(fixed, Mapping):
+        yield Problem(path, f"{path} must be an object: texts by name, or a JSON Schema, not {type_name(fixed)}.")
+        return
+    if len(fixed) > MOST_FIXED:
+        yield Problem(path, f"{path} has {len(fixed)} entries; the limit is {MOST_FIXED}.")
+    for name, value in fixed.items():
+        if not isinstance(value, str) or len(value) > LONGEST_VALUE:
+            at = join(path, name)
+            yield Problem(at, f"{at} must be text of at most {LONGEST_VALUE:,} characters, not {shown(value)}.")
+
+
+def _flat_problems(schema: Mapping[str, Any], *, path: str, types: tuple[str, ...]) -> Iterator[Problem]:
+    """A query and headers are flat: no objects in them, and lists of plain values only where they may be repeated."""
+    properties = schema.get("properties")
+    for name, node in properties.items() if isinstance(properties, Mapping) else ():
+        found = set(types_of(node) or ()) - {"null"} if isinstance(node, Mapping) else set()
+        items = node.get("items", {}) if isinstance(node, Mapping) else {}
+        inner = set(types_of(items) or ()) if isinstance(items, Mapping) else set()
+        if found - set(types) or inner - set(SCALARS):
+            at = join(path, "properties", name)
+            yield Problem(at, f"{at} must be plain: {', '.join(types)}; objects belong into body.")
+
+
+CHECKS: Mapping[str, Callable[[Mapping[str, Any], str], Iterator[Problem]]] = {
+    ActionType.SEND_EVENT: _event_problems,
+    ActionType.SEND_WEBHOOK: _webhook_problems,
+    ActionType.SEND_URGENT_MESSAGE: _urgent_message_problems,
+}

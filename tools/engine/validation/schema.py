@@ -1,0 +1,219 @@
+"""The JSON Schema that a tool may ask a model to fill: a small part of the language, without anything that runs or fetches.
+
+A regular expression can take minutes on 24 characters, a reference can lead anywhere, and a deep or broad schema costs every
+call that carries it (row 18, threat 23). So: no `pattern`, no `$ref`, nothing that combines schemas, and limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from projects.records.attributes import type_name
+from tools.engine.validation.problem import Problem, join
+from tools.engine.validation.values import boolean_problems, is_number, number_problems, shown, text_problems
+
+DEEPEST = 8
+MOST_PROPERTIES = 100
+MOST_CHOICES = 100
+LONGEST_NAME = 64
+LONGEST_TEXT = 1_000
+LONGEST_CHOICE = 200
+LARGEST_LENGTH = 100_000
+
+TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "object": (dict,),
+    "array": (list,),
+    "null": (type(None),),
+}
+SCALARS = ("string", "number", "integer", "boolean")
+BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+LENGTHS = ("minLength", "maxLength", "minItems", "maxItems")
+PAIRS = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"))
+FLAGS = ("additionalProperties", "uniqueItems")
+ANYTHING = ("default", "examples")
+STRUCTURE = ("type", "properties", "required", "items", "enum", "const")
+REFUSED = {
+    "pattern": "A regular expression isn't accepted here; list the values in enum, or say the form in the description.",
+    "patternProperties": "Names by regular expression aren't accepted; name each in properties.",
+    "$ref": "A reference to another schema isn't followed; write that schema out here.",
+}
+COMBINING = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$defs", "definitions", "dependentSchemas"}
+)
+
+
+def schema_problems(schema: Any, *, path: str) -> Iterator[Problem]:
+    """A schema of an object, as a request's body is."""
+    if isinstance(schema, Mapping) and schema.get("type") != "object":
+        yield Problem(join(path, "type"), f'{path}.type must be "object", not {shown(schema.get("type"))}.')
+        return
+    if (count := _count_properties(schema, DEEPEST)) > MOST_PROPERTIES:
+        yield Problem(path, f"{path} has {count:,} properties; the limit is {MOST_PROPERTIES}.")
+        return
+    yield from _node_problems(schema, path=path, depth=1)
+
+
+def _node_problems(node: Any, *, path: str, depth: int) -> Iterator[Problem]:
+    if depth > DEEPEST:
+        yield Problem(path, f"{path} is nested more than {DEEPEST} levels deep; make the schema flatter.")
+    elif not isinstance(node, Mapping):
+        yield Problem(path, f'{path} must be a JSON Schema such as {{"type": "string"}}, not {type_name(node)}.')
+    else:
+        yield from _keyword_problems(node, path=path)
+        yield from _type_problems(node, path=path)
+        yield from _value_problems(node, path=path)
+        yield from _property_problems(node, path=path, depth=depth)
+        yield from _item_problems(node, path=path, depth=depth)
+
+
+def _keyword_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
+    for name in node:
+        if name in REFUSED:
+            yield Problem(join(path, name), REFUSED[name])
+        elif name in COMBINING:
+            yield Problem(
+                join(path, name), f"'{name}' isn't accepted; describe one plain shape by type and properties."
+            )
+        elif name not in KEYWORDS:
+            known = "type, description, properties, required, items, enum, minimum, maxLength"
+            yield Problem(
+                join(path, name), f"Unknown keyword '{name[:80]}'. A schema here is made of {known} and the like."
+            )
+
+
+def _type_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
+    types = types_of(node)
+    at = join(path, "type")
+    words = ", ".join(f'"{name}"' for name in TYPES if name != "null")
+    if types is None:
+        yield Problem(at, f"{at} must be one of {words}, not {shown(node.get('type'))}.")
+    elif not types and not {"enum", "const"} & set(node):
+        yield Problem(at, f"{at} is missing; write one of {words}.")
+
+
+def types_of(node: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The types that a schema names: none, one, or one and "null". None where they are no types."""
+    given = node.get("type", ())
+    names = tuple(given) if isinstance(given, list) else (given,) if given != () else ()
+    if any(not isinstance(name, str) or name not in TYPES for name in names) or len(set(names)) != len(names):
+        return None
+    return None if len([name for name in names if name != "null"]) != bool(names) else names
+
+
+def _value_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
+    for name, check in CHECKS.items():
+        if name in node:
+            yield from check(node[name], path=join(path, name))
+    for low, high in PAIRS:
+        if is_number(node.get(low)) and is_number(node.get(high)) and node[low] > node[high]:
+            yield Problem(join(path, low), f"{join(path, low)} is above {high}; nothing would fit.")
+    yield from _choice_problems(node, path=path)
+
+
+def _bound_problems(value: Any, *, path: str) -> Iterator[Problem]:
+    if not is_number(value):
+        yield Problem(path, f"{path} must be a number, not {shown(value)}.")
+
+
+def _step_problems(value: Any, *, path: str) -> Iterator[Problem]:
+    if not is_number(value) or value <= 0:
+        yield Problem(path, f"{path} must be a number above 0, not {shown(value)}.")
+
+
+def _length_problems(value: Any, *, path: str) -> Iterator[Problem]:
+    if not isinstance(value, int) or isinstance(value, bool):
+        yield Problem(path, f"{path} must be a whole number, not {shown(value)}.")
+    else:
+        yield from number_problems(value, path=path, least=0, most=LARGEST_LENGTH)
+
+
+def _choice_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
+    if "enum" in node:
+        yield from _enum_problems(node["enum"], path=join(path, "enum"))
+    elif "const" not in node:
+        return
+    types = types_of(node)
+    values = node.get("enum", [node.get("const")])
+    for value in values if isinstance(values, list) and types else []:
+        if not any(_is_of(value, name) for name in types or ()):
+            at = join(path, "enum" if "enum" in node else "const")
+            yield Problem(at, f"{at} holds {shown(value)}, which isn't of type {' or '.join(types or ())}.")
+
+
+def _enum_problems(values: Any, *, path: str) -> Iterator[Problem]:
+    if not isinstance(values, list) or not values:
+        yield Problem(path, f"{path} must list at least one value.")
+    elif len(values) > MOST_CHOICES:
+        yield Problem(path, f"{path} lists {len(values):,} values; the limit is {MOST_CHOICES}.")
+    elif any(isinstance(value, dict | list) for value in values):
+        yield Problem(path, f"{path} may list texts, numbers, true, false and null only.")
+    elif any(isinstance(value, str) and len(value) > LONGEST_CHOICE for value in values):
+        yield Problem(path, f"{path} lists a text of more than {LONGEST_CHOICE} characters.")
+    elif len({(type(value), value) for value in values}) < len(values):
+        yield Problem(path, f"{path} lists a value twice; remove one.")
+
+
+def _is_of(value: Any, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    return isinstance(value, TYPES[name])
+
+
+def _property_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Iterator[Problem]:
+    properties = node.get("properties", {})
+    at = join(path, "properties")
+    if not isinstance(properties, Mapping):
+        yield Problem(at, f"{at} must be an object: a schema for each name.")
+        return
+    if "object" in (types_of(node) or ()) and not properties:
+        yield Problem(at, f"{at} is missing or empty; an object names what it holds.")
+    for name, schema in properties.items():
+        yield from text_problems(name, path=at, longest=LONGEST_NAME, one_line=True)
+        yield from _node_problems(schema, path=join(at, name), depth=depth + 1)
+    yield from _required_problems(node.get("required", []), properties, path=join(path, "required"))
+
+
+def _required_problems(required: Any, properties: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        yield Problem(path, f"{path} must be a list of names from properties.")
+        return
+    for name in required:
+        if name not in properties:
+            yield Problem(
+                path, f"{path} names '{name[:80]}', which isn't in properties; add it there, or remove it here."
+            )
+
+
+def _item_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Iterator[Problem]:
+    at = join(path, "items")
+    if "items" in node:
+        yield from _node_problems(node["items"], path=at, depth=depth + 1)
+    elif "array" in (types_of(node) or ()):
+        yield Problem(at, f"{at} is missing; an array says what it holds.")
+
+
+def _count_properties(node: Any, depth: int) -> int:
+    """How many properties a schema names, as deep as one may be."""
+    if not isinstance(node, Mapping) or depth == 0:
+        return 0
+    properties = node.get("properties")
+    inner = list(properties.values()) if isinstance(properties, Mapping) else []
+    return len(inner) + sum(_count_properties(part, depth - 1) for part in (*inner, node.get("items")))
+
+
+CHECKS: Mapping[str, Callable[..., Iterator[Problem]]] = {
+    "title": partial(text_problems, longest=LONGEST_TEXT, is_needed=False),
+    "description": partial(text_problems, longest=LONGEST_TEXT, is_needed=False),
+    "format": partial(text_problems, longest=40, is_needed=False),
+    "multipleOf": _step_problems,
+    **dict.fromkeys(BOUNDS, _bound_problems),
+    **dict.fromkeys(LENGTHS, _length_problems),
+    **dict.fromkeys(FLAGS, boolean_problems),
+}
+KEYWORDS = frozenset({*STRUCTURE, *ANYTHING, *CHECKS})

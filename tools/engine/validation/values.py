@@ -1,0 +1,80 @@
+"""The plain parts of a document: texts, numbers, names of fields."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from projects.api.fields import is_empty
+from projects.records.attributes import type_name
+from tools.engine.validation.problem import Problem, join
+
+LAYOUT = "\n\t"
+
+
+def object_problems(value: Any, *, path: str, known: Iterable[str]) -> Iterator[Problem]:
+    """An object that holds known fields only."""
+    names = list(known)
+    if not isinstance(value, Mapping):
+        yield Problem(path, f"{path or 'A tool'} must be an object, not {type_name(value)}.")
+        return
+    for name in value:
+        if name not in names:
+            yield Problem(join(path, name), f"Unknown field '{name[:80]}'. {_suggestion(name, names)}")
+
+
+def _suggestion(name: str, known: list[str]) -> str:
+    close = get_close_matches(name[:80], known, n=1)
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return f"There is room for {', '.join(known)}." if known else "Nothing can be set here."
+
+
+def text_problems(
+    value: Any, *, path: str, longest: int, is_needed: bool = True, one_line: bool = False
+) -> Iterator[Problem]:
+    """A text that says something, or may be empty where it isn't needed."""
+    if not isinstance(value, str):
+        yield Problem(path, f"{path} must be text, not {type_name(value)}.")
+    elif is_needed and is_empty(value):
+        yield Problem(path, f"{path} is empty; write what it is for.")
+    elif len(value) > longest:
+        yield Problem(path, f"{path} has {len(value):,} characters; the limit is {longest:,}.")
+    elif (bad := _unprintable(value, allowed="" if one_line else LAYOUT)) is not None:
+        place = f"character {bad + 1} is U+{ord(value[bad]):04X}, a line break or control character"
+        yield Problem(path, f"In {path}, {place}; remove it.")
+
+
+def _unprintable(text: str, *, allowed: str) -> int | None:
+    bad = (at for at, letter in enumerate(text) if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp"))
+    return next((at for at in bad if text[at] not in allowed), None)
+
+
+def boolean_problems(value: Any, *, path: str) -> Iterator[Problem]:
+    if not isinstance(value, bool):
+        yield Problem(path, f"{path} must be true or false, without quotation marks, not {shown(value)}.")
+
+
+def number_problems(value: Any, *, path: str, least: float, most: float) -> Iterator[Problem]:
+    if not is_number(value) or not least <= value <= most:
+        yield Problem(path, f"{path} must be a number from {least:g} to {most:g}, not {shown(value)}.")
+
+
+def choice_problems(value: Any, *, path: str, choices: Iterable[str]) -> Iterator[Problem]:
+    allowed = list(choices)
+    if value not in allowed:
+        words = ", ".join(f'"{choice}"' for choice in allowed)
+        yield Problem(path, f"{path} must be {'one of ' if len(allowed) > 1 else ''}{words}, not {shown(value)}.")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def shown(value: Any) -> str:
+    """A value in a sentence: short, as JSON would write it."""
+    if isinstance(value, str):
+        return f'"{value[:60]}"'
+    return str(value)[:60] if is_number(value) else type_name(value)

@@ -1,0 +1,49 @@
+"""What can be saved, and is better said: secrets in plain sight, addresses without TLS (row 17)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import parse_qsl, urlsplit
+
+from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
+from tools.engine.validation.problem import Problem
+
+WORDS = r"api_?key|key|token|secret|pass(word|wd)?|auth\w*|sig(nature)?|credentials?|jwt"
+SECRET_NAME = re.compile(rf"(^|[_\-.])({WORDS})($|[_\-.])", re.IGNORECASE)
+SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key", "api-key"})
+WAY = "Put secrets in the secret field: a secret header is encrypted, and never shown, stored or logged in plain text."
+
+
+def warnings_of(definition: ToolDefinition) -> list[Problem]:
+    """What the owner should know, in the order of the document."""
+    if definition.action.type is not ActionType.SEND_WEBHOOK:
+        return []
+    return list(_webhook_warnings(definition.action.webhook))
+
+
+def _webhook_warnings(options: WebhookOptions) -> Iterator[Problem]:
+    path = "action.options"
+    if options.url.lower().startswith("http://"):
+        yield Problem(
+            f"{path}.url",
+            "The address begins with http://, so anyone on the way can read and change the call; use https://.",
+        )
+    for name, value in parse_qsl(urlsplit(options.url).query):
+        if value and is_secret_name(name):
+            yield Problem(f"{path}.url", f"The address holds '{name[:80]}', which looks like a secret. {WAY}")
+    yield from _fixed_warnings(options.fixed_query, path=f"{path}.query")
+    yield from _fixed_warnings(options.fixed_headers, path=f"{path}.headers")
+
+
+def _fixed_warnings(fixed: Mapping[str, str], *, path: str) -> Iterator[Problem]:
+    for name, value in fixed.items():
+        if value and (is_secret_name(name) or name.lower() in SECRET_HEADERS):
+            yield Problem(f"{path}.{name[:80]}", f"'{name[:80]}' looks like a secret. {WAY}")
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what goes by this name is likely to be a secret."""
+    # In camel case too: accessToken, apiKey.
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return SECRET_NAME.search(spaced) is not None

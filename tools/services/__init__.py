@@ -1,0 +1,1 @@
+"""Services behind the built-in tools."""

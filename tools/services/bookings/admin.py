@@ -1,0 +1,54 @@
+"""The book in the admin: bookings to look at and to cancel, resources to switch on and off."""
+
+from __future__ import annotations
+
+from typing import cast
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from projects.admin.tenant_admin import TenantAdmin
+from tenancy.scope import tenant_tx
+from tools.models import Booking, Resource
+from tools.services.bookings.refusals import Over
+from tools.services.bookings.services import cancel
+
+
+@admin.register(Resource)
+class ResourceAdmin(TenantAdmin):
+    list_display = ("name", "kind", "capacity", "slot_minutes", "is_active", "project")
+    list_filter = ("kind", "is_active")
+    list_select_related = ("project",)
+    search_fields = ("=id", "name")
+    writable = ("is_active",)
+
+
+@admin.register(Booking)
+class BookingAdmin(TenantAdmin):
+    list_display = ("code", "resource", "starts_at", "party_size", "name", "state", "cancelled_by", "created_at")
+    list_filter = ("state", "kind")
+    list_select_related = ("resource",)
+    search_fields = ("=id", "=code", "=phone", "=conversation_id", "name")
+    date_hierarchy = "starts_at"
+    actions = ("cancel",)
+
+    @admin.action(description="Cancel the selected bookings")
+    def cancel(self, request: HttpRequest, bookings: QuerySet[Booking]) -> None:
+        """Each in a transaction of its tenant: one that has begun holds up none of the others."""
+        refused = [reason for booking in bookings if (reason := _refusal(booking))]
+        messages.success(request, f"{len(bookings) - len(refused)} of {len(bookings)} bookings cancelled.")
+        for reason in sorted(set(refused)):
+            messages.warning(request, f"{refused.count(reason)} not: {reason}")
+
+
+def _refusal(booking: Booking) -> str:
+    """Why the booking was not cancelled, or nothing."""
+    try:
+        with tenant_tx(cast(UUID, booking.organization_id)):
+            cancel(booking, by="staff", now=timezone.now())
+    except Over as error:
+        return error.message
+    return ""

@@ -1,0 +1,48 @@
+"""Which booking a customer means: what a model reads off the conversation, and what is known of them."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from projects.models import Project
+from tools.engine.contacts import contact_of
+from tools.engine.execution.handler import Occasion
+from tools.services.bookings.clock import read_day
+from tools.services.bookings.finding import Clue
+from tools.services.bookings.handler_adapter import Arguments
+from tools.services.verification.services import level_of
+
+NOT_FOUND = (
+    "No booking to come was found. A booking is found by its code, or by the phone number together with the name that it "
+    "is under; ask for those."
+)
+
+
+class WhichBooking(Arguments):
+    """What the customer says of the booking that they mean."""
+
+    code: str | None = Field(None, description="The booking's code, six letters and digits; null when none was said.")
+    phone: str | None = Field(
+        None, description="The phone number that the booking was made with, as it was said; null when none was said."
+    )
+    name: str | None = Field(None, description="The name that the booking is under; null when none was said.")
+    date: str | None = Field(
+        None, description="The local day of the booking, as an ISO date like 2026-11-27; null when none was said."
+    )
+
+
+def clue_of(asked: WhichBooking, occasion: Occasion, project: Project) -> Clue:
+    """What was said, filled up with what is known of the customer. Where the project wants to be sure of who they are, only
+    their own bookings are meant (D14): what is on file of them is read anew, inside the tenant's transaction. Raises NoTime.
+    """
+    contact = occasion.contact
+    is_sure = level_of(project) != "none"
+    on_file = contact_of(contact.persona_id) if contact and is_sure else None
+    return Clue(
+        persona_id=contact.persona_id if contact else None,
+        code=asked.code or "",
+        phone=asked.phone or (contact.phone if contact else ""),
+        name=asked.name or (contact.name if contact else ""),
+        day=read_day(asked.date) if asked.date else None,
+        own_phone=(on_file.phone_on_file if on_file else "") if is_sure else None,
+    )

@@ -1,0 +1,121 @@
+"""What a guest would like to book, and which resources would do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from projects.models import Project
+from tools.models import BookingKind, Resource, ResourceKind
+from tools.services.bookings.date_words import listed, people
+from tools.services.bookings.refusals import NothingToBook, TooLarge
+
+# The kinds of resources that serve a kind of booking; a later group only where a project has none of an earlier one.
+GROUPS = {
+    BookingKind.BOOKING: ((ResourceKind.TABLE, ResourceKind.ROOM), (ResourceKind.PERSON,)),
+    BookingKind.MEETING: ((ResourceKind.PERSON,), (ResourceKind.ROOM,), (ResourceKind.TABLE,)),
+}
+SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Who comes and for what; without a `party_size` nobody said how many.
+
+    `name` is a resource by the words of a person, `resource_id` a certain one, `place` the kind that it is to be as long as the
+    book has one that is large enough.
+    """
+
+    party_size: int | None = None
+    kind: BookingKind = BookingKind.BOOKING
+    name: str = ""
+    resource_id: UUID | None = None
+    place: ResourceKind | None = None
+
+    @property
+    def places(self) -> int:
+        """How many people there must be room for."""
+        return self.party_size or 1
+
+
+def fitting(project: Project, wish: Wish) -> list[Resource]:
+    """The active resources that would do, the smallest first. Raises NothingToBook or TooLarge."""
+    known = sorted(Resource.objects.filter(project=project, is_active=True), key=by_size)
+    if not known:
+        raise NothingToBook("Nothing can be booked yet: the booking book has no table, room or person.")
+    chosen = _chosen(known, wish)
+    large = [resource for resource in chosen if resource.capacity >= wish.places]
+    if not large:
+        largest = max(resource.capacity for resource in chosen)
+        raise TooLarge(
+            f"{people(wish.places).capitalize()} can't be booked together: "
+            f"the largest that the book has is for {people(largest)}.",
+            field="party_size",
+        )
+    return large
+
+
+def by_size(resource: Resource) -> tuple[object, ...]:
+    """The order in which places are given: the smallest first, Table 5 before Table 10."""
+    parts = re.split(r"(\d+)", resource.name.casefold())
+    # Every other part is a number, so that parts of one kind are compared.
+    return resource.capacity, [int(part) if part.isdecimal() else part for part in parts], str(resource.pk)
+
+
+def shelf(resource: Resource) -> tuple[object, ...]:
+    """The order in which they stand on a page: tables, rooms, people, each by size."""
+    kinds = ResourceKind.values
+    return (kinds.index(resource.kind) if resource.kind in kinds else len(kinds), *by_size(resource))
+
+
+def phrase(wish: Wish, resources: Sequence[Resource]) -> str:
+    """What would be booked, without its article: "table for 4", "appointment", "meeting with Dr. Weber"."""
+    kinds = {resource.kind for resource in resources}
+    if wish.kind is BookingKind.MEETING:
+        noun = "meeting"
+    elif ResourceKind.PERSON in kinds:
+        noun = "appointment"
+    else:
+        noun = "room" if kinds == {ResourceKind.ROOM} else "table"
+    is_for_people = wish.party_size is not None and (noun in ("table", "room") or wish.party_size > 1)
+    named = f" with {resources[0].name}" if wish.name and resources[0].kind == ResourceKind.PERSON else ""
+    return f"{noun}{named}{f' for {wish.party_size}' if is_for_people else ''}"
+
+
+def _chosen(known: Sequence[Resource], wish: Wish) -> list[Resource]:
+    if wish.resource_id:
+        return _some(
+            [resource for resource in known if resource.pk == wish.resource_id],
+            "That table, room or person takes no bookings.",
+        )
+    if wish.name:
+        return _some(
+            _called(known, wish.name),
+            f"The booking book has no {wish.name}. It has {listed([resource.name for resource in known[:SHOWN]])}.",
+        )
+    if same := [one for one in known if one.kind == wish.place and one.capacity >= wish.places]:
+        return same
+    groups = ([resource for resource in known if resource.kind in group] for group in GROUPS[wish.kind])
+    return next(group for group in groups if group)
+
+
+def _called(known: Sequence[Resource], name: str) -> list[Resource]:
+    """Those who are called so, else whose name has all these words, else has them somewhere: Lena is not Elena, and Table 1 not
+    Table 10, while there is one of that name.
+    """
+    asked = _words(name)
+    same = [resource for resource in known if _words(resource.name) == asked]
+    whole = [resource for resource in known if asked and set(asked) <= set(_words(resource.name))]
+    return same or whole or [resource for resource in known if name.casefold() in resource.name.casefold()]
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"\w+", name.casefold())
+
+
+def _some(found: list[Resource], otherwise: str) -> list[Resource]:
+    if not found:
+        raise NothingToBook(otherwise)
+    return found

@@ -1,0 +1,71 @@
+"""The handlers' desk at our own rows: one transaction of the tenant, every refusal a sentence."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from projects.common.api_error import Conflict
+from projects.models import Project
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.execution.handler import CarryOut, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.bookings.refusals import NoTime
+
+LONGEST = 2000
+
+
+class Arguments(BaseModel):
+    """What a model reads off the conversation. Absent is None; texts come trimmed, in one line, without control characters."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def tidy(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        visible = "".join(" " if unicodedata.category(one) in ("Cc", "Cs") else one for one in value[:LONGEST])
+        return " ".join(visible.split()) or None
+
+
+A = TypeVar("A", bound=Arguments)
+# The work of a handler, inside the transaction; what it refuses it raises.
+Work = Callable[[Project, A, Occasion], Outcome]
+
+
+def at_desk(arguments: type[A], work: Work[A]) -> CarryOut:
+    """A handler's `carry_out` whose work is on our own rows. Conflict and NoTime end as failed, with what is possible."""
+
+    async def carry_out(given: Mapping[str, Any], occasion: Occasion) -> Outcome:
+        return await in_db(_work, given, occasion)
+
+    def _work(given: Mapping[str, Any], occasion: Occasion) -> Outcome:
+        try:
+            read = arguments.model_validate(dict(given))
+            with tenant_tx(occasion.organization_id):
+                project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+                return work(project, read, occasion)
+        except ValidationError as error:
+            return refused(f"The arguments don't fit: {_first(error)}.")
+        except Conflict as error:
+            return refused(error.message)
+        except NoTime as error:
+            return refused(str(error))
+
+    return carry_out
+
+
+def refused(sentence: str) -> Outcome:
+    """It did not happen, and the agent is told why and what is possible."""
+    return Outcome.failed(sentence, told=sentence)
+
+
+def _first(error: ValidationError) -> str:
+    problem = error.errors(include_url=False, include_input=False)[0]
+    path = ".".join(str(step) for step in problem["loc"])
+    return f"{path}: {problem['msg']}" if path else problem["msg"]

@@ -1,0 +1,76 @@
+"""Changes to what can be booked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from projects.common.api_error import Conflict
+from projects.models import Project
+from tools.models import Booking, Resource
+
+MOST = 200
+# The shortest and longest time that something is booked for, in minutes.
+SHORTEST_SLOT, LONGEST_SLOT = 5, 720
+LARGEST = 1000
+
+
+class NameTaken(Conflict):
+    """There is a resource of this name already; choose another."""
+
+    def __init__(self) -> None:
+        super().__init__(code="name_taken", field="name")
+
+
+def create_resource(
+    project: Project, *, name: str, kind: str, capacity: int, slot_minutes: int, is_active: bool = True
+) -> Resource:
+    """A new table, room or person. Raises NameTaken, or Conflict when the book is full. One at a time per project."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    names = list(Resource.objects.filter(project=project).values_list("name", flat=True))
+    if len(names) >= MOST:
+        raise Conflict(f"A book holds {MOST} resources; remove one first.", code="too_many")
+    if _is_among(name, names):
+        raise NameTaken
+    return Resource.objects.create(
+        project=project, name=name, kind=kind, capacity=capacity, slot_minutes=slot_minutes, is_active=is_active
+    )
+
+
+def change_resource(resource: Resource, changes: Mapping[str, Any]) -> Resource:
+    """Change a resource; bookings that stand keep their time and place. Raises NameTaken, and Resource.DoesNotExist where it was
+    removed meanwhile.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=resource.project_id)
+    Resource.objects.select_for_update(no_key=True).get(pk=resource.pk)
+    others = Resource.objects.filter(project_id=resource.project_id).exclude(pk=resource.pk)
+    if _is_among(changes.get("name", ""), others.values_list("name", flat=True)):
+        raise NameTaken
+    for field, value in changes.items():
+        setattr(resource, field, value)
+    resource.save(update_fields=list(changes))
+    return resource
+
+
+def remove_resource(resource: Resource) -> None:
+    """Remove a resource that was never booked; one that is gone already stays so. Raises Conflict for any other, whose bookings
+    would go with it.
+    """
+    # Whoever books it at this moment holds this lock, or waits for it and finds nothing.
+    if Resource.objects.select_for_update().filter(pk=resource.pk).first() is None:
+        return
+    if Booking.objects.filter(resource=resource).exists():
+        raise Conflict(
+            f"{resource.name} has bookings, which would be lost. Switch it off instead.", code="has_bookings"
+        )
+    resource.delete()
+
+
+def plant_resources(project: Project, document: Iterable[Mapping[str, Any]]) -> None:
+    """The resources that a new business begins with. A book that has any is left as it is."""
+    if not Resource.objects.filter(project=project).exists():
+        Resource.objects.bulk_create(Resource(project=project, **row) for row in document)
+
+
+def _is_among(name: str, names: Iterable[str]) -> bool:
+    return name.casefold() in {other.casefold() for other in names}

@@ -1,0 +1,153 @@
+"""A look at the project's calendar on behalf of a tool: right before it offers or books a time (F07, F17).
+
+Our own book is the truth. A calendar that can't be looked at takes nothing away from what the book offers, and the agent is
+told that it wasn't looked at (docs/decisions/016).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Protocol
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+
+from outbound.guard import Guard
+from projects.common.crypto import WrongSecret
+from projects.connections.integrations import Connection, mark_needs_reauth, open_source
+from projects.models import Project
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.execution.handler import CarryOut, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.bookings.clock import read_day
+from tools.services.bookings.handler_adapter import A, at_desk
+from tools.services.bookings.opening import Span
+from tools.services.bookings.refusals import NoTime
+from tools.services.bookings.search import LOOK_AHEAD_DAYS
+from tools.services.calendar.caldav_client import Calendar, CalendarFailed, SignInRefused
+
+log = logging.getLogger(__name__)
+
+KIND = "caldav"
+# Fit for a customer's ears; why it is so stands in the result, for staff.
+BY_THE_BOOK = "Our calendar can’t be seen at the moment, so this goes by our booking book alone."
+
+
+@dataclass(frozen=True)
+class View:
+    """What a look found: when the calendar is taken. `note` is what the agent is told of a look that failed, `problem` why it
+    did, for staff.
+    """
+
+    busy: Sequence[Span] = ()
+    note: str = ""
+    problem: str = ""
+    needs_reauth: bool = False
+
+    def beside(self, outcome: Outcome) -> Outcome:
+        """A tool's outcome, with what has to be known of the look."""
+        if not self.note:
+            return outcome
+        about = {"calendar": self.problem, **({"needs_reauth": True} if self.needs_reauth else {})}
+        return replace(outcome, told=f"{outcome.told} {self.note}".strip(), result={**outcome.result, **about})
+
+
+# The work of a handler, inside the transaction, by what was seen in the calendar just before.
+Sighted = Callable[[Project, A, Occasion, View], Outcome]
+
+
+def at_sighted_desk(arguments: type[A], work: Sighted[A]) -> CarryOut:
+    """A handler's `carry_out` that looks at the connected calendar, within five seconds, and then works on our own rows.
+
+    The look holds no transaction; what it found is what the work's transaction goes by.
+    """
+
+    async def carry_out(given: Mapping[str, Any], occasion: Occasion) -> Outcome:
+        view = await look(occasion, day=_day_of(given))
+
+        def sighted(project: Project, asked: A, occasion: Occasion) -> Outcome:
+            return work(project, asked, occasion, view)
+
+        return view.beside(await at_desk(arguments, sighted)(given, occasion))
+
+    return carry_out
+
+
+class Asker(Protocol):
+    """For whom a look is: an occasion, or a customer at the page of their booking."""
+
+    @property
+    def organization_id(self) -> UUID: ...
+    @property
+    def project_id(self) -> UUID: ...
+    @property
+    def timezone(self) -> str: ...
+    @property
+    def at(self) -> datetime: ...
+
+
+async def look(asker: Asker, *, day: date | None) -> View:
+    """What is taken from a day on for as long as times are offered; nothing where no calendar is connected, or no day named."""
+    if day is None:
+        return View()
+    try:
+        connection = await in_db(_open, asker.organization_id, asker.project_id)
+    except WrongSecret:
+        log.error("The calendar of project %s can't be opened: its secret has another key.", asker.project_id)
+        return View(note=BY_THE_BOOK, problem="Its password can’t be read any more.", needs_reauth=True)
+    if connection is None:
+        return View()
+    if connection.needs_reauth:
+        return View(note=BY_THE_BOOK, problem="It has to be connected again.", needs_reauth=True)
+    return await _look(connection, asker, window_of(day, asker))
+
+
+async def _look(connection: Connection, asker: Asker, window: Span) -> View:
+    calendar = calendar_over(connection)
+    try:
+        busy = await calendar.busy(window, zone=ZoneInfo(asker.timezone), project_id=asker.project_id)
+    except SignInRefused as error:
+        await in_db(ask_for_sign_in, asker.organization_id, connection)
+        return View(note=BY_THE_BOOK, problem=str(error), needs_reauth=True)
+    except CalendarFailed as error:
+        log.warning("The calendar of project %s was not looked at: %s", asker.project_id, error)
+        return View(note=BY_THE_BOOK, problem=str(error))
+    return View(busy=busy)
+
+
+def window_of(day: date, asker: Asker) -> Span:
+    """The days whose times may be offered when a day is asked for; what is past is looked at for nobody."""
+    zone = ZoneInfo(asker.timezone)
+    first = max(day, asker.at.astimezone(zone).date() - timedelta(days=1))
+    last = first + timedelta(days=LOOK_AHEAD_DAYS + 2)
+    starts, ends = (datetime.combine(one, time.min, tzinfo=zone).astimezone(UTC) for one in (first, last))
+    return Span(starts, ends)
+
+
+def calendar_over(connection: Connection) -> Calendar:
+    return Calendar(connection, guard=Guard(allow=settings.OUTBOUND_ALLOW))
+
+
+def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
+    """Tell staff, once, that the calendar has to be connected again (F17)."""
+    with tenant_tx(organization_id):
+        if mark_needs_reauth(tried.source_id, tried=tried):
+            log.warning("The calendar %s has to be connected again.", tried.source_id)
+
+
+def _open(organization_id: UUID, project_id: UUID) -> Connection | None:
+    with tenant_tx(organization_id):
+        return open_source(project_id, KIND)
+
+
+def _day_of(given: Mapping[str, Any]) -> date | None:
+    """The day that a model names; one that can't be read is the work's to refuse."""
+    try:
+        return read_day(given["date"]) if isinstance(given.get("date"), str) else None
+    except NoTime:
+        return None

@@ -1,0 +1,79 @@
+"""Looking the caller up: by the number that the call comes from, and by none that anybody names (L06)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from outbound.guard import Guard
+from projects.common.crypto import WrongSecret
+from projects.connections.integrations import Connection, open_source
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.contacts import contact_of
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.caller_lookup.directory import Directory, DirectoryFailed
+
+log = logging.getLogger(__name__)
+
+KIND = "client_lookup"
+ADAPTER = "client_lookup"
+NO_NUMBER = (
+    "The number of this call isn't known, so the caller can't be looked up. Go on without it, and don't mention it."
+)
+NOT_CONNECTED = "Callers can't be looked up at the moment. Go on without it, and don't mention it."
+NOBODY = "The business's records know nobody with this number. Go on without it, and don't mention it."
+NO_ANSWER = "The business's records can't be reached at the moment. Go on without them, and don't mention it."
+
+
+async def look_up_caller(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """What the business knows of whoever is calling, as text. There are no arguments: the number is the call's own."""
+    phone, connection = await in_db(_read, occasion)
+    if not phone:
+        return Outcome.done(NO_NUMBER, result={"found": False}, adapter=ADAPTER)
+    if connection is None:
+        return Outcome.failed(NOT_CONNECTED, told=NOT_CONNECTED, adapter=ADAPTER)
+    directory = directory_over(connection)
+    kept = {"request": {"method": "GET", "url": directory.shown_url(phone)}, "adapter": ADAPTER}
+    try:
+        text = await directory.find(phone)
+    except DirectoryFailed as error:
+        return Outcome.failed(str(error), told=NO_ANSWER, **kept)
+    return Outcome.done(text or NOBODY, result={"found": bool(text)}, excerpt=text, **kept)
+
+
+def directory_over(connection: Connection) -> Directory:
+    return Directory(connection, guard=Guard(allow=settings.OUTBOUND_ALLOW))
+
+
+def open_directory(organization_id: UUID, project_id: UUID) -> Connection | None:
+    """The project's connection; None while there is none that can be used."""
+    with tenant_tx(organization_id):
+        try:
+            return open_source(project_id, KIND)
+        except WrongSecret:
+            log.error("The look-up of callers of project %s can't be opened: another key encrypted it.", project_id)
+            return None
+
+
+def callers_number(occasion: Occasion) -> str:
+    """The number that a call comes from, as the telephone says, else what staff or the API gave with it.
+
+    What the caller said of themselves is neither: it would show them the records of whomever they name. Inside the tenant's
+    transaction.
+    """
+    if told := occasion.call.get("caller_phone"):
+        return str(told)
+    contact = contact_of(occasion.contact.persona_id) if occasion.contact else None
+    return contact.phone_on_file if contact else ""
+
+
+def _read(occasion: Occasion) -> tuple[str, Connection | None]:
+    with tenant_tx(occasion.organization_id):
+        phone = callers_number(occasion)
+    return phone[:40].strip(), open_directory(occasion.organization_id, occasion.project_id)

@@ -1,0 +1,49 @@
+"""E-mails to the customer: the recipient is their own address, whatever a model says (threat 8)."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.engine.words import same_words
+from tools.services.messaging.base import Email
+from tools.services.messaging.channels import deliver
+
+LONGEST_SUBJECT = 200
+LONGEST_BODY = 20_000
+NO_ADDRESS = (
+    "The e-mail wasn't sent: the customer's e-mail address isn't known. Ask for it, and then promise the e-mail again."
+)
+
+
+class WrittenEmail(BaseModel):
+    """What is written for a todo. Who it goes to is none of it."""
+
+    subject: str = Field(
+        min_length=1,
+        max_length=LONGEST_SUBJECT,
+        description="The e-mail's subject: one short line in the reader's language.",
+    )
+    body: str = Field(
+        min_length=1,
+        max_length=LONGEST_BODY,
+        description="The e-mail's whole text as it is read, complete as it stands, in the reader's language, with a greeting and "
+        "the business's name at the end. Plain text.",
+    )
+
+
+async def send_email(subject: str, body: str, occasion: Occasion) -> Outcome:
+    """Write to the customer of the occasion."""
+    contact = occasion.contact
+    if contact is None or not contact.email:
+        return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
+    return await deliver(Email(to=contact.email, name=contact.name, subject=subject, body=body), occasion)
+
+
+def email_repeat(subject: str, body: str, occasion: Occasion) -> str | None:
+    """The same words to the same address are a repeat."""
+    contact = occasion.contact
+    if contact is None or not contact.email:
+        return None
+    return f"{contact.email.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"

@@ -1,0 +1,69 @@
+"""Text messages to the customer: the recipient is their own number, whatever a model says (threat 8)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from projects.models import Project
+from projects.records.attributes import resolve_attributes
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.engine.numbers import NumberRefused, countries_of, number_to_text, same_number
+from tools.engine.words import same_words
+from tools.services.messaging.base import Sms
+from tools.services.messaging.channels import deliver
+
+LONGEST_TEXT = 1_600
+COUNTRIES = "project_attributes_setting_sms_allowed_countries"
+NO_PHONE = "The text wasn't sent: the customer's phone number isn't known. Ask for it, and then promise the text again."
+
+
+async def send_sms(text: str, occasion: Occasion) -> Outcome:
+    """Text the customer of the occasion."""
+    phone = occasion.contact.phone if occasion.contact else ""
+    if not phone:
+        return Outcome.failed(NO_PHONE, told=NO_PHONE)
+    try:
+        to = await in_db(_allowed_number, phone, occasion)
+    except NumberRefused as refusal:
+        return Outcome.failed(f"The text wasn't sent. {refusal}", told=f"The text wasn't sent. {refusal}")
+    return await deliver(Sms(to=to, text=text), occasion)
+
+
+def sms_repeat(text: str, occasion: Occasion) -> str | None:
+    """The same text to the same number is a repeat, whichever tool sends it."""
+    phone = occasion.contact.phone if occasion.contact else ""
+    return f"{same_number(phone)}\n{same_words(text)}" if phone else None
+
+
+class TextRules:
+    """Which numbers a project texts to, inside the running transaction; read when the first is asked about."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def number(self, phone: str) -> str:
+        """The number in E.164, by the project's region and countries. Raises NumberRefused."""
+        config = self._project.agent_version.config if self._project.agent_version else None
+        return number_to_text(phone, region=config.region if config else "US", countries=self._countries)
+
+    def refusal(self, phone: str) -> str:
+        """Why no text may go to the number, as a sentence; empty where one may."""
+        try:
+            self.number(phone)
+        except NumberRefused as refusal:
+            return str(refusal)
+        return ""
+
+    @cached_property
+    def _countries(self) -> frozenset[str]:
+        setting = resolve_attributes(self._project).get(COUNTRIES)
+        return countries_of(setting.value if setting else None)
+
+
+def _allowed_number(phone: str, occasion: Occasion) -> str:
+    with tenant_tx(occasion.organization_id):
+        project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+        return TextRules(project).number(phone)

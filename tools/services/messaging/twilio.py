@@ -1,0 +1,154 @@
+"""Twilio: text messages by its Messages API, as its documentation says."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from outbound.errors import NotSent, OutboundError, Unreadable
+from outbound.guard import Guard, Response
+from projects.api.parsers import parse_value
+from projects.common.api_error import ApiError
+from projects.connections.integration_types import TwilioSettings
+from tools.engine.execution.outcome import Outcome
+from tools.services.messaging.base import LONGEST_EXCERPT, Sms, refused_sign_in
+
+DEADLINE_S = 15.0
+# It took the request, and will not deliver it.
+GIVEN_UP = frozenset({"failed", "undelivered", "canceled"})
+AUTHENTICATE = 20003
+# Answers that leave open whether the message was created: once is the law, so it isn't sent again.
+UNCLEAR = frozenset({408, 409, 425})
+
+# What staff and the agent can do about Twilio's codes (twilio.com/docs/api/errors).
+MEANINGS: Mapping[int, str] = {
+    21211: "Twilio knows no such number as the customer's; ask for it again.",
+    21212: "Twilio doesn't accept the number that texts are sent from; correct it under Integrations.",
+    21265: "The customer's number can't be texted; ask for a mobile number.",
+    21408: "The Twilio account may not text this country; switch it on under its geographic permissions.",
+    21606: "The number that texts are sent from isn't one of the Twilio account's, or can't send them.",
+    21608: "A trial account of Twilio only texts numbers that were verified there.",
+    21610: "The customer answered STOP to an earlier text, so none is sent to them any more.",
+    21612: "Twilio can't text this number from the one that texts are sent from.",
+    21614: "The customer's number is no mobile number; ask for one.",
+    21617: "The text is longer than 1,600 characters.",
+    21659: "The number that texts are sent from isn't one of the Twilio account's.",
+    63038: "The Twilio account has sent all the texts that it may send in a day.",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Twilio's answer, read as far as it can be."""
+
+    status: int
+    document: Mapping[str, Any]
+    excerpt: str
+    retry_after_seconds: float | None
+
+    @property
+    def code(self) -> int | None:
+        found = self.document.get("code", self.document.get("error_code"))
+        return found if isinstance(found, int) else None
+
+    @property
+    def message(self) -> str:
+        return str(self.document.get("message") or self.document.get("error_message") or "")[:300]
+
+
+class Twilio:
+    """A channel for text messages. The API knows no idempotency key, so that a message is never sent twice to be sure."""
+
+    name = "twilio"
+
+    def __init__(self, settings: TwilioSettings, *, token: str, guard: Guard) -> None:
+        self._settings = settings
+        self._token = token
+        self._guard = guard
+
+    async def send(self, message: Sms, *, key: str) -> Outcome:
+        """Create one message: POST /2010-04-01/Accounts/{AccountSid}/Messages.json, within 15 seconds."""
+        form = self._form(message)
+        request = {"method": "POST", "url": self._url, "form": form}
+        kept: dict[str, Any] = {"request": request, "adapter": self.name}
+        try:
+            answer = _read(await self._post(form))
+        except Unreadable as error:
+            answer = Answer(error.status, {}, str(error), None)
+        except NotSent as error:
+            return Outcome.not_sent(f"Twilio couldn't be reached: {error}", **kept)
+        except OutboundError as error:
+            return Outcome.unknown(f"Twilio took the request and didn't answer: {error}", **kept)
+        kept |= {"http_status": answer.status, "excerpt": answer.excerpt}
+        return _outcome(answer, message, kept)
+
+    @property
+    def _url(self) -> str:
+        return f"{self._settings.base_url}/2010-04-01/Accounts/{self._settings.account_sid}/Messages.json"
+
+    def _form(self, message: Sms) -> dict[str, str]:
+        is_service = self._settings.sender.startswith("MG") and len(self._settings.sender) == 34
+        sender = "MessagingServiceSid" if is_service else "From"
+        return {"To": message.to, sender: self._settings.sender, "Body": message.text}
+
+    async def _post(self, form: Mapping[str, str]) -> Response:
+        credentials = b64encode(f"{self._settings.account_sid}:{self._token}".encode()).decode()
+        headers = {
+            "Authorization": f"Basic {credentials}",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Accept": "application/json",
+        }
+        body = urlencode(form).encode()
+        return await self._guard.request("POST", self._url, headers=headers, body=body, deadline_s=DEADLINE_S)
+
+
+def _outcome(answer: Answer, message: Sms, kept: dict[str, Any]) -> Outcome:
+    """What the answer means, by the table of reliability 2.2."""
+    status = answer.status
+    if 200 <= status < 300:
+        return _taken(answer, message, kept)
+    if status == 401 or answer.code == AUTHENTICATE:
+        return refused_sign_in("Twilio refuses the account SID or the auth token; connect it again.", **kept)
+    if status == 429 or (status == 503 and answer.retry_after_seconds is not None):
+        sentence = f"Twilio takes no more just now ({status})."
+        return Outcome.not_sent(sentence, retry_after_seconds=answer.retry_after_seconds, **kept)
+    if status >= 500 or status in UNCLEAR:
+        return Outcome.unknown(f"Twilio answered {status}; whether it sent the text isn't known.", **kept)
+    return Outcome.failed(_refusal(answer), **kept)
+
+
+def _taken(answer: Answer, message: Sms, kept: dict[str, Any]) -> Outcome:
+    result = {
+        "to": message.to,
+        "text": message.text,
+        "sid": answer.document.get("sid"),
+        "status": answer.document.get("status"),
+    }
+    if str(answer.document.get("status")) in GIVEN_UP:
+        return Outcome.failed(_refusal(answer), result=result, **kept)
+    told = f"The text message to {message.to} was sent. It says: {message.text}"
+    return Outcome.done(told, result=result, **kept)
+
+
+def _refusal(answer: Answer) -> str:
+    reason = MEANINGS.get(answer.code or 0) or answer.message or f"It answered {answer.status}."
+    code = f" (Twilio {answer.code})" if answer.code else ""
+    return f"The text wasn't sent. {reason}{code}"
+
+
+def _read(response: Response) -> Answer:
+    text = response.body.decode("utf-8", "replace").replace("\x00", "�")
+    try:
+        found = parse_value(text)
+    except ApiError:
+        # What the ledger couldn't keep isn't Twilio's, and takes nothing from what its status says.
+        found = None
+    document = found if isinstance(found, dict) else {}
+    return Answer(response.status, document, text[:LONGEST_EXCERPT], _seconds(response.headers.get("retry-after", "")))
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else None

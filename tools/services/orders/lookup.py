@@ -1,0 +1,111 @@
+"""Looking orders up for the customer who asks: by whom the shop has signed in, at the shop that is connected (W04, W05)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from projects.common.crypto import WrongSecret
+from projects.connections.integrations import Connection, guard_for, mark_needs_reauth, open_source
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.messaging.base import refused_sign_in
+from tools.services.orders.formatting import order_block, order_data, orders_told
+from tools.services.orders.order import Order, read_orders
+from tools.services.orders.shop import Shop, ShopFailed, SignInRefused
+from tools.services.orders.shopper import wp_user_id
+
+log = logging.getLogger(__name__)
+
+KIND = "woocommerce_products"
+MOST, USUAL = 10, 5
+ADAPTER = "woocommerce"
+SIGN_IN = "I can look your orders up as soon as you are signed in to the shop. Please sign in there, and ask me again."
+NOT_CONNECTED = "I can't look orders up here at the moment. A colleague can look into it for you."
+NO_ANSWER = "The shop doesn't answer at the moment, so I couldn't look your orders up. Please ask me again in a moment."
+Status = Literal["pending", "processing", "on-hold", "completed", "cancelled", "refunded", "failed"]
+
+
+class WhichOrders(BaseModel):
+    """Which of the customer's orders. Whose they are isn't asked."""
+
+    limit: int = Field(
+        USUAL, ge=1, le=MOST, description="How many of the newest orders: 5 unless the customer wants more."
+    )
+    status: Status | None = Field(None, description="Only orders of this status; null for all, which is usual.")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Orders of one customer of the shop, the newest first."""
+
+    customer_id: int
+    limit: int = USUAL
+    status: str | None = None
+
+    @property
+    def query(self) -> dict[str, str]:
+        status = {"status": self.status} if self.status else {}
+        return {"customer": str(self.customer_id), "per_page": str(self.limit), **status}
+
+
+async def look_up_orders(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """The shopper's newest orders. Without a shopper, or without a shop, it says so kindly, which is no error (W05)."""
+    asked = WhichOrders.model_validate(arguments)
+    customer_id = wp_user_id(occasion.shopper)
+    if customer_id is None:
+        return Outcome.done(SIGN_IN, result={"signed_in": False}, adapter=ADAPTER)
+    connection = await in_db(open_shop, occasion.organization_id, occasion.project_id)
+    if connection is None:
+        return Outcome.done(NOT_CONNECTED, result={"connected": False}, adapter=ADAPTER)
+    wanted = Wanted(customer_id, asked.limit, asked.status)
+    shop = shop_over(connection)
+    kept = {"request": {"method": "GET", "url": shop.url_of(wanted.query)}, "adapter": ADAPTER}
+    try:
+        orders = await fetch_orders(shop, wanted, timezone=occasion.timezone)
+    except SignInRefused as error:
+        await in_db(ask_for_sign_in, occasion.organization_id, connection)
+        return refused_sign_in(str(error), told=NOT_CONNECTED, http_status=401, **kept)
+    except ShopFailed as error:
+        return Outcome.failed(str(error), told=NO_ANSWER, **kept)
+    result = {"orders": [order_data(order) for order in orders]}
+    told = orders_told(orders, status=wanted.status)
+    return Outcome.done(told, result=result, block=order_block(orders), http_status=200, **kept)
+
+
+async def fetch_orders(shop: Shop, wanted: Wanted, *, timezone: str) -> list[Order]:
+    """The orders, at most as many as were wanted. No transaction may be open. Raises ShopFailed."""
+    document = await shop.fetch(wanted.query)
+    try:
+        return read_orders(document, customer_id=wanted.customer_id, timezone=timezone)[: wanted.limit]
+    except ValueError as error:
+        raise ShopFailed(str(error)) from error
+
+
+def shop_over(connection: Connection) -> Shop:
+    return Shop(connection, guard=guard_for(connection.settings))
+
+
+def open_shop(organization_id: UUID, project_id: UUID) -> Connection | None:
+    """The project's shop; None while none is connected that takes our sign-in."""
+    with tenant_tx(organization_id):
+        try:
+            connection = open_source(project_id, KIND)
+        except WrongSecret:
+            log.error("The shop of project %s can't be opened: its secret was encrypted with another key.", project_id)
+            return None
+    return None if connection is None or connection.needs_reauth else connection
+
+
+def ask_for_sign_in(organization_id: UUID, tried: Connection) -> None:
+    """Tell staff, once, that the shop has to be connected again (F17)."""
+    with tenant_tx(organization_id):
+        if mark_needs_reauth(tried.source_id, tried=tried):
+            log.warning("The shop %s has to be connected again.", tried.source_id)

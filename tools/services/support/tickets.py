@@ -1,0 +1,111 @@
+"""Tickets: opened by the agent or by staff, numbered within the project, changed under a lock, with their history (W06)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from projects.common.api_error import ApiError
+from projects.models import Member, Project, User
+from projects.models.key import Scope
+from projects.models.permissions import VERBS
+from tools.models import Ticket, TicketChange, TicketPriority, TicketState
+
+LONGEST_SUBJECT = 120
+LONGEST_BODY = 8_000
+CHANGEABLE = ("subject", "body", "priority", "state", "assignee")
+AGENT = "the agent"
+
+
+def open_ticket(
+    project_id: UUID,
+    *,
+    subject: str,
+    body: str,
+    priority: str = TicketPriority.NORMAL,
+    conversation_id: UUID | None = None,
+    persona_id: UUID | None = None,
+    effect_id: UUID | None = None,
+    by: User | None = None,
+    actor: str = AGENT,
+) -> Ticket:
+    """A new ticket with the project's next number. An effect opens one only, however often it is carried out.
+
+    The project's row is locked until the commit, so that numbers have no gaps. `by` is who opens it, `actor` their name.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project_id)
+    if effect_id is not None and (known := Ticket.objects.filter(effect_id=effect_id).first()) is not None:
+        return known
+    last = Ticket.objects.filter(project_id=project_id).aggregate(last=Max("number"))["last"] or 0
+    ticket = Ticket.objects.create(
+        project_id=project_id,
+        number=last + 1,
+        subject=subject,
+        body=body,
+        priority=priority,
+        conversation_id=conversation_id,
+        persona_id=persona_id,
+        effect_id=effect_id,
+    )
+    _note(ticket, by=by, actor=actor, before={}, after={"state": TicketState.OPEN.value, "priority": priority})
+    return ticket
+
+
+def change_ticket(ticket_id: UUID, changes: Mapping[str, Any], *, by: User | None, actor: str) -> Ticket:
+    """Change fields of a ticket, and keep what they were. Two at once follow each other; what is the same changes nothing.
+
+    Raises Ticket.DoesNotExist.
+    """
+    # Without a join: after a wait PostgreSQL compares the new row with the assignee before, and finds none.
+    ticket = Ticket.objects.select_for_update(no_key=True).get(pk=ticket_id)
+    different = {name: value for name, value in changes.items() if getattr(ticket, name) != value}
+    if not different:
+        return ticket
+    before = {name: _shown(getattr(ticket, name)) for name in different}
+    for name, value in different.items():
+        setattr(ticket, name, value)
+    if "state" in different:
+        ticket.closed_at = timezone.now() if ticket.state == TicketState.CLOSED else None
+    ticket.save(update_fields=[*different, "closed_at", "updated_at"])
+    after = {name: _shown(value) for name, value in different.items()}
+    _note(ticket, by=by, actor=actor, before=before, after=after)
+    return ticket
+
+
+def find_assignee(email: str | None) -> User | None:
+    """The member with this address, who may operate, and stays one until this transaction ends: whoever ends a membership takes
+    its tickets away, and has to see this one. None for nobody. Raises ApiError.
+    """
+    if not email:
+        return None
+    members = Member.objects.select_for_update(of=("self",), no_key=True).select_related("user")
+    member = members.filter(user__email__iexact=email).first()
+    if member is None or Scope.OPERATE not in VERBS[member.role]:
+        raise ApiError("invalid_assignee", f"assignee: {email} is no member who may operate.", field="assignee")
+    return member.user
+
+
+def release_tickets(user: User) -> None:
+    """Whoever left the organization has its tickets no more."""
+    Ticket.objects.filter(assignee=user).exclude(state=TicketState.CLOSED).update(assignee=None, updated_at=Now())
+
+
+def open_tickets(project: Project) -> QuerySet[Ticket]:
+    """What waits for staff: a pending one waits for the customer."""
+    return Ticket.objects.filter(project=project, state=TicketState.OPEN)
+
+
+def _note(ticket: Ticket, *, by: User | None, actor: str, before: dict[str, str], after: dict[str, str]) -> None:
+    TicketChange.objects.create(
+        ticket=ticket, actor=actor[:200], actor_id=by.pk if by else None, before=before, after=after
+    )
+
+
+def _shown(value: Any) -> str:
+    """A field as its history tells it."""
+    return value.name if isinstance(value, User) else "" if value is None else str(value)

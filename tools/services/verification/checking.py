@@ -1,0 +1,55 @@
+"""Comparing the code that a customer says with the one that was sent (D14)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.verification.codes import Verdict, compare_code
+from tools.services.verification.desk import open_case, proved, settled, unproved
+from tools.services.verification.services import note_verified
+
+OVER = (
+    "There is no code that I can still take: a code ends after ten minutes, after five tries, and with a newer one. "
+    "Shall I send you a new one?"
+)
+WRONG = "That isn't the code that I sent you. {left}"
+
+
+class TypedCode(BaseModel):
+    """What the customer says that they got."""
+
+    code: str = Field(
+        min_length=1, max_length=40, description="The code of six digits that the customer has just said, and no other."
+    )
+
+
+async def check_code(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """Compare it, and put down that the customer is verified when it is right. Each comparison is a try."""
+    return await in_db(_check, TypedCode.model_validate(arguments).code, occasion)
+
+
+def _check(typed: str, occasion: Occasion) -> Outcome:
+    with tenant_tx(occasion.organization_id):
+        case = open_case(occasion)
+        answer = settled(case)
+        if answer is not None or case is None:
+            return answer or unproved(OVER)
+        compared = compare_code(case.holder, typed)
+        if compared.verdict is not Verdict.RIGHT:
+            return unproved(OVER if compared.verdict is Verdict.OVER else _wrong(compared.tries_left))
+        holder = case.holder
+        note_verified(case.project, persona_id=holder.persona_id, conversation_id=holder.conversation_id, method="code")
+        return proved()
+
+
+def _wrong(left: int) -> str:
+    if left == 0:
+        return WRONG.format(left="That was the last try. Shall I send you a new one?")
+    return WRONG.format(left=f"{left} {'try is' if left == 1 else 'tries are'} left.")

@@ -1,0 +1,72 @@
+"""What the tools of verification have before them: the project, and the customer as they are on file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from projects.models import Project
+from projects.models.agent_config import CallerVerification
+from tools.engine.contacts import contact_of
+from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.services.verification.codes import Holder
+from tools.services.verification.services import is_verified, level_of
+
+NOT_NEEDED = "You don't have to prove who you are here."
+VERIFIED = "Thank you, you are verified."
+NOTHING_ON_FILE = (
+    "I can't verify who you are: we have no phone number and no e-mail address of you on file. "
+    "A colleague can look into it for you."
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One customer who is to be verified."""
+
+    project: Project
+    level: CallerVerification
+    contact: Contact
+    holder: Holder
+    is_verified: bool
+
+    @property
+    def is_on_file(self) -> bool:
+        return bool(self.contact.phone_on_file or self.contact.email_on_file)
+
+    @property
+    def region(self) -> str:
+        return self.project.agent_version.config.region if self.project.agent_version else "US"
+
+
+def open_case(occasion: Occasion) -> Case | None:
+    """Who is to be verified, read anew inside the tenant's transaction; None outside of a conversation with a customer."""
+    project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+    contact = contact_of(occasion.contact.persona_id) if occasion.contact else None
+    if contact is None or occasion.conversation_id is None:
+        return None
+    return Case(
+        project=project,
+        level=level_of(project),
+        contact=contact,
+        holder=Holder(project, contact.persona_id, occasion.conversation_id),
+        is_verified=is_verified(project, persona_id=contact.persona_id),
+    )
+
+
+def settled(case: Case | None) -> Outcome | None:
+    """The answer where nothing is left to be proved, or nothing can be; None where there is something to do."""
+    if case is None:
+        return unproved(NOTHING_ON_FILE)
+    if case.is_verified:
+        return proved(NOT_NEEDED if case.level == "none" else VERIFIED)
+    return None if case.is_on_file else unproved(NOTHING_ON_FILE)
+
+
+def proved(told: str = VERIFIED) -> Outcome:
+    return Outcome.done(told, result={"verified": True}, adapter="makegood")
+
+
+def unproved(told: str, **result: bool) -> Outcome:
+    """Not verified, which is an answer and no error."""
+    return Outcome.done(told, result={"verified": False, **result}, adapter="makegood")

@@ -1,0 +1,109 @@
+"""The level `basic`: the number or the e-mail address on file matches (D14, F20).
+
+On the phone it is the caller's own number, which the network tells, and nobody has to be asked. Anywhere else, in a web call and
+in the portal too, the customer says which one is on file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.db.models.functions import Now
+from pydantic import Field
+
+from projects.common.phones import normal_phone
+from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+from tools.engine.execution.handler import Occasion
+from tools.engine.execution.outcome import Outcome
+from tools.models import Effect, EffectState
+from tools.services.bookings.handler_adapter import Arguments
+from tools.services.verification.desk import Case, open_case, proved, settled, unproved
+from tools.services.verification.services import note_verified
+
+NAME = "verify_caller"
+MOST_TRIES, WITHIN = 5, timedelta(minutes=10)
+ASK = "To be sure who you are, please tell me the phone number or the e-mail address that we have on file for you."
+NO_MATCH = "That isn't what we have on file. Is there another number or address that we may have of you?"
+TOO_OFTEN = "I couldn't verify you by any of these, so I can't go on trying now. A colleague can look into it for you."
+CODE_NEEDED = "To be sure who you are, I need a one-time code from you. Shall I send it by text or by e-mail?"
+
+
+class Claimed(Arguments):
+    """What the customer says is on file."""
+
+    phone: str | None = Field(
+        None, max_length=40, description="The phone number that the customer says is on file; null when none was said."
+    )
+    email: str | None = Field(
+        None,
+        max_length=254,
+        description="The e-mail address that the customer says is on file; null when none was said.",
+    )
+
+
+async def verify_caller(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    """Verify the customer by what is on file, or say what is needed (F20)."""
+    return await in_db(_verify, Claimed.model_validate(dict(arguments)), occasion)
+
+
+def _verify(claimed: Claimed, occasion: Occasion) -> Outcome:
+    with tenant_tx(occasion.organization_id):
+        case = open_case(occasion)
+        answer = settled(case)
+        if answer is not None or case is None:
+            return answer or unproved(ASK)
+        return unproved(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, occasion)
+
+
+def _by_match(case: Case, claimed: Claimed, occasion: Occasion) -> Outcome:
+    if _is_the_callers_number(case, occasion):
+        return _proved(case)
+    if claimed.phone is None and claimed.email is None:
+        return unproved(ASK)
+    if _has_tried_too_often(occasion):
+        return unproved(TOO_OFTEN)
+    return _proved(case) if _matches(case, claimed) else unproved(NO_MATCH, matched=False)
+
+
+def _proved(case: Case) -> Outcome:
+    note_verified(
+        case.project,
+        persona_id=case.contact.persona_id,
+        conversation_id=case.holder.conversation_id,
+        method="basic",
+    )
+    return proved()
+
+
+def _is_the_callers_number(case: Case, occasion: Occasion) -> bool:
+    """Whether the network tells of the number on file: a browser's call has no number of its own (F15)."""
+    calling = str(occasion.call.get("caller_phone") or "")
+    return occasion.channel == "phone" and _same_phone(case, calling)
+
+
+def _matches(case: Case, claimed: Claimed) -> bool:
+    on_file = case.contact.email_on_file.strip().casefold()
+    same_email = bool(on_file) and (claimed.email or "").strip().casefold() == on_file
+    return same_email or _same_phone(case, claimed.phone or "")
+
+
+def _same_phone(case: Case, phone: str) -> bool:
+    on_file = case.contact.phone_on_file
+    if not on_file or not phone:
+        return False
+    return normal_phone(phone, region=case.region) == normal_phone(on_file, region=case.region)
+
+
+def _has_tried_too_often(occasion: Occasion) -> bool:
+    """Whether five others of this conversation didn't match within ten minutes; one that runs at the same moment counts too."""
+    others = Effect.objects.filter(
+        Q(result__matched=False) | Q(state=EffectState.SENDING),
+        conversation_id=occasion.conversation_id,
+        tool=NAME,
+        started_at__gt=Now() - WITHIN,
+    )
+    return others.exclude(pk=occasion.effect_id).count() >= MOST_TRIES
