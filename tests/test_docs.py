@@ -19,6 +19,9 @@ FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 # `folder/file.py` and `folder/` from the root, and `folder.module.name`; patterns such as `<name>.py` are neither.
 ROOMS = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
 PATH = re.compile(rf"`((?:{'|'.join(ROOMS)})/[\w./-]*)`")
+RELIABILITY = ROOT / "docs" / "reliability.md"
+GUARANTEE = re.compile(r"^\| [^|]+ \| (`\w+/[^|]*) \|$", re.MULTILINE)
+TEST_NAME = re.compile(r"`…?([a-z_]+?)_?…?`")
 TEST_PATH = re.compile(r"`([\w/]+\.py)`")
 MODULE = re.compile(rf"`((?:{'|'.join(ROOMS)})(?:\.\w+)+)`")
 MANAGE = re.compile(r"manage\.py (\w+)")
@@ -61,7 +64,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_paths_exist(page: Path) -> None:
-    assert [path for path in PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
+    bases = (ROOT, ROOT / "tests") if page == RELIABILITY else (ROOT,)
+    assert [path for path in PATH.findall(page.read_text()) if not any((base / path).exists() for base in bases)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -82,9 +86,15 @@ def is_defined(name: str) -> bool:
 
 
 def test_the_tests_behind_the_guarantees_exist() -> None:
-    named = TEST_PATH.findall((ROOT / "docs" / "reliability.md").read_text())
-    assert named
-    assert [path for path in named if not (ROOT / "tests" / path).is_file()] == []
+    """Each guarantee names its files, and the part of a test's name where one test is meant."""
+    rows = GUARANTEE.findall(RELIABILITY.read_text())
+    files = {path for row in rows for path in TEST_PATH.findall(row)}
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    names = [name for row in rows for name in TEST_NAME.findall(row)]
+    assert files
+    assert names
+    assert [path for path in files if not (ROOT / "tests" / path).is_file()] == []
+    assert [name for name in names if not re.search(rf"def test_\w*{name}", tests)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
