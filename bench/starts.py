@@ -1,4 +1,4 @@
-"""How long an approved todo waits until its run begins (L13): with the hint to a worker, and with the hint lost."""
+"""Measures how long an approved todo waits for its run, with the hint to a worker and with the hint lost."""
 
 from __future__ import annotations
 

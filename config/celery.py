@@ -1,4 +1,4 @@
-"""The Celery app. Its messages are hints; the truth is the Job row (design section 3)."""
+"""The Celery app. Its messages only wake workers; the Job row is authoritative."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 
-# Young objects are looked at seldom: what a turn makes is freed by counting (`tests/api/test_rings.py` holds requests to it), and
-# looking through what is in use stops a worker for longer the more it has to do.
+# Young objects are collected rarely: reference counting frees what a turn allocates (`tests/api/test_reference_cycles.py`
+# checks requests), and each collection stops a worker for longer the more it has in use.
 YOUNG, MIDDLE, OLD = 30_000, 10, 50
 
 

@@ -1,6 +1,6 @@
-"""Claiming, keeping and giving back jobs. Through mg_ops, because a worker claims for every tenant (design section 3).
+"""Claims jobs, renews their leases and releases them. Uses mg_ops, because a worker claims for every tenant.
 
-Only the database's clock counts.
+All times are those of the database's clock.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from tenancy.scope import current_organization_id
 # nobody else's, and is forgotten when it ends. The count is capped, so that a flood costs no long scan either.
 FAIR_STEP_SECONDS = 0.2
 FAIR_CAP = 300
-# After so many interruptions in a row the running job may finish: an interrupt lane never starves (M8).
+# After this many interruptions in a row the running job may finish, so that an interrupt lane never starves.
 PATIENCE = 3
 # More than anyone is ever interrupted, and what a smallint holds.
 NO_PATIENCE = 32_000

@@ -1,4 +1,4 @@
-"""Crash points: `CRASH_AT=label:n` kills the process with SIGKILL the n-th time it passes `label` (reliability 2.1).
+"""Crash points: `CRASH_AT=label:n` kills the process with SIGKILL the n-th time it passes `label`.
 
 Only tests set it. A label is where a crash would hurt most: just before or after a commit, a send, a wake.
 """

@@ -1,7 +1,7 @@
-"""The transactions of a worker: each proves first that the job is still its own (design section 3, point 4).
+"""The transactions of a worker. Each one first proves that the worker still owns the job.
 
-Locks are taken in one order everywhere: a job's subject, then jobs of it, then what they are about. So a transaction that locks
-only its job needs no more than `job_tx`; one that locks the subject too does that first, and then lets the job `prove` itself.
+Locks are always taken in the same order: the subject of a job, its jobs, then other rows. A transaction that locks only its job
+uses `job_tx`; one that also locks the subject does so first, and then calls `prove`.
 """
 
 from __future__ import annotations

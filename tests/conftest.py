@@ -1,4 +1,4 @@
-"""The fixed cast: two organizations, their people and keys, on real PostgreSQL and Redis."""
+"""Shared fixtures: two organizations, their members and keys, on real PostgreSQL and Redis."""
 
 from __future__ import annotations
 
@@ -28,44 +28,44 @@ from projects.models.seeds import plant_seeds
 from projects.records.attributes import start_attributes
 from tenancy.scope import tenant_tx
 from tests.api.documented import DocumentedClient
-from tests.authorities import share_authorities
-from tests.borrowed import demand_none_lost, watch_pools
-from tests.copies import Made, Mold
-from tests.emptying import empty_tenants
-from tests.handlers import share_middleware
+from tests.bypass_rls import bypass_rls
+from tests.connection_leaks import require_no_leaks, track_connections
+from tests.flush import flush_tenants
 from tests.leases import end_leases
-from tests.past_walls import past_walls
-from tests.processes import ScriptedModel, Zygote, offline_model
+from tests.processes import ForkServer, ScriptedModel, offline_model
 from tests.services import services
+from tests.shared_middleware import share_middleware
+from tests.shared_ssl_context import share_authorities
+from tests.tenant_factory import NewTenant, TenantFactory
 
-# Hashing that is meant to be slow would be most of what the tests do.
+# Slow hashing would dominate the tests.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# A loaded machine is no finding: speed is measured in bench/.
+# No deadline: a loaded machine is not a failure. bench/ measures speed.
 hypothesis_settings.register_profile("makegood", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("makegood")
 share_middleware()
 share_authorities()
-watch_pools()
+track_connections()
 
 RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "restaurant.json"
 PASSWORD = "correct horse battery"
 
 
-# What takes long begins first, so that none of it is what the other processes wait for in the end: the browser tests, and files
-# of more tests than this.
+# Long files start first, so that no process is left alone with one at the end: the browser tests, and files with more tests
+# than this.
 BROWSER = "tests/browser/"
 MANY = 300
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The browser tests and the largest files first, and the rest in the order of their names."""
+    """Order the tests: browser tests, the largest files, then the others by name."""
     tests = Counter(item.path for item in items)
     many = {path: number for path, number in tests.items() if number > MANY}
     items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), -many.get(item.path, 0)))
 
 
 class FilesAndBrowser(LoadFileScheduling):
-    """A file is one process's, and the browser tests are all of one: they share a Chromium and the product that it looks at."""
+    """Give each file to one process, and all browser tests to one, which share a Chromium and a running product."""
 
     def _split_scope(self, nodeid: str) -> str:
         return BROWSER if nodeid.startswith(BROWSER) else str(super()._split_scope(nodeid))
@@ -77,14 +77,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 
 
 def pytest_collection_finish() -> None:
-    """Everything is loaded: a collector that looks through it again and again costs a tenth of the suite."""
+    """Freeze what is loaded: collecting it again and again would cost a tenth of the suite's time."""
     settle()
     gc.enable()
 
 
 @pytest.fixture(scope="session")
 def _schema(django_db_blocker: object) -> Iterator[None]:
-    """The tables, made once by mg_owner in this run's own database."""
+    """The tables of this run's database, migrated once by mg_owner."""
     with django_db_blocker.unblock():
         call_command("migrate", verbosity=0)
         yield
@@ -92,20 +92,20 @@ def _schema(django_db_blocker: object) -> Iterator[None]:
 
 @pytest.fixture
 def database(_schema: None) -> Iterator[None]:
-    """The database with real commits; emptied after the test, which has lost none of its connections."""
+    """The database, with real commits. After the test it is emptied, and checked for leaked connections."""
     yield
     empty_database()
-    demand_none_lost()
+    require_no_leaks()
 
 
 def empty_database() -> None:
-    """Give the connections back, and forget everything."""
+    """Return the connections and delete every tenant."""
     for connection in connections.all(initialized_only=True):
         connection.close()
-    empty_tenants()
+    flush_tenants()
 
 
-class Tenant(Made):
+class Tenant(NewTenant):
     """An organization with one project and a key of every scope."""
 
     def tx(self):
@@ -117,20 +117,20 @@ class Tenant(Made):
 
 
 def make_tenant(name: str) -> Tenant:
-    """A new tenant: this process's first is made by the services, the others are copies of it."""
+    """Create a tenant. The services create the first of each process; the others are copies of it."""
     email = f"owner@{name.lower()}.example"
-    if _molds:
-        made = _molds[0].cast(name, email=email)
+    if _factories:
+        made = _factories[0].make(name, email=email)
     else:
         made = _make(name, email=email)
-        _molds.append(Mold(made))
+        _factories.append(TenantFactory(made))
     return Tenant(**vars(made))
 
 
-_molds: list[Mold] = []
+_factories: list[TenantFactory] = []
 
 
-def _make(name: str, *, email: str) -> Made:
+def _make(name: str, *, email: str) -> NewTenant:
     business = json.loads(RESTAURANT.read_text())
     config = {key: value for key, value in business.items() if key not in OUTSIDE_CONFIG}
     owner = User.objects.create_user(email, PASSWORD)
@@ -140,7 +140,7 @@ def _make(name: str, *, email: str) -> Made:
         start_attributes(project, business["attributes"])
         plant_seeds(project, {name: seed for name, seed in business["seeds"].items() if name != "articles"})
         key = create_key(project, name="test", scopes=list(Scope), throttled=False)
-    return Made(organization=organization, project=project, owner=owner, key=key.secret)
+    return NewTenant(organization=organization, project=project, owner=owner, key=key.secret)
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def tenant(database: None) -> Tenant:
 
 @pytest.fixture
 def stranger(database: None) -> Tenant:
-    """Another organization, whose rows nobody of `tenant` may see."""
+    """Another organization, whose rows are hidden from `tenant`."""
     return make_tenant("Stranger")
 
 
@@ -173,7 +173,7 @@ def viewer(tenant: Tenant) -> User:
 
 @pytest.fixture
 def api(tenant: Tenant) -> Client:
-    """A client that calls with the tenant's key, and holds every answer against the OpenAPI document."""
+    """A client with the tenant's key that checks every response against the OpenAPI document."""
     return DocumentedClient(headers=tenant.headers)
 
 
@@ -184,7 +184,7 @@ def async_api(tenant: Tenant) -> AsyncClient:
 
 @pytest.fixture(scope="session")
 def servers():
-    """This run's PostgreSQL and Redis, to crash and restart."""
+    """PostgreSQL and Redis of this run, which a test may crash and restart."""
     return services
 
 
@@ -196,22 +196,24 @@ def _model_process() -> Iterator[ScriptedModel]:
 
 @pytest.fixture
 def model(_model_process: ScriptedModel) -> ScriptedModel:
-    """The offline model, unscripted at the start of each test."""
+    """The offline model, with an empty script at the start of each test."""
     _model_process.reset()
     return _model_process
 
 
 @pytest.fixture(scope="session")
-def _zygote(_schema: None, _model_process: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+def _fork_server(
+    _schema: None, _model_process: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ForkServer]:
     env = {
         "OPENAI_BASE_URL": _model_process.base_url,
         "MAKEGOOD_SWEEP_SECONDS": "0.25",
         "MAKEGOOD_DB_THREADS": "4",
         "MAKEGOOD_OUTBOUND_ALLOW": "127.0.0.1",
     }
-    zygote = Zygote(tmp_path_factory.mktemp("processes"), env=env, end_leases=end_leases)
-    yield zygote
-    zygote.stop()
+    server = ForkServer(tmp_path_factory.mktemp("processes"), env=env, end_leases=end_leases)
+    yield server
+    server.stop()
 
 
 FOLLOWED_BY = pytest.StashKey[pytest.Item | None]()
@@ -223,27 +225,27 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def has_standing_worker(item: pytest.Item | None) -> bool:
-    """Whether the test is content with a worker that has worked for another one."""
+    """True if the test may use a worker that has worked for another test."""
     return item is not None and "worker" in item.fixturenames and bool(item.get_closest_marker("standing_worker"))  # type: ignore[attr-defined]
 
 
 def is_idle() -> bool:
-    return bool(past_walls("select not exists (select from jobs_job where state in ('queued', 'running'))")[0][0])
+    return bool(bypass_rls("select not exists (select from jobs_job where state in ('queued', 'running'))")[0][0])
 
 
 @pytest.fixture
 def processes(
-    request: pytest.FixtureRequest, _zygote: Zygote, database: None, model: ScriptedModel
-) -> Iterator[Zygote]:
-    """Real workers and web processes. All are gone after the test.
+    request: pytest.FixtureRequest, _fork_server: ForkServer, database: None, model: ScriptedModel
+) -> Iterator[ForkServer]:
+    """Real workers and web processes, killed after the test.
 
-    But where two tests marked `standing_worker` follow each other the worker goes on, unless it has something left to do or
-    its model failed it, of which it keeps a memory: starting one and its first turn cost more than the turns of most tests.
+    Between two consecutive tests marked `standing_worker` the worker survives, unless jobs are left or its model failed,
+    which it would remember. Starting a worker costs more than most tests.
 
-    A test marked `short_leases` has work taken over from dead workers, so it gets leases of two seconds; any other keeps the
-    real ones, in which a loaded machine's pauses are no deaths.
+    A test marked `short_leases` gets leases of two seconds, since another worker has to take over from a dead one. Others
+    keep the real leases, so that a pause of a loaded machine does not count as a death.
     """
-    _zygote.lease_seconds = 2 if request.node.get_closest_marker("short_leases") else None
-    yield _zygote
+    _fork_server.lease_seconds = 2 if request.node.get_closest_marker("short_leases") else None
+    yield _fork_server
     both = has_standing_worker(request.node) and has_standing_worker(request.node.stash[FOLLOWED_BY])
-    _zygote.kill_children(leave_standing=both and not model.is_faulty and is_idle())
+    _fork_server.kill_children(leave_standing=both and not model.is_faulty and is_idle())

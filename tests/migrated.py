@@ -1,4 +1,4 @@
-"""A database with all its tables, made once for what it is made of: a test run begins with a copy instead of with every migration."""
+"""A cache of migrated databases, keyed by the migrations. A test run copies one instead of running every migration."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pathlib import Path
 from config.runner.embedded import EmbeddedServices
 
 ROOT = Path(__file__).resolve().parent.parent
-# The migrations, the walls and roles that they raise, and who runs them.
+# The files that decide what a migrated database contains.
 MADE_OF = ("*/migrations/*.py", "projects/r*.py", "config/runner/*.py", "requirements.txt")
 KEPT_SECONDS = 24 * 3600
 
 
 def copy_migrated(data_dir: Path) -> None:
-    """Fill an empty directory with what a stopped Makegood left behind whose migrations had run.
+    """Fill an empty directory with the data of a migrated, stopped database.
 
-    The first run after a migration changed makes it; runs that begin meanwhile wait for that.
+    The first run after a change creates it; runs that start meanwhile wait for it.
     """
     shelf = _shelf()
     with open(shelf / "lock", "a") as lock:
@@ -33,7 +33,7 @@ def copy_migrated(data_dir: Path) -> None:
         if not made.exists():
             _make(made)
         os.utime(made)
-    # With its owners: PostgreSQL runs as an account of its own where tests run as root.
+    # Keeps the owners: PostgreSQL runs under its own account where tests run as root.
     subprocess.run(["cp", "-a", f"{made}/.", str(data_dir)], check=True)
 
 
@@ -47,7 +47,7 @@ def _make(made: Path) -> None:
         settings = {**os.environ, **services.env, "DJANGO_SETTINGS_MODULE": "config.settings"}
         migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
         subprocess.run(migrate, check=True, cwd=ROOT, env=settings)
-    # Each copy takes ports of its own.
+    # Each copy chooses its own ports.
     (draft / "ports.json").unlink()
     draft.rename(made)
 

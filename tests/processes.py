@@ -1,4 +1,4 @@
-"""Real processes for tests: the offline model, workers and web, killed by a real kill -9."""
+"""Real processes for tests: the offline model, workers and web processes, killed by SIGKILL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 
 def until(condition: Callable[[], Any], *, seconds: float = 60, what: str = "the condition") -> Any:
-    """Poll until the condition gives something true, and give it back."""
+    """Poll until the condition is true, and return its value."""
     ends_at = time.monotonic() + seconds
     while not (found := condition()):
         if time.monotonic() > ends_at:
@@ -89,7 +89,7 @@ def offline_model() -> Iterator[ScriptedModel]:
 
 @dataclass
 class Child:
-    """A forked process, held by a descriptor: once it is gone its number may be another's, whom nobody here may kill."""
+    """A forked process, referred to by a descriptor, since its number may be reused once it has ended."""
 
     pid: int
     log: Path
@@ -128,8 +128,8 @@ class Child:
         )
 
 
-class Zygote:
-    """Forks workers, web processes, posters and guests from one process that has everything loaded."""
+class ForkServer:
+    """Forks workers, web processes and clients from one process that has everything loaded (`tests.fork_server`)."""
 
     def __init__(self, directory: Path, *, env: dict[str, str], end_leases: Callable[[], None]) -> None:
         self.lease_seconds: float | None = None
@@ -139,7 +139,7 @@ class Zygote:
         self._workers: list[Child] = []
         self._standing: Child | None = None
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.zygote"],
+            [sys.executable, "-m", "tests.fork_server"],
             cwd=ROOT,
             env={**os.environ, **env},
             stdin=subprocess.PIPE,
@@ -168,7 +168,7 @@ class Zygote:
         return child
 
     def worker(self, *, queues: str = "replies,work", crash_at: str = "") -> Child:
-        """One more worker. In a test with short leases, those of its predecessors are over where all of them are dead."""
+        """Start a worker. In a test with short leases, expire the leases of earlier workers if all of them are dead."""
         if self.lease_seconds and self._workers and not any(worker.is_alive for worker in self._workers):
             self._end_leases()
         worker = self.start("worker", crash_at=crash_at, queues=queues)
@@ -176,7 +176,7 @@ class Zygote:
         return worker
 
     def standing_worker(self) -> Child:
-        """A worker for all lanes: the one that the test before left standing, or a new one."""
+        """A worker for all lanes: the one that the previous test left running, or a new one."""
         if self._standing is None or not self._standing.is_alive:
             self._standing = self.worker()
         return self._standing

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis of this test run, started before Django reads its settings (pytest's `-p tests.services`)."""
+"""Starts PostgreSQL and Redis for the test run, before Django reads its settings (pytest's `-p tests.services`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SETTINGS = {
     "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
     "MAKEGOOD_OFFLINE": "1",
 }
-# For a process that shares tests out and runs none: settings are read there too.
+# For the xdist controller, which reads the settings but runs no test.
 NOWHERE = {
     "DATABASE_URL": "postgresql://mg_app:none@127.0.0.1:9/makegood",
     "MIGRATE_DATABASE_URL": "postgresql://mg_owner:none@127.0.0.1:9/makegood",
@@ -31,7 +31,7 @@ NOWHERE = {
 
 
 def _runs_tests() -> bool:
-    """Whether tests run in this process: with pytest's `-n` they run in its children."""
+    """False in the xdist controller (pytest's `-n`), whose child processes run the tests."""
     shares_out = any(word.startswith(("-n", "--numprocesses")) for word in sys.argv)
     return "PYTEST_XDIST_WORKER" in os.environ or not shares_out
 
@@ -42,7 +42,7 @@ atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
 services = EmbeddedServices(data_dir, durable=False)
 os.environ.update(SETTINGS)
 if _runs_tests():
-    # Until everything is loaded (tests.conftest): a collector finds nothing to collect in what is being imported.
+    # Off until everything is imported (tests.conftest): importing creates no garbage worth collecting.
     gc.disable()
     copy_migrated(data_dir)
     services.start()

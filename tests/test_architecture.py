@@ -1,8 +1,9 @@
-"""Which way the imports point (design section 1). A new arrow that goes up fails here."""
+"""The direction of imports. A new import of a module from a higher floor fails here."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -11,12 +12,72 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# From the ground up: each may import those before it.
-FLOORS = ("outbound", "llm", "projects", "jobs", "tools", "todos", "conversations", "config")
-APPS = FLOORS[2:-1]
-PLAIN = FLOORS[:2]
+# From the ground up: each floor may import those before it.
+FLOORS = ("outbound", "llm", "tenancy", "projects", "jobs", "tools", "todos", "conversations", "console", "config")
+# Imports nothing of ours, and nothing imports it.
+APART = "offline_model"
+APPS = ("projects", "jobs", "tools", "todos", "conversations")
+PLAIN = ("outbound", "llm")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 BY_NAME = ("import_module", "import_string", "__import__")
+
+# The rooms inside the apps, from the ground up in the same way: folders, and the few modules that stand beside them.
+ROOMS = {
+    "projects": (
+        *(
+            "common",
+            "models",
+            "records",
+            "accounts",
+            "api",
+            "agents",
+            "admin",
+            "connections",
+            "demo",
+            "knowledge",
+            "widget",
+        ),
+        *("management", "registration", "apps"),
+    ),
+    "tools": (
+        "models",
+        "engine",
+        "services",
+        "builtin",
+        "evaluation",
+        "management",
+        "admin",
+        "api",
+        "registration",
+        "apps",
+    ),
+    "todos": (
+        *("models", "signals", "payloads", "content", "approvals", "services", "expiry", "sources", "api", "executor"),
+        *("admin", "attention", "registration", "apps", "tasks"),
+    ),
+    "conversations": (
+        *(
+            "models",
+            "common",
+            "live",
+            "context",
+            "prompts",
+            "turns",
+            "evaluation",
+            "followups",
+            "handover",
+            "tool_runs",
+        ),
+        *("widget", "promises", "voice", "api", "claim_check", "flows", "portal", "admin", "registration", "apps"),
+    ),
+}
+
+# Tables that a room below names in its SQL, with the reason.
+LOW_SQL = {
+    "tenancy/tenant_lookup.py": "look-ups before a tenant is known stand in one module, so that every use of mg_ops can be listed",
+}
+TABLE = re.compile(r"\b(projects|jobs|tools|todos|conversations)_[a-z]+\b")
+SQL = re.compile(r"\b(select|insert into|update|delete from|join|from)\b", re.IGNORECASE)
 
 # The imports inside functions that are not there to break a cycle, with the reason.
 LATE = {
@@ -52,7 +113,7 @@ class Import:
 
 def sources() -> Iterator[Path]:
     """Every module of the product, without tests and without what Django writes."""
-    for floor in FLOORS:
+    for floor in (*FLOORS, APART):
         yield from (path for path in (ROOT / floor).rglob("*.py") if "migrations" not in path.parts)
 
 
@@ -85,18 +146,69 @@ def names_of(node: ast.AST, *, package: tuple[str, ...]) -> list[str]:
 
 def test_every_floor_is_read() -> None:
     """A floor that was renamed would pass unseen."""
-    assert {found.floor for found in imports()} >= set(FLOORS) - {"todos"}
+    assert {found.floor for found in imports()} >= set(FLOORS)
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    assert packages - {"tests", "bench"} <= set(FLOORS)
+    assert packages - {"tests", "bench"} == {*FLOORS, APART}
 
 
 def test_no_import_points_up() -> None:
-    """conversations → todos → tools → jobs → projects → llm → outbound"""
     height = {floor: at for at, floor in enumerate(FLOORS)}
-    upward = [
-        str(found) for found in imports() if found.target in height and height[found.target] > height[found.floor]
-    ]
+    ours = [found for found in imports() if found.target in height and found.floor in height]
+    assert [str(found) for found in ours if height[found.target] > height[found.floor]] == []
+
+
+def test_the_offline_model_stands_apart() -> None:
+    between = [found for found in imports() if (found.floor == APART) != (found.target == APART)]
+    assert [str(found) for found in between if found.target in (*FLOORS, APART)] == []
+
+
+def height_of(module: str) -> int | None:
+    """How high a module stands in its app; None for an app's migrations and for the app itself."""
+    app, *rest = module.split(".")
+    return ROOMS[app].index(rest[0]) if rest and rest[0] in ROOMS[app] else None
+
+
+@pytest.mark.parametrize("app", ROOMS)
+def test_no_import_points_up_inside_an_app(app: str) -> None:
+    upward = []
+    for found in imports():
+        if found.floor == found.target == app:
+            above, below = height_of(module_of(found.file)), height_of(found.module)
+            if above is not None and below is not None and below > above:
+                upward.append(str(found))
     assert upward == []
+
+
+@pytest.mark.parametrize("app", ROOMS)
+def test_every_module_stands_in_a_room(app: str) -> None:
+    """A new folder, or a new module at the root of an app, is a decision: it is entered in the table above."""
+    rooms = {path.name for path in (ROOT / app).iterdir() if (path / "__init__.py").exists()} - {"migrations"}
+    modules = {path.stem for path in (ROOT / app).glob("*.py")} - {"__init__"}
+    assert rooms | modules == set(ROOMS[app])
+
+
+def module_of(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def test_no_sql_names_a_table_of_a_room_above() -> None:
+    """An import isn't the only way to lean on a room above: its tables are another."""
+    height = {floor: at for at, floor in enumerate(FLOORS)}
+    upward = []
+    for path in sources():
+        file = str(path.relative_to(ROOT))
+        floor = file.split("/")[0]
+        if file in LOW_SQL or floor == APART:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.search(node.value):
+                tables = {found[0] for found in TABLE.finditer(node.value) if height[found[1]] > height[floor]}
+                upward += [f"{file}:{node.lineno} names {table}" for table in sorted(tables)]
+    assert upward == []
+
+
+def test_sql_that_is_allowed_to_name_a_higher_table_still_does() -> None:
+    assert all(TABLE.search((ROOT / file).read_text()) for file in LOW_SQL)
 
 
 def test_nobody_but_config_imports_config() -> None:

@@ -1,4 +1,4 @@
-"""The settings as the type checker's Django plugin loads them: no server is asked, so any address will do."""
+"""Settings for the type checker's Django plugin. It connects to no server, so the addresses are placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments skill: what a tool needs, read off the conversation by what each field is called and described as (N45)."""
+"""The arguments skill: fills in a tool's fields from the conversation, by their names and descriptions."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def fresh_throttle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def error_of(response: Any, *, status: int) -> dict[str, Any]:
-    """The error of an answer, after a look at its shape (design section 6)."""
+    """The error of an answer, after a look at its shape."""
     assert response.status_code == status, response.content
     assert response.headers["Content-Type"].startswith("application/json")
     body = response.json()

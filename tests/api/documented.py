@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of an answer, held against the answer."""
+"""Checks every response of the API against its OpenAPI document."""
 
 from __future__ import annotations
 

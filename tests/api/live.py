@@ -44,7 +44,7 @@ class Reply:
 
     @property
     def error(self) -> dict[str, Any]:
-        """The error, after a look at its shape (design section 6)."""
+        """The error, after a look at its shape."""
         assert self.headers["content-type"].startswith("application/json"), self.text[:200]
         body = self.json()
         assert list(body) == ["error"]

@@ -1,4 +1,4 @@
-"""The nastiest inputs against the real server, and the answers they must get (reliability section 4, rows 1 to 12)."""
+"""The nastiest inputs against the real server, and the answers they must get."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.db import connections
 from tenancy.scope import tenant_tx
 from tests.api.live import Address, Caller
 from tests.conftest import Tenant
-from tests.processes import Zygote
+from tests.processes import ForkServer
 
 KB = 1024
 WRITES = [
@@ -33,9 +33,9 @@ WRITES = [
 
 
 @pytest.fixture(scope="module")
-def server(_zygote: Zygote) -> Iterator[Address]:
+def server(_fork_server: ForkServer) -> Iterator[Address]:
     """A web process of its own."""
-    web, url = _zygote.web()
+    web, url = _fork_server.web()
     place = urlsplit(url)
     yield str(place.hostname), int(place.port or 0)
     web.kill()
@@ -103,7 +103,6 @@ def test_a_bad_body_is_400_at_every_address(chat: Chat, method: str, path: str) 
 
 @pytest.mark.parametrize(("method", "path"), WRITES)
 def test_a_body_that_is_too_big_or_compressed_is_refused_at_every_address(chat: Chat, method: str, path: str) -> None:
-    """Rows 6 and 7."""
     big = chat.caller.send(method, chat.fill(path), b"a" * 3 * KB * KB)
     assert (big.status, big.error["message"]) == (413, "Body is 3.0 MB; the limit is 256 kB.")
     assert big.headers["connection"] == "close"
@@ -122,7 +121,6 @@ def test_a_chunked_body_is_read(chat: Chat) -> None:
 
 
 def test_an_idempotency_key_with_another_body_is_422(chat: Chat) -> None:
-    """Row 8."""
     assert chat.caller.post(chat.messages, {"content": "one"}, Idempotency_Key="k").status == 202
     reused = chat.caller.post(chat.messages, {"content": "two"}, Idempotency_Key="k")
     assert (reused.status, reused.error["code"]) == (422, "idempotency_key_reused")
@@ -130,13 +128,11 @@ def test_an_idempotency_key_with_another_body_is_422(chat: Chat) -> None:
 
 
 def test_an_idempotency_key_of_300_characters_is_400(chat: Chat) -> None:
-    """Row 8."""
     assert chat.caller.post(chat.messages, {"content": "one"}, Idempotency_Key="k" * 300).status == 400
     assert chat.transcript() == []
 
 
 def test_50_posts_with_one_idempotency_key_make_one_message(chat: Chat) -> None:
-    """Row 8, M1."""
     with ThreadPoolExecutor(50) as pool:
         replies = list(
             pool.map(lambda _: chat.caller.post(chat.messages, {"content": "one"}, Idempotency_Key="k"), range(50))
@@ -162,14 +158,12 @@ def test_50_posts_with_one_idempotency_key_make_one_message(chat: Chat) -> None:
 def test_what_belongs_to_another_tenant_answers_as_what_never_was(
     chat: Chat, foreign: Chat, method: str, path: str, body: bytes | None
 ) -> None:
-    """Row 9."""
     theirs = chat.caller.send(method, foreign.fill(path), body)
     never = chat.caller.send(method, path.format(conversation=uuid4(), persona=uuid4()), body)
     assert (theirs.status, theirs.timeless_error) == (404, never.timeless_error)
 
 
 def test_a_deleted_conversation_answers_as_one_of_another_tenant(chat: Chat, foreign: Chat, tenant: Tenant) -> None:
-    """Row 9."""
     with tenant_tx(tenant.organization.pk, using="owner"), connections["owner"].cursor() as cursor:
         cursor.execute("delete from conversations_conversation where id = %s", [chat.conversation])
         assert cursor.rowcount == 1
@@ -181,21 +175,18 @@ def test_a_deleted_conversation_answers_as_one_of_another_tenant(chat: Chat, for
     "identifier", ["../1", "1", "x" * 10_000, "%00", "%2e%2e%2f", "null", "-1", "%F0%9F%92%A9", "' or 1=1--"]
 )
 def test_an_id_that_cannot_be_is_404(chat: Chat, identifier: str) -> None:
-    """Row 9."""
     reply = chat.caller.get(f"/conversations/{identifier.replace(' ', '%20')}")
     assert (reply.status, reply.error["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_a_name_with_a_nul_names_nothing(chat: Chat, method: str) -> None:
-    """Row 9."""
     reply = chat.caller.send(method, "/custom-tools/send%00quote", b"{}" if method == "PUT" else None)
     assert (reply.status, reply.error["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("key", ["k" * 161, "%E2%80%AE", "two%20words"])
 def test_an_attribute_needs_a_name_that_can_be_written_again(chat: Chat, key: str) -> None:
-    """Row 3."""
     reply = chat.caller.send("PUT", f"/attributes/{key}", b'{"value": 1}')
     assert (reply.status, reply.error["field"]) == (400, "key")
     assert reply.error["message"] == "key: A letter, then letters, digits, _, - or a full stop; at most 160."
@@ -210,7 +201,6 @@ def test_an_attribute_needs_a_name_that_can_be_written_again(chat: Chat, key: st
     ],
 )
 def test_content_that_is_too_long_or_empty_is_400(chat: Chat, content: str, message: str) -> None:
-    """Row 10."""
     reply = chat.caller.post(chat.messages, {"content": content})
     assert (reply.status, reply.error["message"], reply.error["field"]) == (400, message, "content")
 
@@ -225,7 +215,6 @@ def test_a_wait_that_is_no_number_of_seconds_stores_nothing(chat: Chat, wait: st
 
 @pytest.mark.parametrize("content", ["\u0301" * 8000, "photo\u202egnp.exe", "a" * 8000])
 def test_odd_content_is_kept_as_it_came(chat: Chat, content: str) -> None:
-    """Row 10."""
     assert chat.caller.post(chat.messages, {"content": content}).status == 202
     assert chat.transcript() == [content]
 
@@ -241,7 +230,6 @@ def test_odd_content_is_kept_as_it_came(chat: Chat, content: str) -> None:
     ],
 )
 def test_a_field_that_is_not_taken_is_refused(chat: Chat, extra: dict[str, Any], message: str) -> None:
-    """Row 11."""
     reply = chat.caller.post(chat.messages, {"content": "a", **extra})
     assert (reply.status, reply.error["message"]) == (400, message)
 
@@ -273,7 +261,6 @@ def test_a_refusal_says_what_would_be_right(chat: Chat, path: str, body: dict[st
 
 @pytest.mark.parametrize("last", ["-1", "9e99", "999", "x", "\xe9", "9" * 400])
 def test_a_last_event_id_that_cannot_be_is_answered_with_a_reset(chat: Chat, last: str) -> None:
-    """Row 12."""
     chat.caller.post(chat.messages, {"content": "ciao"})
     event = chat.caller.first_event(f"{chat.path}/events", Last_Event_ID=last)
     assert event["event"] == "reset"
@@ -281,7 +268,6 @@ def test_a_last_event_id_that_cannot_be_is_answered_with_a_reset(chat: Chat, las
 
 
 def test_an_event_id_of_another_conversation_shows_nothing_of_it(chat: Chat, foreign: Chat) -> None:
-    """Row 12."""
     for number in range(5):
         foreign.caller.post(foreign.messages, {"content": f"secret {number}"})
     chat.caller.post(chat.messages, {"content": "ciao"})

@@ -1,4 +1,4 @@
-"""How big a request may be, against a real server (reliability section 4, rows 6 and 7)."""
+"""How big a request may be, against a real server."""
 
 from __future__ import annotations
 

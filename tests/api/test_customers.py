@@ -1,4 +1,4 @@
-"""What an outside program says of a customer (T11)."""
+"""Customers, written by an outside program."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_what_is_no_number_opens_no_conversation(api: Client, tenant: Tenant, te
     ],
 )
 def test_a_change_of_a_customer_is_held_to_the_same(api: Client, persona: str, body: Any, field: str) -> None:
-    """T11: as the observer keeps it. A key that is too long for its column was an error of ours."""
+    """As the observer keeps it. A key that is too long for its column was an error of ours."""
     error = error_of(api.patch(persona, {"name": "Ada", **body}, content_type="application/json"), status=400)
     assert error["field"] == field
     assert api.get(persona).json()["name"] is None

@@ -10,9 +10,9 @@ from django.test import Client
 from conversations.common.payloads import WrittenPayload
 from conversations.prompts.thoughts import KeyDirectives
 from tests.api.documented import deviations
-from tests.calls.conftest import bell, turns
-from tests.calls.probe import NAME, Probe
-from tests.calls.turns import Turns
+from tests.conversations.tool_runs.conftest import bell, turns
+from tests.conversations.tool_runs.probe import NAME, Probe
+from tests.conversations.tool_runs.turns import Turns
 
 __all__ = ["bell", "turns"]
 
@@ -61,8 +61,9 @@ def test_the_directives_are_those_that_thoughts_write() -> None:
     assert {*get_type_hints(WrittenPayload)} == {*KeyDirectives.model_fields}
 
 
+@pytest.mark.requirement("W08", "W17")
 def test_a_turn_that_used_a_tool_is_as_documented(turns: Turns, bell: Probe, api: Client) -> None:
-    """W08: each hop with its calls."""
+    """Each hop with its calls."""
     turns.calls_tool(NAME, {"times": 2}, text="One moment.")
     turns.calls_tool(NAME, "no JSON object")
     turns.says("It rang twice.")

@@ -1,4 +1,4 @@
-"""Words, and the names of fields (reliability section 4, rows 10 and 11)."""
+"""Words, and the names of fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same Idempotency-Key gets the first answer again (M1, M2; reliability section 4, row 8)."""
+"""The same Idempotency-Key gets the first answer again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ def notes_of(tenant: Tenant) -> int:
 
 
 def test_a_repeat_gets_the_first_answer_and_writes_nothing(api: Client, tenant: Tenant) -> None:
-    """M2"""
     first, second = post(api), post(api)
     assert (second.status_code, second.json()) == (201, first.json())
     assert "Idempotent-Replayed" not in first.headers
@@ -50,7 +49,6 @@ def test_without_a_key_every_post_counts(api: Client, tenant: Tenant) -> None:
 
 
 def test_another_body_is_refused(api: Client, tenant: Tenant) -> None:
-    """M2"""
     post(api)
     error = error_of(post(api, "other"), status=422)
     assert (error["code"], error["field"]) == ("idempotency_key_reused", "Idempotency-Key")
@@ -58,7 +56,7 @@ def test_another_body_is_refused(api: Client, tenant: Tenant) -> None:
 
 
 def test_another_address_is_refused(api: Client, tenant: Tenant) -> None:
-    """M2: what was written to one conversation is no answer of another's."""
+    """What was written to one conversation is no answer of another's."""
     post(api)
     assert error_of(post(api, address="/api/v1/other-notes"), status=422)["code"] == "idempotency_key_reused"
     assert notes_of(tenant) == 1
@@ -137,7 +135,7 @@ def test_a_key_that_is_still_answered_is_409_with_retry_after(api: Client, tenan
 
 
 def test_with_a_key_the_work_waits_for_others_as_it_would_without(tenant: Tenant) -> None:
-    """M1: the limit is for the key's own row; for a conversation that somebody else holds no client has to try again."""
+    """The limit is for the key's own row; for a conversation that somebody else holds no client has to try again."""
 
     def patience() -> dict[str, str]:
         with connection.cursor() as cursor:
@@ -151,7 +149,7 @@ def test_with_a_key_the_work_waits_for_others_as_it_would_without(tenant: Tenant
 
 
 def test_a_page_does_its_work_once_per_key_whether_a_script_sends_it_or_the_form(tenant: Tenant) -> None:
-    """M2: for the same words at the same address; for others the key is refused."""
+    """For the same words at the same address; for others the key is refused."""
     done: list[str] = []
 
     def post_to(address: str, words: str, *, in_form: bool = False) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a JSON body may hold (reliability section 4, rows 1 to 5)."""
+"""The contents that a JSON body may have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log lines (S1: no secret in a log)."""
+"""Log lines hold no secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members in a browser: the session, the project, the role (API1, S5)."""
+"""Members in a browser: the session, the project, the role."""
 
 from __future__ import annotations
 

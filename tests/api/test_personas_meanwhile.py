@@ -1,4 +1,4 @@
-"""Two programs that write one customer's fields at the same moment (T11)."""
+"""Two programs that write one customer's fields at the same moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say of a promise, in the API: the service of the page, with the same rules."""
+"""Staff's answers about a promise, over the API: the page's service, with the same rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.test import Client
 
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
-from tests.pages.conftest import add_effect, add_promise, talk
+from tests.console.pages.conftest import add_effect, add_promise, talk
 from tools.models import EffectState, Promise, PromiseState
 
 

@@ -1,4 +1,4 @@
-"""What stands behind the `?`: a slip is refused, never passed over."""
+"""Query parameters: a mistake is refused, never ignored."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_resembles_nothing_is_left_alone(api: Client, address: str) -> None
     ],
 )
 def test_a_value_of_none_of_those_that_there_are_is_refused(api: Client, address: str, sentence: str | None) -> None:
-    """It found nothing, as if there were none (W06, F13)."""
+    """It found nothing, as if there were none."""
     error = error_of(api.get(f"/api/v1/{address}"), status=400)
     assert error["field"] == address.rpartition("=")[0].split("?")[1].split("&")[-1]
     assert error["message"] == sentence or (sentence is None and "must be one of: " in error["message"])

@@ -1,4 +1,4 @@
-"""What every answer carries: the name of its request, and that nobody keeps or mistakes it."""
+"""The request id of every response, which no client can forge and no log confuses."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
-from tests.walls.doors import DOORS
+from tests.tenancy.doors import DOORS
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""How often a key may call (API4)."""
+"""How often a key may call."""
 
 from __future__ import annotations
 

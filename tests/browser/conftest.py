@@ -21,9 +21,9 @@ from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright, Route, expect, sync_playwright
 
+from tests.bypass_rls import bypass_rls
 from tests.conftest import Tenant, empty_database, make_tenant
-from tests.past_walls import past_walls
-from tests.processes import ScriptedModel, Zygote, until
+from tests.processes import ForkServer, ScriptedModel, until
 
 # Playwright's synchronous API runs a loop in this thread, which Django would take for an async view.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -83,13 +83,13 @@ def tenant(database: None) -> Tenant:
 
 
 @pytest.fixture(scope="package")
-def product(database: None, _zygote: Zygote) -> Iterator[str]:
+def product(database: None, _fork_server: ForkServer) -> Iterator[str]:
     """Web and a worker in processes of their own, with the offline model. Gives the address."""
-    _zygote.lease_seconds = None
-    _, url = _zygote.web()
-    _zygote.worker()
+    _fork_server.lease_seconds = None
+    _, url = _fork_server.web()
+    _fork_server.worker()
     yield url
-    _zygote.kill_children()
+    _fork_server.kill_children()
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def app(product: str, tenant: Tenant, model: ScriptedModel) -> Iterator[App]:
     yield App(product, tenant, model)
     # What is scripted for the next test is not for the work of this one, nor for what its timers would begin later.
     settle()
-    past_walls(NO_TIMERS)
+    bypass_rls(NO_TIMERS)
 
 
 def settle() -> None:

@@ -1,4 +1,4 @@
-"""Sixty texts that a browser would run, load or follow, if anything made markup or an address of them (threat row 21)."""
+"""Sixty texts that a browser would run, load or follow, if anything made markup or an address of them."""
 
 from __future__ import annotations
 

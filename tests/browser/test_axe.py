@@ -10,7 +10,7 @@ from tests.browser.conftest import DESK, PHONE, App, open_page
 from tests.browser.shop import Shop
 from tests.browser.talk import converse
 from tests.browser.test_widget import launcher, log, placed, say, shop, store
-from tests.widget.conftest import Placed
+from tests.conversations.widget.conftest import Placed
 
 pytestmark = pytest.mark.browser
 

@@ -1,4 +1,4 @@
-"""What a business sets up and looks after: its first day, its agent's settings, colleagues, keys, bookings, the administration."""
+"""A business at work: its first day, its agent's settings, colleagues, keys, bookings, the administration."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from projects.models import AgentVersion, Attribute, Project
 from tests.browser.conftest import App, Complaints, open_page, settle
 from tests.browser.talk import turn_title
 from tests.conftest import PASSWORD, Tenant
-from tests.integrations.conftest import source_of
 from tests.processes import free_port
+from tests.tools.messaging.conftest import source_of
 from tools.models import Booking, BookingState
 from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.links import make_token
@@ -174,8 +174,9 @@ def test_a_mail_server_is_connected_tried_and_disconnected(page: Page, app: App)
     assert source_of(app.tenant, "smtp") is None
 
 
+@pytest.mark.requirement("T17")
 def test_staff_see_what_is_said_and_learned_as_it_happens(page: Page, app: App) -> None:
-    """T17: what the observer learns is readable in the page, and leads to the words."""
+    """What the observer learns is readable in the page, and leads to the words."""
     begun = app.call("/conversations", {"channel": "chat", "persona": {"external_id": "guest"}})
     open_page(page, app, "conversations")
     page.get_by_role("link", name=re.compile("Unnamed customer")).click()
@@ -215,7 +216,7 @@ def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, a
 
 
 def test_what_was_typed_beside_a_saved_resource_still_stands(page: Page, app: App) -> None:
-    """F17: each row is saved by itself; the page that comes back loses nothing of the others, nor of one that was refused."""
+    """Each row is saved by itself; the page that comes back loses nothing of the others, nor of one that was refused."""
     open_page(page, app, "resources")
     page.get_by_label("Name of Table 1", exact=True).fill("Veranda")
     page.get_by_label("Minutes of Table 2", exact=True).fill("75")

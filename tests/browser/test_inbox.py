@@ -80,8 +80,9 @@ def test_the_keys_of_a_page_are_listed_and_can_be_switched_off(page: Page, app: 
     expect(page.locator("[data-row]")).to_be_focused()
 
 
+@pytest.mark.requirement("W03")
 def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> None:
-    """W03, M9: all of it by keyboard, without leaving the page, while the customer writes."""
+    """All of it by keyboard, without leaving the page, while the customer writes."""
     conversation_id = ask_for_a_person(app)
     open_page(page, app, "conversations?view=waiting")
     row = page.locator("[data-row]")
@@ -115,8 +116,9 @@ def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> 
     ]
 
 
+@pytest.mark.requirement("W03")
 def test_who_comes_second_reads_who_has_it(page: Page, app: App, complaints: Complaints) -> None:
-    """W03: the page was open before another took over."""
+    """The page was open before another took over."""
     conversation_id = ask_for_a_person(app)
     open_page(page, app, f"conversations/{conversation_id}")
     take = page.locator("#take")
@@ -130,8 +132,9 @@ def test_who_comes_second_reads_who_has_it(page: Page, app: App, complaints: Com
     expect(take).to_contain_text("is speaking with Jonas Weber")
 
 
+@pytest.mark.requirement("W03")
 def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page: Page, app: App) -> None:
-    """W03, at 390 px: the list brings it by itself."""
+    """The list updates by itself, also at 390 px."""
     page = phone_page
     open_page(page, app, "escalations")
     expect(page.locator("#live")).to_contain_text("Requests for a person appear here")
@@ -151,7 +154,7 @@ def test_a_request_appears_while_one_looks_and_is_claimed_on_a_phone(phone_page:
 
 
 def test_a_form_that_is_sent_twice_in_a_hurry_goes_out_once(page: Page, app: App) -> None:
-    """W06: who presses again before the answer is there opens one ticket."""
+    """Who presses again before the answer is there opens one ticket."""
     open_page(page, app, "tickets/new")
     page.get_by_label("Subject").fill("Charged twice for order 727")
     page.get_by_label("What it is about").fill("The card shows 31.70 two times.")
@@ -165,7 +168,7 @@ def test_a_form_that_is_sent_twice_in_a_hurry_goes_out_once(page: Page, app: App
 
 
 def test_an_operators_words_whose_answer_was_lost_are_said_once(page: Page, app: App, complaints: Complaints) -> None:
-    """M1, M9: they have arrived, and the page can't know it; who sends them again says nothing twice."""
+    """They have arrived, and the page can't know it; who sends them again says nothing twice."""
     complaints.provoke("ERR_FAILED")
     app.model.script("reply", text="Good evening.")
     conversation_id = converse(app, "Is Friday free?", **JONAS)

@@ -1,4 +1,4 @@
-"""When a project's own tool may run, chosen in its form (D18, D9)."""
+"""When a project's own tool may run, chosen in its form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "ask_stock_tool"
 
 
 def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app: App, tenant: Tenant) -> None:
-    """D18: it needs no conditions; what hinders it stands beside the choice; a try shows what it would send."""
+    """It needs no conditions; what hinders it stands beside the choice; a try shows what it would send."""
     open_page(page, app, "tools/engine/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
     moments = page.get_by_role("group", name="When it may run")
@@ -49,7 +49,7 @@ def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app:
 
 
 def test_a_tool_that_a_step_names_is_not_switched_off_unasked(page: Page, app: App, tenant: Tenant) -> None:
-    """N50: the step is named with the way there; who keeps the tool finds the switch as it was."""
+    """The step is named with the way there; who keeps the tool finds the switch as it was."""
     action = {"type": "send_event"}
     step = {"text": "Tell the kitchen", "collects": [], "tools": [NAME]}
     with tenant.tx():

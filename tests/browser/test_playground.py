@@ -12,10 +12,10 @@ from playwright.sync_api import Locator, Page, Route, expect
 from conversations.models import Conversation, PersonaField, Turn, TurnStatus
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import SAID, composer, converse, send, turn_title
-from tests.callers.conftest import connect_records
-from tests.callers.lookup_server import LookupServer
 from tests.conftest import make_tenant
 from tests.processes import ScriptedModel
+from tests.tools.caller_lookup.conftest import connect_records
+from tests.tools.caller_lookup.lookup_server import LookupServer
 
 pytestmark = pytest.mark.browser
 
@@ -75,7 +75,7 @@ def test_newer_message_withdraws_the_reply_under_way(page: Page, app: App) -> No
 def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_on(
     page: Page, app: App, settings: Any
 ) -> None:
-    """W09: while the model has not said a word yet, and, beside what it has said, while a tool is waited for."""
+    """While the model has not said a word yet, and, beside what it has said, while a tool is waited for."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     busy = page.locator("#chat [aria-busy]")
     app.model.script("reply", fault="hang")
@@ -154,8 +154,9 @@ def test_what_is_sent_while_a_conversation_opens_is_sent_to_it(page: Page, app: 
         assert Conversation.objects.count() == 1
 
 
+@pytest.mark.requirement("N33", "N39")
 def test_promise_is_marked_and_its_verdict_fired(page: Page, told: Told) -> None:
-    """N33, N39: the words of the promise are marked in place, and the same number stands at the verdict and the effect."""
+    """The words of the promise are marked in place, and the same number stands at the verdict and the effect."""
     open_told(page, told)
     verdict = page.locator("[data-verdict=send_sms_tool]")
     expect(verdict).to_contain_text("Fired")
@@ -167,15 +168,16 @@ def test_promise_is_marked_and_its_verdict_fired(page: Page, told: Told) -> None
     expect(page.locator("#panes")).to_have_attribute("data-lit", number)
 
 
+@pytest.mark.requirement("T10", "T13", "T16")
 def test_three_flows_finish_after_the_reply(page: Page, told: Told) -> None:
-    """T10, T13, T16: each is a lane of its own beside the reply."""
+    """Each is a lane of its own beside the reply."""
     open_told(page, told)
     for name in ("reply", "observer", "thoughts", "tool_caller"):
         expect(lane(page, name)).to_have_count(1)
 
 
+@pytest.mark.requirement("T15", "T20")
 def test_directives_are_shown_with_what_changed(page: Page, told: Told) -> None:
-    """T15, T20"""
     open_told(page, told)
     page.get_by_role("tab", name="Directives").click()
     panel = page.locator("#directives")
@@ -184,8 +186,9 @@ def test_directives_are_shown_with_what_changed(page: Page, told: Told) -> None:
     expect(panel.locator("pre")).to_contain_text("<CurrentTaskAnalysis version=")
 
 
+@pytest.mark.requirement("N33")
 def test_prompt_of_a_model_call_opens_in_parts(page: Page, told: Told) -> None:
-    """N33: the rendered prompt is stored and viewable, in the last of the tabs, which the arrow keys reach."""
+    """The rendered prompt is stored and viewable, in the last of the tabs, which the arrow keys reach."""
     open_told(page, told)
     page.get_by_role("tab", name="Verdicts").press("ArrowLeft")
     expect(page.get_by_role("tab", name="Model calls")).to_be_focused()

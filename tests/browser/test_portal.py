@@ -58,7 +58,7 @@ def everywhere(page: Page) -> list[str]:
 
 
 def test_an_answer_that_is_being_written_is_seen_after_a_reload(own_page: Page, app: App) -> None:
-    """D25, W09: somebody who comes in the middle of it sees that one comes, and then the answer once."""
+    """Somebody who comes in the middle of it sees that one comes, and then the answer once."""
     app.model.script("reply", fault="hang")
     said = own_page.get_by_role("log")
     write(own_page, "Do you have vegan dishes?")
@@ -75,7 +75,7 @@ def test_an_answer_that_is_being_written_is_seen_after_a_reload(own_page: Page, 
 
 
 def test_a_page_that_was_open_before_the_first_message_shows_the_chat_that_begins(own_page: Page, app: App) -> None:
-    """D25: wherever the customer writes it; the other page may be on another device."""
+    """Wherever the customer writes it; the other page may be on another device."""
     app.model.script("reply", text="Good evening.")
     with own_page.context.browser.new_context() as elsewhere:  # type: ignore[union-attr]
         other = elsewhere.new_page()
@@ -87,7 +87,7 @@ def test_a_page_that_was_open_before_the_first_message_shows_the_chat_that_begin
 
 
 def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) -> None:
-    """D14: with the form, by what is on file; what is theirs appears when the agent has found it right."""
+    """With the form, by what is on file; what is theirs appears when the agent has found it right."""
     configure(app, caller_verification="basic")
     own_page.reload()
     bookings = own_page.get_by_role("heading", name="Your bookings", exact=True)
@@ -101,7 +101,7 @@ def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) 
 
 
 def test_an_answer_is_seen_in_the_chat_that_begins_when_nobody_is_known_any_more(own_page: Page, app: App) -> None:
-    """D14, D25: a page that was left open for longer than a proof holds goes on in a new chat, without being loaded again."""
+    """A page that was left open for longer than a proof holds goes on in a new chat, without being loaded again."""
     configure(app, caller_verification="basic")
     app.model.script("reply", text="Good evening.")
     said = own_page.get_by_role("log")
@@ -118,7 +118,7 @@ def test_an_answer_is_seen_in_the_chat_that_begins_when_nobody_is_known_any_more
 
 
 def test_a_stream_that_was_refused_comes_back(own_page: Page, app: App, complaints: Complaints) -> None:
-    """D25: a browser gives up what is answered with anything but a stream; the page is told all the same."""
+    """A browser gives up what is answered with anything but a stream; the page is told all the same."""
     complaints.provoke("503")
     own_page.route("**/events?*", lambda route: route.fulfill(status=503))
     app.model.script("reply", text="Good evening.")
@@ -129,7 +129,7 @@ def test_a_stream_that_was_refused_comes_back(own_page: Page, app: App, complain
 
 
 def test_words_whose_answer_was_lost_are_said_once(own_page: Page, app: App, complaints: Complaints) -> None:
-    """M1, D25: they have arrived, and the page can't know it; who sends them again says nothing twice."""
+    """They have arrived, and the page can't know it; who sends them again says nothing twice."""
     complaints.provoke("ERR_FAILED")
 
     def lose_the_answer(route: Route) -> None:
@@ -149,7 +149,7 @@ def test_words_whose_answer_was_lost_are_said_once(own_page: Page, app: App, com
 
 
 def test_words_that_come_after_their_reply_leave_nothing_behind(own_page: Page, app: App) -> None:
-    """D25: a stream that has caught up tells of the end of a turn before its last words. What it counts are code points."""
+    """A stream that has caught up tells of the end of a turn before its last words. What it counts are code points."""
     message = {"id": "m1", "seq": 2, "role": "agent", "content": "Good evening 👋 Ada.", "blocks": [], "turn": "t1"}
     told = [
         ("turn", {"turn": "t1", "status": "replying"}),
@@ -193,8 +193,9 @@ def test_a_paste_that_is_too_long_for_the_playground_is_not_cut(page: Page, app:
     stays_until_it_fits(page, composer(page), 8_000, "That is 8,001 characters; the limit is 8,000.")
 
 
+@pytest.mark.requirement("W03")
 def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, app: App) -> None:
-    """W03: it is a form of the page, which the browser sends by itself."""
+    """It is a form of the page, which the browser sends by itself."""
     app.model.script("reply", tool_calls=[{"name": "escalate_to_human", "arguments": {"reason": "A complaint."}}])
     app.model.script("reply", text="A colleague can help.")
     write(own_page, "A person!")
@@ -203,7 +204,7 @@ def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, 
 
 
 def test_what_is_booked_in_the_chat_stands_beside_it_at_once(own_page: Page, app: App) -> None:
-    """D25: without loading the page again; and a colleague's words are seen to be a person's."""
+    """Without loading the page again; and a colleague's words are seen to be a person's."""
     expect(own_page.locator("#booked")).to_contain_text("Nothing is booked.")
     booking = book_table(app.tenant)
     with app.tenant.tx():
@@ -219,7 +220,7 @@ def test_what_is_booked_in_the_chat_stands_beside_it_at_once(own_page: Page, app
 
 
 def test_the_customers_page_keeps_nobody_out(own_page: Page, app: App) -> None:
-    """With a chat; and with what it says to somebody of whom it isn't sure who they are (D14)."""
+    """With a chat; and with what it says to somebody of whom it isn't sure who they are."""
     app.model.script("reply", text="Good evening: https://example.com/menu.")
     write(own_page, "Hello")
     expect(own_page.get_by_role("log")).to_contain_text("Good evening")
@@ -230,8 +231,9 @@ def test_the_customers_page_keeps_nobody_out(own_page: Page, app: App) -> None:
     assert found + everywhere(own_page) == []
 
 
+@pytest.mark.requirement("W03", "W07")
 def test_the_demos_shop_shows_an_article_and_a_person_and_keeps_nobody_out(page: Page, app: App) -> None:
-    """W03, W07: with the offline model's own answers, as whoever tries the product sees it."""
+    """With the offline model's own answers, as whoever tries the product sees it."""
     call_command("demo", "--json", stdout=StringIO())
     page.goto(f"{app.base_url}/demo/shop")
     found = everywhere(page)
@@ -252,7 +254,7 @@ def test_the_demos_shop_shows_an_article_and_a_person_and_keeps_nobody_out(page:
 
 
 def test_a_page_that_reads_right_to_left_fits_its_window(own_page: Page, app: App) -> None:
-    """D25: with the customer's own language, and nothing beside it that scrolls."""
+    """With the customer's own language, and nothing beside it that scrolls."""
     with app.tenant.tx():
         give_fields(Persona.objects.get(external_id="ada"), {"language": "ar"})
     own_page.reload()

@@ -16,7 +16,7 @@ from projects.models import Member
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import converse, say, send, turn_title
 from tests.conftest import Tenant
-from tests.pages.conftest import add_effect, add_promise, talk
+from tests.console.pages.conftest import add_effect, add_promise, talk
 from tools.engine.custom import service
 from tools.models import CustomTool, Effect, EffectState, KeptCase
 
@@ -53,8 +53,9 @@ def write_json(page: Page, text: str) -> None:
     page.get_by_label("Definition as JSON").fill(text)
 
 
+@pytest.mark.requirement("N50")
 def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) -> None:
-    """N50: mistakes stand beside their place while one writes; what is saved fires in the very next reply."""
+    """Mistakes stand beside their place while one writes; what is saved fires in the very next reply."""
     open_page(page, app, "tools/engine/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
     write_json(
@@ -86,8 +87,9 @@ def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) 
     expect(page.locator(f"[data-effect={NAME}]")).to_contain_text("Done")
 
 
+@pytest.mark.requirement("N33", "N36")
 def test_try_it_marks_the_words_and_sends_nothing(page: Page, app: App, tenant: Tenant) -> None:
-    """N33, N36: what would fire and what is held back, on their words; the exact request; one click keeps the case."""
+    """What would fire and what is held back, on their words; the exact request; one click keeps the case."""
     webhook = {
         "type": "send_webhook",
         "options": {
@@ -154,7 +156,7 @@ def test_two_who_edit_the_same_tool_see_what_differs(
 
 
 def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: Tenant) -> None:
-    """E2: nothing is repeated until a person says so, and what they say decides the promise too. A key that is pressed before
+    """Nothing is repeated until a person says so, and what they say decides the promise too. A key that is pressed before
     the page's script is there counts.
     """
     row = talk(tenant, "Could you text me the address?", name="Paolo Conti")
@@ -175,8 +177,9 @@ def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: 
     assert effect.resolved_by is not None
 
 
+@pytest.mark.requirement("T22")
 def test_a_wait_is_not_ended_by_an_answer_that_was_read_before_it(page: Page, app: App, tenant: Tenant) -> None:
-    """T26: answers overtake events; the newest word about a wait counts."""
+    """Answers overtake events; the newest word about a wait counts."""
     conversation = converse(app, "Hello")
     open_page(page, app, f"playground?conversation={conversation}")
     expect(turn_title(page)).to_contain_text("Done in")
@@ -200,8 +203,9 @@ def test_a_wait_is_not_ended_by_an_answer_that_was_read_before_it(page: Page, ap
     expect(page.locator("#waiting")).to_be_visible(timeout=1)
 
 
+@pytest.mark.requirement("T22", "T26", "T27")
 def test_the_five_turns_with_waiting_shown(page: Page, app: App, tenant: Tenant) -> None:
-    """T22, T26, T27: routing, phone, name, the code-phrase while a result is awaited, and the result told unasked. One click
+    """Routing, phone, name, the code-phrase while a result is awaited, and the result told unasked. One click
     keeps the reply with the code-phrase as a regression case.
     """
     open_page(page, app, "playground")

@@ -15,7 +15,7 @@ from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
 from tests.browser.conftest import App, open_page, settle
 from tests.browser.talk import converse
-from tests.integrations.mail_server import MailServer
+from tests.tools.messaging.mail_server import MailServer
 from todos.content.lifecycle import Actor
 from todos.content.types import save_type
 from todos.models import Todo, TodoSource, TodoType
@@ -61,8 +61,9 @@ def make(app: App, **details: Any) -> Todo:
         return make_todo(app.tenant.project, description="Send Marta the menu", **{**standard, **details})
 
 
+@pytest.mark.requirement("L10", "L13")
 def test_what_was_promised_is_approved_runs_and_is_sent_exactly_once(page: Page, app: App, mail: MailServer) -> None:
-    """L10, L13: found when the conversation ends, approved with one key, sent by the real server once."""
+    """Found when the conversation ends, approved with one key, sent by the real server once."""
     connect(app, mail)
     give_type(app)
     app.model.script("reply", text=PROMISE)
@@ -86,7 +87,7 @@ def test_what_was_promised_is_approved_runs_and_is_sent_exactly_once(page: Page,
 
 
 def test_what_changes_under_the_readers_eyes_is_not_approved_by_a_key(page: Page, app: App) -> None:
-    """T1, T2: the newer version is offered, not put in the place of the one that is being read."""
+    """The newer version is offered, not put in the place of the one that is being read."""
     todo = make(app, tool=TOOL, arguments={"subject": "The menu", "body": "Dear Marta."})
     open_page(page, app, f"todos/{todo.pk}")
     with app.tenant.tx():
@@ -99,7 +100,7 @@ def test_what_changes_under_the_readers_eyes_is_not_approved_by_a_key(page: Page
 
 
 def test_a_person_takes_a_todo_on_and_says_how_it_ended(page: Page, app: App) -> None:
-    """D15: by keyboard and a dialog; the next who looks sees who has it, and then what came of it."""
+    """By keyboard and a dialog; the next who looks sees who has it, and then what came of it."""
     todo = make(app)
     open_page(page, app, f"todos/{todo.pk}")
     page.keyboard.press("t")
@@ -115,7 +116,7 @@ def test_a_person_takes_a_todo_on_and_says_how_it_ended(page: Page, app: App) ->
 
 
 def test_the_list_follows_what_happens_and_keeps_what_is_ticked(page: Page, app: App) -> None:
-    """T12: a tick is for what was seen; what changed has to be ticked again."""
+    """A tick is for what was seen; what changed has to be ticked again."""
     letter = {"tool": TOOL, "arguments": {"subject": "The menu", "body": "Dear Marta."}}
     first, second = make(app, **letter), make(app, **letter)
     open_page(page, app, "todos?view=list")

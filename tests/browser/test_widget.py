@@ -20,9 +20,9 @@ from projects.widget.theme import LANGUAGES, WidgetTheme
 from tests.browser.conftest import App, Complaints, open_page
 from tests.browser.payloads import PAYLOADS, block_of
 from tests.browser.shop import Shop, open_shop
-from tests.orders.conftest import connect_shop
-from tests.orders.woocommerce_server import ANNA, WooCommerceServer, order
-from tests.widget.conftest import Placed, place_widget
+from tests.conversations.widget.conftest import Placed, place_widget
+from tests.tools.orders.conftest import connect_shop
+from tests.tools.orders.woocommerce_server import ANNA, WooCommerceServer, order
 from tools.services.orders.lookup import Status
 
 pytestmark = pytest.mark.browser
@@ -65,10 +65,11 @@ def log(page: Page) -> Locator:
     return page.get_by_role("group", name="Conversation with")
 
 
+@pytest.mark.requirement("W03", "W04", "W11")
 def test_a_visitor_asks_sees_an_order_wants_a_person_and_is_answered(
     page: Page, app: App, shop: Shop, placed: Placed, settings: Any
 ) -> None:
-    """W03, W04, W11: from the question to the colleague, under the page's strict policy, through a reload."""
+    """From the question to the colleague, under the page's strict policy, through a reload."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     with WooCommerceServer() as store:
         store.script.orders = [order(727)]
@@ -112,10 +113,11 @@ def answer_as_colleague(app: App, words: str) -> None:
         answer(conversation.pk, words, by=owner)
 
 
+@pytest.mark.requirement("W11")
 def test_a_page_that_is_loaded_anew_in_the_middle_of_a_turn_shows_that_it_goes_on(
     page: Page, app: App, shop: Shop, placed: Placed, settings: Any
 ) -> None:
-    """W09, W11: while the model has not said a word yet, and while a tool is waited for."""
+    """While the model has not said a word yet, and while a tool is waited for."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     app.model.script("reply", fault="hang")
     page.goto(shop.address(placed.key, shopper=placed.signed(shopper={"wp_user_id": ANNA})))
@@ -203,10 +205,11 @@ def test_what_was_written_without_a_connection_goes_out_when_it_is_back(
         assert Conversation.objects.get().last_message == 2
 
 
+@pytest.mark.requirement("W12", "W13")
 def test_a_block_needs_the_servers_word_and_a_renderer_and_any_other_is_dropped(
     page: Page, app: App, shop: Shop, placed: Placed
 ) -> None:
-    """W12, W13: of four blocks one is shown: one type is unknown, one malformed, one's capability not the agent's."""
+    """Of four blocks one is shown: one type is unknown, one malformed, one's capability not the agent's."""
     app.model.script("reply", text="Good evening.")
     blocks = [
         {"type": "hologram", "text": "from the future"},
@@ -232,7 +235,7 @@ def store(app: App, content: str, blocks: list[dict[str, object]]) -> None:
 
 
 def test_sixty_payloads_run_nothing_and_ask_for_nothing(page: Page, app: App, shop: Shop, placed: Placed) -> None:
-    """Threat row 21: in what both say and in every text of every block, on a page without any policy of its own."""
+    """In what both say and in every text of every block, on a page without any policy of its own."""
     configure(app, vertical="ecommerce", openers=list(PAYLOADS[:3]))
     page.goto(shop.address(placed.key, is_strict=False))
     launcher(page).click()
@@ -278,7 +281,7 @@ def tell_payloads(app: App, placed: Placed, token: str) -> None:
 
 
 def test_a_turn_that_is_over_before_its_message_is_answered_shows_no_reply_to_come(page: Page, app: App) -> None:
-    """W09: the stream overtakes the answer to a POST where a colleague takes the conversation over at once."""
+    """The stream overtakes the answer to a POST where a colleague takes the conversation over at once."""
     open_page(page, app, "widget")
     drafts = page.evaluate(
         """async () => {
@@ -300,7 +303,7 @@ def test_a_turn_that_is_over_before_its_message_is_answered_shows_no_reply_to_co
 
 
 def test_a_conversation_that_went_on_elsewhere_is_shown_from_its_beginning(page: Page, app: App) -> None:
-    """W09: a shopper who writes on another device begins another one; its events don't go on behind those of the first."""
+    """A shopper who writes on another device begins another one; its events don't go on behind those of the first."""
     open_page(page, app, "widget")
     asked = page.evaluate(
         """async () => {
@@ -331,8 +334,9 @@ def test_a_conversation_that_went_on_elsewhere_is_shown_from_its_beginning(page:
     assert asked == [[["c1", "40"], ["c2", ""]], "c2", 0]
 
 
+@pytest.mark.requirement("W09", "W10", "W11")
 def test_what_is_seen_of_a_reply_while_it_is_written(page: Page, app: App) -> None:
-    """W09-W11: by what has come of it; a newer attempt begins anew, and after its end nothing of it is added."""
+    """By what has come of it; a newer attempt begins anew, and after its end nothing of it is added."""
     token = {"turn": "t", "attempt": 1, "offset": 0, "text": "Hel"}
     block = {"turn": "t", "block": {"type": "article_card"}}
     said = {"id": "m", "seq": 2, "role": "agent", "content": "Hello.", "turn": "t"}
@@ -379,7 +383,7 @@ def test_what_is_seen_of_a_reply_while_it_is_written(page: Page, app: App) -> No
 
 
 def test_a_message_is_tried_again_under_its_key(page: Page, app: App) -> None:
-    """M1: whatever hindered it first, so that it counts once."""
+    """Whatever hindered it first, so that it counts once."""
     open_page(page, app, "widget")
     tried = page.evaluate(
         """async () => {
@@ -405,8 +409,9 @@ def test_a_message_is_tried_again_under_its_key(page: Page, app: App) -> None:
     assert tried == [[2, 1, 0, 1]] * 3
 
 
+@pytest.mark.requirement("W10")
 def test_words_after_an_emoji_are_added_and_not_cut(page: Page, app: App) -> None:
-    """W09: offsets count code points."""
+    """Offsets count code points."""
     open_page(page, app, "widget")
     text = page.evaluate(
         """async () => {
@@ -420,8 +425,9 @@ def test_words_after_an_emoji_are_added_and_not_cut(page: Page, app: App) -> Non
     assert text == "Hi 👋 there"
 
 
+@pytest.mark.requirement("W04")
 def test_an_order_is_told_of_in_the_pages_language(page: Page, app: App) -> None:
-    """W04: every status of WooCommerce in every language of the widget; one that a shop has made up as it is."""
+    """Every status of WooCommerce in every language of the widget; one that a shop has made up as it is."""
     open_page(page, app, "widget")
     found = page.evaluate(
         """async ([statuses, languages]) => {

@@ -12,7 +12,7 @@ from conversations.turns.services import post_message, start_conversation
 from tests.api.documented import deviations
 from tests.conftest import Tenant
 from tests.crashes.invariants import settle
-from tests.processes import Zygote, until
+from tests.processes import ForkServer, until
 
 
 @dataclass
@@ -67,6 +67,6 @@ def begin(tenant: Tenant, *, channel: str = "chat", external_id: str = "guest") 
 
 
 @pytest.fixture
-def worker(request: pytest.FixtureRequest, processes: Zygote):
+def worker(request: pytest.FixtureRequest, processes: ForkServer):
     """One worker process for all lanes; tests marked `standing_worker` share one as long as they follow each other."""
     return processes.standing_worker() if request.node.get_closest_marker("standing_worker") else processes.worker()

@@ -1,4 +1,4 @@
-"""Those who come to hear a conversation, and leave (M11)."""
+"""Streams that join a conversation's hub and leave it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conversations.live.hub import Entry, hub
 from conversations.live.keys import channel_of
 from projects.common.redis_publish import tell
 from tenancy.ids import uuid7
-from tests.hubs import close_hub
+from tests.live_hub import close_hub
 
 PATIENCE = 5
 BEGUN: Entry = {"type": "begun"}

@@ -1,4 +1,4 @@
-"""The live stream and the waiting doors, over real sockets (M11)."""
+"""The live stream and the waiting doors, over real sockets."""
 
 from __future__ import annotations
 
@@ -76,7 +76,6 @@ def test_events_come_once_and_in_order(talk, web, worker):
 
 
 def test_a_stream_is_resumed_after_the_last_event_that_was_seen(talk, web, worker):
-    """M11"""
     talk.exchange("Hello")
     middle = stored(talk)[2]
     with open_stream(web, talk.tenant, path_of(talk), **{"Last-Event-ID": str(middle)}) as stream:
@@ -86,7 +85,6 @@ def test_a_stream_is_resumed_after_the_last_event_that_was_seen(talk, web, worke
 
 @pytest.mark.parametrize("wrong", ["-1", "9e99", "999999", "abc", "٣"])
 def test_an_unknown_place_gets_a_reset_with_the_whole_conversation(wrong, talk, web, worker):
-    """M11, row 12 of the bad inputs."""
     talk.exchange("Hello")
     header = wrong.encode().decode("latin-1")
     with open_stream(web, talk.tenant, path_of(talk), **{"Last-Event-ID": header}) as stream:
@@ -144,7 +142,6 @@ def test_a_restart_of_the_web_process_loses_no_event(talk, processes, worker):
 
 
 def test_a_web_process_that_dies_while_it_replays_events_loses_none(talk, processes, worker):
-    """M11"""
     talk.exchange("Hello")
     dying, url = processes.web(crash_at="sse.mid_replay:4")
     seen: list[int] = []

@@ -16,9 +16,9 @@ from jobs.fence import Zombie
 from jobs.models import Job, State
 from jobs.services import fail_job
 from tests.conversations.conftest import Talk
+from tests.conversations.effects.conftest import Bench, bench, target, webhook
+from tests.conversations.effects.target import Target
 from tests.conversations.threads import claimed, in_thread, is_locked, run, until_waiting
-from tests.effects.conftest import Bench, bench, target, webhook
-from tests.effects.target import Target
 
 __all__ = ["bench", "target"]
 
@@ -49,8 +49,8 @@ def test_a_newer_message_and_the_end_of_the_reply_it_supersedes_do_not_deadlock(
     assert state_of(talk, reply) == State.SUPERSEDED
 
 
+@pytest.mark.requirement("T22")
 def test_a_wait_that_opens_and_thoughts_that_are_written_do_not_deadlock(bench: Bench) -> None:
-    """T22"""
     talk = bench.talk
     talk.say("Hello")
     run(claimed("reply"))

@@ -1,4 +1,4 @@
-"""What the customer and staff see when the model fails (reliability 2.8)."""
+"""Failures of the model, as the customer and staff see them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
 from projects.records.attributes import fill, set_attribute
+from tests.console.pages.conftest import browser
+from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import settle
-from tests.pages.conftest import browser
-from tests.pipeline.conftest import configure
 
 APOLOGY = "Sorry, I can't answer right now."
 
@@ -40,7 +40,6 @@ def test_staff_is_flagged_when_no_reply_could_be_written(talk, worker, model):
 
 
 def test_an_apology_is_never_analysed(talk, worker, model):
-    """M12"""
     model.script("reply", times=0, fault="401")
     turn = talk.exchange("Hello")
     assert [job["lane"] for job in turn["jobs"]] == ["reply"]
@@ -70,7 +69,6 @@ def test_a_reply_that_breaks_off_is_written_anew(fault, talk, worker, model):
 
 
 def test_a_reply_that_breaks_off_twice_is_never_shown_as_complete(talk, worker, model):
-    """M12"""
     model.script("reply", times=2, fault="cut", after_tokens=2, text="One two three four five")
     turn = talk.exchange("Hello")
     assert turn["status"] == "failed"
@@ -140,7 +138,7 @@ def lost_key(tenant, settings):
 
 
 def test_a_project_whose_models_key_is_lost_is_told_where_to_write_it(lost_key, talk, worker, model):
-    """S2: at once, and no other key is sent to its address, nor its customers' words to the operator's model."""
+    """At once, and no other key is sent to its address, nor its customers' words to the operator's model."""
     turn = talk.exchange("Hello")
     job = turn["jobs"][0]
     assert (turn["status"], job["state"], job["attempts"], job["error"]) == ("failed", "failed", 1, UNREADABLE_KEY)

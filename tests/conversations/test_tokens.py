@@ -1,4 +1,4 @@
-"""Tokens on their way from many replies at once (M11)."""
+"""Tokens on their way from many replies at once."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from conversations.models import Event, Message
 from conversations.turns.services import give_fields
 from jobs.models import ModelCall
 from tests.conversations.conftest import begin
+from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import check, settle
-from tests.pipeline.conftest import configure
 from tests.processes import until
 
 pytestmark = pytest.mark.standing_worker
@@ -30,8 +30,9 @@ def job(turn: dict, lane: str) -> dict:
     return found
 
 
+@pytest.mark.requirement("T03")
 def test_a_message_gets_a_reply(talk, worker, model):
-    """T03: the reply is stored with the prompt that made it."""
+    """The reply is stored with the prompt that made it."""
     model.script("reply", text="Good evening!")
     turn = talk.exchange("Hello")
     assert (turn["status"], turn["reply"]["content"]) == ("done", "Good evening!")
@@ -41,8 +42,8 @@ def test_a_message_gets_a_reply(talk, worker, model):
     assert sent == [one for request in model.requests("reply") for one in request["messages"]]
 
 
+@pytest.mark.requirement("T02")
 def test_conversation_started_comes_before_the_first_message(talk, worker):
-    """T02"""
     talk.exchange("Hello")
     talk.exchange("Still there?")
     assert names(talk)[:2] == ["conversation_started", "user_message"]
@@ -51,9 +52,10 @@ def test_conversation_started_comes_before_the_first_message(talk, worker):
         assert Event.objects.get(conversation=talk.conversation, seq=1).payload == {"channel": "chat"}
 
 
+@pytest.mark.requirement("T02")
 @pytest.mark.parametrize("idn", ["urgent_message", "order_changed", "convoagent_activate_waiting_mode"])
 def test_whatever_comes_before_the_first_message_begins_the_conversation(idn, talk):
-    """T02: an event from outside too; it begins once."""
+    """An event from outside too; it begins once."""
     with talk.tenant.tx():
         post_event(talk.conversation, idn, {"text": "The table is free."})
     talk.say("Hello")
@@ -62,15 +64,16 @@ def test_whatever_comes_before_the_first_message_begins_the_conversation(idn, ta
     assert names(talk).count("conversation_started") == 1
 
 
+@pytest.mark.requirement("N01", "T09")
 def test_one_reply_starts_each_flow_once(talk, worker):
-    """N01, T09"""
     turn = talk.exchange("Hello")
     assert sorted(job["lane"] for job in turn["jobs"] if job["lane"] in LANES) == sorted(LANES)
     assert names(talk).count("broadcast_analyze_conversation") == 1
 
 
+@pytest.mark.requirement("N02")
 def test_the_three_flows_overlap(talk, worker, model):
-    """N02: their intervals overlap."""
+    """Their intervals overlap."""
     for skill in ("observer", "thoughts", "detect"):
         model.script(skill, times=0, ttft_ms=400)
     turn = talk.exchange("Hello")
@@ -85,16 +88,17 @@ def test_a_turn_without_tools_costs_one_call_before_its_reply(talk, worker, mode
     assert model.requests()[0]["skill"] == "reply"
 
 
+@pytest.mark.requirement("N06")
 def test_the_two_detections_run_side_by_side(talk, worker, model):
-    """N06: two groups, each tool in one."""
+    """Two groups, each tool in one."""
     model.script("detect", times=0, ttft_ms=300)
     talk.exchange("Hello")
     first, second = model.requests("detect")
     assert second["arrived"] < first["ended"]
 
 
+@pytest.mark.requirement("N07", "N08")
 def test_the_detection_without_history_sees_the_latest_answer_only(talk, worker, model):
-    """N07, N08"""
     model.script("reply", text="The kitchen closes at eleven.")
     talk.exchange("When does the kitchen close, by the way?")
     prompts = ["".join(message["content"] for message in request["messages"]) for request in model.requests("detect")]
@@ -102,8 +106,9 @@ def test_the_detection_without_history_sees_the_latest_answer_only(talk, worker,
     assert all("The kitchen closes at eleven." in prompt for prompt in prompts)
 
 
+@pytest.mark.requirement("T11", "T17")
 def test_the_observer_keeps_what_the_customer_said(talk, worker, model):
-    """T11, T17: with the words it rests on."""
+    """With the words it rests on."""
     turn = talk.exchange("I'm Giulia Ferri, my number is +39 347 555 0142 and my mail is giulia@example.com")
     observed = {fact["field"]: fact for fact in turn["observed"]}
     assert observed["phone"]["value"] == "+393475550142"
@@ -121,8 +126,9 @@ def test_a_weaker_reading_never_replaces_a_given_field(tenant, worker, model, pr
         assert talk.reload().persona.fields.get(key="name").value == "Giulia Ferri"
 
 
+@pytest.mark.requirement("T06", "T20")
 def test_directives_reach_the_next_prompt(talk, worker, model):
-    """T06, T20: as CurrentTaskAnalysis, of a turn before."""
+    """As CurrentTaskAnalysis, of a turn before."""
     first = talk.exchange("I'd like to book a table")
     talk.exchange("For Friday")
     prompts = [request["messages"][-1]["content"] for request in model.requests("reply")]
@@ -135,8 +141,9 @@ def test_a_reply_says_how_fresh_its_directives_were(talk, worker):
     assert talk.exchange("A table for two")["freshness"] == "fresh"
 
 
+@pytest.mark.requirement("T25")
 def test_directives_that_come_late_leave_the_next_reply_stale(talk, worker, model):
-    """T25: the reply takes the directives that stand at its start."""
+    """The reply takes the directives that stand at its start."""
     talk.exchange("Hello")
     model.script("thoughts", times=1, ttft_ms=3000)
     second = talk.say("A table for two")
@@ -145,8 +152,9 @@ def test_directives_that_come_late_leave_the_next_reply_stale(talk, worker, mode
     assert talk.until_turn(third, lambda turn: turn["status"] == "done")["freshness"] == "stale"
 
 
+@pytest.mark.requirement("N39", "N44")
 def test_a_promise_fires_its_tool_once(talk, worker, model):
-    """N39, N44: one verdict fired, one effect, one system event of the tool's name."""
+    """One verdict fired, one effect, one system event of the tool's name."""
     model.script("reply", text="I'll send you an SMS with the reservation details.")
     turn = talk.exchange("Can you text me the details? I am on +39 347 555 0142.")
     fired = [verdict["tool"] for verdict in turn["verdicts"] if verdict["fired"]]
@@ -155,14 +163,15 @@ def test_a_promise_fires_its_tool_once(talk, worker, model):
     assert names(talk).count("send_sms_tool") == 1
 
 
+@pytest.mark.requirement("N34", "N35", "N36", "N37", "N38")
 @pytest.mark.parametrize(
     ("answer", "rule"),
     [
-        pytest.param("I'm still sending the SMS.", "in_progress", id="N34"),
-        pytest.param("I've sent you the SMS.", "completed", id="N35"),
-        pytest.param("I need to ask your name, and then I'll send you an SMS.", "future_step", id="N36"),
-        pytest.param("I can send you an SMS, would you like that?", "offer", id="N37"),
-        pytest.param("You will receive an SMS from the bank.", "subject", id="N38"),
+        pytest.param("I'm still sending the SMS.", "in_progress", id="in_progress"),
+        pytest.param("I've sent you the SMS.", "completed", id="completed"),
+        pytest.param("I need to ask your name, and then I'll send you an SMS.", "future_step", id="future_step"),
+        pytest.param("I can send you an SMS, would you like that?", "offer", id="offer"),
+        pytest.param("You will receive an SMS from the bank.", "subject", id="subject"),
         pytest.param("I won't send you an SMS.", "negation", id="negation"),
     ],
 )
@@ -176,8 +185,8 @@ def test_what_is_no_promise_fires_nothing(answer, rule, talk, worker, model):
     assert verdicts["send_sms_tool"]["rule"] == rule
 
 
+@pytest.mark.requirement("N13")
 def test_tools_called_marks_only_the_turns_that_fired(talk, worker, model):
-    """N13"""
     model.script("reply", text="Good evening!")
     assert talk.exchange("Hello")["tools_called"] is False
     model.script("reply", text="I'll send you an SMS with the details.")
@@ -203,8 +212,9 @@ def job_failed(turn: dict, lane: str) -> bool:
     return any(job["lane"] == lane and job["state"] == "failed" for job in turn["jobs"])
 
 
+@pytest.mark.requirement("N17")
 def test_a_condition_that_is_missing_counts_as_not_met(talk, worker, model):
-    """N17: all must be true."""
+    """All must be true."""
     model.script("reply", text="I'll send you an SMS.")
     half = {
         "quote": "I'll send you an SMS",
@@ -245,8 +255,9 @@ def test_a_superseded_call_is_cancelled_at_once(talk, worker, model):
         assert Message.objects.filter(role="agent").count() == 1
 
 
+@pytest.mark.requirement("T13")
 def test_superseded_thoughts_write_nothing(talk, worker, model):
-    """T13: the newer turn's directives stand."""
+    """The newer turn's directives stand."""
     model.script("thoughts", times=1, ttft_ms=5000)
     first = talk.say("Hello")
     talk.until_turn(first, lambda turn: turn["status"] == "done")

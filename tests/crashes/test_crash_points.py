@@ -9,7 +9,7 @@ from conversations.turns.services import post_message, start_conversation
 from jobs.models import Job
 from tests.conftest import Tenant
 from tests.crashes.invariants import check, settle
-from tests.processes import Child, Zygote, until
+from tests.processes import Child, ForkServer, until
 
 pytestmark = pytest.mark.short_leases
 
@@ -37,7 +37,7 @@ def say(tenant: Tenant, conversation: Conversation, words: str) -> None:
         post_message(conversation.pk, words)
 
 
-def kill_at(label: str, n: int, *, tenant: Tenant, processes: Zygote) -> None:
+def kill_at(label: str, n: int, *, tenant: Tenant, processes: ForkServer) -> None:
     doomed = processes.worker(crash_at=f"{label}:{n}")
     conversation = begin(tenant)
     for words in WORDS:
@@ -63,9 +63,9 @@ def settle_or_die(tenant: Tenant, doomed: Child) -> None:
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("label", IN_WORKER)
 def test_worker_killed_at_a_crash_point_loses_nothing(
-    label: str, n: int, tenant: Tenant, processes: Zygote, model
+    label: str, n: int, tenant: Tenant, processes: ForkServer, model
 ) -> None:
-    """Every message ends answered once (M3, M4), with three lane rows per turn (M5); no directive is stale."""
+    """Every message ends answered once, with three lane rows per turn; no directive is stale."""
     model.script("reply", times=0, text="I'll send you a text with the details.")
     kill_at(label, n, tenant=tenant, processes=processes)
 
@@ -74,7 +74,7 @@ def test_worker_killed_at_a_crash_point_loses_nothing(
 @pytest.mark.parametrize("n", range(1, 21))
 @pytest.mark.parametrize("label", IN_WORKER)
 def test_worker_killed_twenty_times_at_each_crash_point(
-    label: str, n: int, tenant: Tenant, processes: Zygote, model
+    label: str, n: int, tenant: Tenant, processes: ForkServer, model
 ) -> None:
     """The same, twenty kills per point at passes one to three."""
     model.script("reply", times=0, text="I'll send you a text with the details.")
@@ -82,8 +82,8 @@ def test_worker_killed_twenty_times_at_each_crash_point(
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_a_message_whose_transaction_dies_was_never_accepted(n: int, tenant: Tenant, processes: Zygote) -> None:
-    """M1: dead before the commit, no answer went out, nothing half-written stays."""
+def test_a_message_whose_transaction_dies_was_never_accepted(n: int, tenant: Tenant, processes: ForkServer) -> None:
+    """Dead before the commit, no answer went out, nothing half-written stays."""
     conversation = begin(tenant)
     poster = post(tenant, conversation, processes, crash_at=f"msg.pre_commit:{n}")
     poster.wait()
@@ -95,8 +95,8 @@ def test_a_message_whose_transaction_dies_was_never_accepted(n: int, tenant: Ten
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_a_message_whose_hint_was_never_sent_is_answered(n: int, tenant: Tenant, processes: Zygote) -> None:
-    """M1, M3: committed, then dead before the hint; the sweep finds the job."""
+def test_a_message_whose_hint_was_never_sent_is_answered(n: int, tenant: Tenant, processes: ForkServer) -> None:
+    """Committed, then dead before the hint; the sweep finds the job."""
     conversation = begin(tenant)
     poster = post(tenant, conversation, processes, crash_at=f"msg.post_commit_pre_wake:{n}")
     poster.wait()
@@ -107,7 +107,7 @@ def test_a_message_whose_hint_was_never_sent_is_answered(n: int, tenant: Tenant,
     check(tenant)
 
 
-def post(tenant: Tenant, conversation: Conversation, processes: Zygote, *, crash_at: str):
+def post(tenant: Tenant, conversation: Conversation, processes: ForkServer, *, crash_at: str):
     return processes.start(
         "post",
         crash_at=crash_at,

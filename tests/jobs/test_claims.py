@@ -1,4 +1,4 @@
-"""Claiming, leases and tokens (design section 3, points 2 to 5)."""
+"""Claiming, leases and tokens."""
 
 from __future__ import annotations
 
@@ -62,8 +62,9 @@ def test_two_claims_at_once_never_take_the_same_job(tenant, queue_lane):
     assert len(taken) == len(set(taken)) == 40
 
 
+@pytest.mark.requirement("T10", "T16")
 def test_a_queue_lane_runs_one_job_per_subject(tenant, queue_lane):
-    """T10, T16, M6: two fast turns never overlap."""
+    """Two fast turns never overlap."""
     subject = uuid4()
     add(tenant, queue_lane, subject=subject, ordinal=1)
     add(tenant, queue_lane, subject=subject, ordinal=2)
@@ -71,8 +72,9 @@ def test_a_queue_lane_runs_one_job_per_subject(tenant, queue_lane):
     assert take(queue_lane, 10) == []
 
 
+@pytest.mark.requirement("T10")
 def test_a_queue_lane_runs_the_lowest_turn_first(tenant, queue_lane):
-    """T10, M6: none is dropped, and the order is that of the turns."""
+    """None is dropped, and the order is that of the turns."""
     subject = uuid4()
     for ordinal in (3, 1, 2):
         add(tenant, queue_lane, subject=subject, ordinal=ordinal)
@@ -223,7 +225,7 @@ def test_an_expired_lease_queues_the_job_again(tenant, queue_lane):
 
 @pytest.mark.parametrize("finish", [None, State.DONE])
 def test_a_zombie_writes_nothing(finish, tenant, queue_lane):
-    """Point 4: zero rows means that the job is another worker's."""
+    """Zero updated rows mean that another worker owns the job."""
     add(tenant, queue_lane)
     [zombie] = take(queue_lane)
     expire(zombie)
@@ -255,7 +257,7 @@ def test_a_rolled_back_result_leaves_the_job_running(tenant, queue_lane):
 
 
 def test_a_job_that_kills_its_workers_fails_after_its_attempts(tenant, queue_lane):
-    """Point 6: shown to staff with the reason."""
+    """Staff see it with the reason."""
     add(tenant, queue_lane)
     for _ in range(queue_lane.max_attempts):
         [job] = take(queue_lane)
@@ -293,7 +295,7 @@ def test_a_heartbeat_waits_for_no_job_that_is_being_written(tenant, queue_lane):
 
 
 def test_what_a_worker_writes_is_its_own_to_the_end(tenant, queue_lane):
-    """Nobody supersedes or claims the job between the proof and the commit (design section 3, point 4)."""
+    """Nobody supersedes or claims the job between the proof and the commit."""
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     with job_tx(job), transaction.atomic(using="ops"), connections["ops"].cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Hints may be lost (design section 3, points 1 and 5)."""
+"""Hints may be lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a newer job does to older ones of its subject (design section 3, point 3; T13, M7, M8)."""
+"""Interrupt lanes: a newer job supersedes older ones of its subject."""
 
 from __future__ import annotations
 
@@ -23,22 +23,25 @@ def states(tenant: Tenant) -> list[str]:
         return list(Job.objects.order_by("ordinal").values_list("state", flat=True))
 
 
+@pytest.mark.requirement("T13")
 def test_a_newer_job_supersedes_older_ones(tenant, interrupt_lane):
-    """D21: what was superseded has a state of its own."""
+    """What was superseded has a state of its own."""
     subject = uuid4()
     for ordinal in (1, 2, 3):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
     assert states(tenant) == [State.SUPERSEDED, State.SUPERSEDED, State.QUEUED]
 
 
+@pytest.mark.requirement("T13")
 def test_another_subject_is_left_alone(tenant, interrupt_lane):
     add(tenant, interrupt_lane, ordinal=1)
     add(tenant, interrupt_lane, ordinal=2)
     assert states(tenant) == [State.QUEUED, State.QUEUED]
 
 
+@pytest.mark.requirement("T13")
 def test_what_a_superseded_job_still_writes_is_refused(tenant, interrupt_lane):
-    """T13: its output can never be written later."""
+    """Its output can never be written later."""
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     [old] = take(interrupt_lane)
@@ -47,6 +50,7 @@ def test_what_a_superseded_job_still_writes_is_refused(tenant, interrupt_lane):
         pass
 
 
+@pytest.mark.requirement("T13")
 def test_the_newer_job_starts_at_once(tenant, interrupt_lane):
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
@@ -55,6 +59,7 @@ def test_the_newer_job_starts_at_once(tenant, interrupt_lane):
     assert [job.ordinal for job in take(interrupt_lane)] == [2]
 
 
+@pytest.mark.requirement("T13")
 def test_workers_are_told_to_cancel_a_superseded_call(tenant, interrupt_lane):
     subject = uuid4()
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
@@ -68,7 +73,7 @@ def test_workers_are_told_to_cancel_a_superseded_call(tenant, interrupt_lane):
 
 
 def test_after_three_interruptions_the_running_job_may_finish(tenant, interrupt_lane):
-    """M8: directives never starve."""
+    """Directives never starve."""
     subject = uuid4()
     for ordinal in (1, 2, 3, 4):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -91,7 +96,7 @@ def test_a_job_that_waits_is_superseded_whatever_patience_it_has_inherited(tenan
 
 
 def test_what_never_ran_was_not_interrupted(tenant, interrupt_lane):
-    """Patience is for what a newer job keeps breaking off (M8)."""
+    """Patience is for what a newer job keeps breaking off."""
     subject = uuid4()
     for ordinal in range(1, 6):
         add(tenant, interrupt_lane, subject=subject, ordinal=ordinal)
@@ -100,6 +105,7 @@ def test_what_never_ran_was_not_interrupted(tenant, interrupt_lane):
     assert [job.ordinal for job in take(interrupt_lane)] == [6]
 
 
+@pytest.mark.requirement("T13")
 def test_only_older_jobs_of_the_same_lane_are_superseded(tenant, interrupt_lane, queue_lane):
     subject = uuid4()
     for lane in (queue_lane, interrupt_lane):

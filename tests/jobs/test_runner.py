@@ -1,4 +1,4 @@
-"""What a worker survives, and what staff reads of it."""
+"""Failures that a worker survives, and how staff read about them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def _until(condition: Callable[[], object]) -> None:
 
 
 def test_a_job_that_is_claimed_again_where_it_still_runs_is_kept(tenant: Tenant, queue_lane: Lane) -> None:
-    """After an outage its lease has run out, and it is claimed again by the same worker (design section 3, point 4)."""
+    """After an outage its lease has run out, and it is claimed again by the same worker."""
     begun: list[int] = []
 
     async def waits(job: ClaimedJob) -> None:
@@ -84,7 +84,7 @@ def test_a_job_that_is_claimed_again_where_it_still_runs_is_kept(tenant: Tenant,
 def test_what_ends_while_a_worker_stops_keeps_no_other_from_being_given_back(
     tenant: Tenant, queue_lane: Lane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A stop costs a job no attempt (design section 3, point 4)."""
+    """A stop costs a job no attempt."""
     monkeypatch.setattr(runner, "STOP_SECONDS", 0.01)
     released = asyncio.Event()
 

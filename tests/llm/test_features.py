@@ -49,6 +49,7 @@ async def test_stream_options_are_dropped(
     assert "stream_options" not in server.requests["case"][1].body
 
 
+@pytest.mark.requirement("W14")
 async def test_tools_are_dropped(server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]) -> None:
     url = server.script("case", error(400, "library/gemma does not support tools"), STREAM)
     await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)

@@ -1,4 +1,4 @@
-"""What a call costs."""
+"""The cost of a model call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The offline model's arguments skill: by grammar, what each field is called and described as (N45)."""
+"""The offline model's arguments skill: by grammar, what each field is called and described as."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from tools.builtin.send_email_tool import EmailArguments
 from tools.builtin.send_sms_tool import SmsArguments
 from tools.engine.skills.arguments import ArgumentsContext, KnownFact
 from tools.engine.skills.exchange import TranscriptLine
+
+pytestmark = pytest.mark.requirement("N45")
+
 
 CONTEXT = json.loads(RESTAURANT.read_text())["business_context"]
 # A Saturday.
@@ -132,13 +135,12 @@ def test_a_text_holds_the_information_itself(model: Any) -> None:
     ],
 )
 def test_whether_it_was_asked_for_again(words: str, is_asked: bool) -> None:
-    """E6."""
     schema = {"type": "object", "properties": {"asked_again": {"type": "boolean"}}, "required": ["asked_again"]}
     assert fill(schema, said=[*BOOKING, ("customer", words)]) == {"asked_again": is_asked}
 
 
+@pytest.mark.requirement("N47")
 def test_a_value_is_made_of_an_input() -> None:
-    """N47."""
     schema = {"type": "object", "properties": {"value": {"type": "string"}}, "required": ["value"]}
     assert fill(schema, task="The total amount.", material='{"total": 42.5}') == {"value": "42.5"}
     assert fill(schema, task="One sentence.", material="It is late. Sorry.") == {"value": "It is late."}

@@ -42,8 +42,9 @@ class Talk:
         return self.directives["step"].split(",")[0]
 
 
+@pytest.mark.requirement("T26")
 def test_five_turns_of_the_source_come_out_right() -> None:
-    """T26: greeting and language, 1.1 phone, 1.2 name, the code-phrase."""
+    """Greeting and language, 1.1 phone, 1.2 name, the code-phrase."""
     talk = Talk()
     assert "welcome to Trattoria Da Nello" in talk.say("Hello, I'd like to book a table for four on Friday")
     assert talk.facts["language"] == "en"
@@ -84,8 +85,8 @@ def test_a_question_in_between_does_not_leave_the_booking() -> None:
     assert think(lines)["scenario"] == "1, Book a table"
 
 
+@pytest.mark.requirement("T15")
 def test_directives_name_the_pending_tool_and_forbid_its_result() -> None:
-    """T15."""
     lines = [Line("customer", "A table on Friday at 7"), Line("agent", CODE_PHRASE)]
     directives = think(lines, actions=[Action("check_availability_tool", "pending")])
     assert directives["tools_pending"] == ["check_availability_tool"]
@@ -107,6 +108,7 @@ def test_result_is_told_and_the_booking_promised_on_yes() -> None:
     assert detect(answer)["create_booking_tool"]["rule"] is None
 
 
+@pytest.mark.requirement("T24")
 @pytest.mark.parametrize(
     ("urgent", "said"),
     [
@@ -115,7 +117,7 @@ def test_result_is_told_and_the_booking_promised_on_yes() -> None:
     ],
 )
 def test_what_is_meant_for_the_agent_is_not_read_out_to_the_customer(urgent: str, said: str) -> None:
-    """T24: neither a tool's name nor an instruction."""
+    """Neither a tool's name nor an instruction."""
     answer = reply_to("", history=[Line("customer", "Pass it on"), Line("agent", "I'll pass it on.")], urgent=[urgent])
     assert said in answer
     assert not [word for word in ("notify_crew", "Say so", "Staff", "“") if word in answer]
@@ -206,7 +208,7 @@ def test_asked_for_a_text_the_agent_promises_one() -> None:
 
 
 def test_goodbye_ends_the_conversation() -> None:
-    """D20: it is the last thing said, and nothing is asked."""
+    """It is the last thing said, and nothing is asked."""
     answer = reply_to("That's all, thanks, bye", history=[Line("customer", "Hi"), Line("agent", "Good evening!")])
     assert detect(answer)["end_conversation_tool"]["rule"] is None
     assert detect(f"{answer} Or is there anything else?")["end_conversation_tool"]["rule"] == "condition"

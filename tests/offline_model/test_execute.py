@@ -54,7 +54,7 @@ def letter(todo: str, *, tool: str = CALLER) -> dict[str, str]:
     ],
 )
 def test_the_customer_is_told_what_they_asked_for(todo: str, said: str) -> None:
-    """L10: and isn't told what a colleague is to do."""
+    """The customer isn't told what a colleague is to do."""
     body = letter(todo)["body"]
     assert body.startswith("Hello Marta Riva,\n")
     assert said in body
@@ -62,7 +62,6 @@ def test_the_customer_is_told_what_they_asked_for(todo: str, said: str) -> None:
 
 
 def test_a_colleague_is_not_greeted_as_the_customer() -> None:
-    """L11"""
     written = letter("Tell the kitchen that Marta Riva, table 4 on Friday, is allergic to nuts.", tool=ANYBODY)
     assert written["to"] == "team@danello.example"
     assert written["body"].startswith("Hello,\n\nMarta Riva, table 4 on Friday, is allergic to nuts.")

@@ -1,4 +1,4 @@
-"""What the offline model takes out of a conversation that is over (D16)."""
+"""Todos that the offline model extracts from a conversation that is over."""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ def test_unknown_schema_gets_a_valid_instance(schema: dict[str, Any]) -> None:
     jsonschema.validate(fill(schema), schema)
 
 
+@pytest.mark.requirement("N45")
 def test_fields_are_filled_from_the_conversation() -> None:
-    """N45."""
     properties = {
         "customer_name": {"type": "string", "description": "The customer's full name"},
         "phone": {"type": "string"},

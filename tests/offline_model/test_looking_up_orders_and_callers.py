@@ -1,4 +1,4 @@
-"""When the offline model looks orders and callers up, and verifies a customer: as the demo needs it (W04, L18, D14)."""
+"""When the offline model looks orders and callers up, and verifies a customer: as the demo needs it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def chosen(call: ChatCall) -> ToolUse | None:
     return choose_tool(call, is_stumped=lambda: False)
 
 
+@pytest.mark.requirement("W04")
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -42,20 +43,18 @@ def chosen(call: ChatCall) -> ToolUse | None:
     ],
 )
 def test_words_that_ask_for_a_look_up(words: str, name: str | None) -> None:
-    """W04, D14"""
     use = chosen(asked(*GREETED, words))
     assert (use.name if use else None) == name
 
 
+@pytest.mark.requirement("L18")
 def test_a_caller_is_looked_up_before_the_first_answer_and_never_read_out() -> None:
-    """L18"""
     assert chosen(asked("Hello")) == ToolUse("lookup_caller", {})
     after = asked("Hello", called=("lookup_caller",), results=("Anna, a regular since 2019.",))
     assert tell_results(after) == ""
 
 
 def test_a_result_that_asks_for_verification_is_followed() -> None:
-    """D14"""
     first = "It isn't sure yet who this is. Call `verify_caller` first, and then this again."
     use = chosen(asked(*GREETED, "Cancel it", called=("cancel_appointment",), results=(first,)))
     assert use is not None
@@ -65,22 +64,21 @@ def test_a_result_that_asks_for_verification_is_followed() -> None:
 
 
 def test_what_was_asked_for_is_passed_on() -> None:
-    """D14"""
     use = chosen(asked("Cancel it", ASKS, "It's +39 333 123 4567"))
     assert use is not None
     assert use.name == "verify_caller"
 
 
 def test_what_the_customers_page_says_of_them_is_checked() -> None:
-    """D14, D25"""
     proof = "I would like to see my bookings. What you have on file for me is anna@example.org"
     use = chosen(asked(*GREETED, proof))
     assert use is not None
     assert (use.name, use.arguments["email"]) == ("verify_caller", "anna@example.org")
 
 
+@pytest.mark.requirement("W04")
 def test_of_a_list_of_orders_only_the_newest_is_told() -> None:
-    """W04: the customer sees the list beside the words."""
+    """The customer sees the list beside the words."""
     found = (
         "2 orders were found, the newest first. Order 1043 of 21 November 2026 is on hold, 31.70 EUR: 2 × Pasta 500 g."
         " Order 1038 of 17 November 2026 is completed, 62.00 EUR: 2 × Oil 0.75 l."
@@ -91,8 +89,8 @@ def test_of_a_list_of_orders_only_the_newest_is_told() -> None:
     assert tell_results(asked("Where is my order?", called=("lookup_order",), results=(one,))) == one
 
 
+@pytest.mark.requirement("W03")
 @pytest.mark.parametrize(("words", "name"), [("A person, please", "escalate_to_human"), ("For one person", None)])
 def test_who_wants_a_person_is_offered_one(words: str, name: str | None) -> None:
-    """W03"""
     use = chosen(asked(*GREETED, words, of=("escalate_to_human",)))
     assert (use.name if use else None) == name

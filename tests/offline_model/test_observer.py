@@ -1,4 +1,4 @@
-"""What the observer reads in a customer's words."""
+"""The offline model's observer: facts, opt-ins and quality, read from the customer's words."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ ASK_NAME = "And under which name shall I keep it?"
 ASK_TEXT = "May I text you the details?"
 
 
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(
     ("said", "asked", "name"),
     [
@@ -28,7 +29,6 @@ ASK_TEXT = "May I text you the details?"
     ],
 )
 def test_name_is_read_in_many_forms(said: str, asked: str, name: str) -> None:
-    """T11."""
     assert facts_in(said, asked=asked)["name"] == name
 
 
@@ -37,11 +37,11 @@ def test_what_follows_i_am_is_not_always_a_name(said: str) -> None:
     assert "name" not in facts_in(said)
 
 
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(
     "phone", ["+39 347 555 0142", "0347 5550142", "(020) 7946-0958", "06.555.0114", "+1 415-555-0132", "3475550142"]
 )
 def test_phone_is_kept_as_it_was_written(phone: str) -> None:
-    """T11."""
     assert facts_in(f"You can reach me on {phone}, thanks")["phone"] == phone
 
 
@@ -54,6 +54,7 @@ def test_email_is_read_without_the_full_stop() -> None:
     assert facts_in("Write to giulia.ferri+table@example.co.uk.")["email"] == "giulia.ferri+table@example.co.uk"
 
 
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(
     ("said", "code"),
     [
@@ -69,10 +70,10 @@ def test_email_is_read_without_the_full_stop() -> None:
     ],
 )
 def test_language_is_told_by_the_customers_words(said: str, code: str) -> None:
-    """T11, T26 row 1."""
     assert facts_in(said)["language"] == code
 
 
+@pytest.mark.requirement("T11")
 @pytest.mark.parametrize(
     ("said", "asked", "field", "value"),
     [
@@ -85,7 +86,6 @@ def test_language_is_told_by_the_customers_words(said: str, code: str) -> None:
     ],
 )
 def test_opt_ins_are_asked_for_or_stated(said: str, asked: str, field: str, value: str) -> None:
-    """T11."""
     assert facts_in(said, asked=asked)[field] == value
 
 
@@ -111,13 +111,13 @@ def test_quotes_are_the_customers_own_words() -> None:
     assert all(fact["quote"] in said for fact in observe(said)["facts"])
 
 
+@pytest.mark.requirement("T12")
 def test_quality_is_null_unless_asked_for() -> None:
-    """T12."""
     assert observe("This is ridiculous")["quality"] is None
 
 
+@pytest.mark.requirement("T19")
 def test_frustration_lowers_the_quality_and_is_named() -> None:
-    """T19."""
     messages = [Line("customer", "Do you have a table on Friday evening?"), Line("agent", "Which day?")]
     said = "I already told you, this is ridiculous. Do you have a table on Friday evening?"
     quality = observe(said, messages=messages, score=True)["quality"]

@@ -106,8 +106,8 @@ def test_a_step_waits_for_its_words(server: Server) -> None:
     assert server.chat(pizza)["choices"][0]["message"]["content"] == "matched"
 
 
+@pytest.mark.requirement("W15")
 def test_scripted_tool_call_streams_with_its_arguments(server: Server) -> None:
-    """W15."""
     server.script({"tool_calls": [{"name": "lookup_order", "arguments": {"limit": 5, "status": "processing"}}]})
     parts = [
         c["choices"][0]["delta"]["tool_calls"][0]

@@ -1,4 +1,4 @@
-"""Reads PostgreSQL and the outside world's own log after a storm, and says everything that is wrong (E1-E8)."""
+"""Reads PostgreSQL and the outside world's own log after a storm, and says everything that is wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jobs.attempt import BROKE_OFF
 from jobs.models import Job, State
 from tests.conftest import Tenant
-from tests.effects.outside import violations
+from tests.conversations.effects.outside import violations
 from tests.storms.world import CLEAR, World
 from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
@@ -48,7 +48,7 @@ def _may_be_unknown(effect: Effect) -> bool:
 
 
 def _of_objects(tenant: Tenant, world: World) -> Iterator[str]:
-    """A repeated promise is one effect: nothing that is done once happens to one object under two keys (E6)."""
+    """A repeated promise is one effect: nothing that is done once happens to one object under two keys."""
     with tenant.tx():
         once = set(Effect.objects.filter(delivery="once").values_list("effect_key", flat=True))
     for thing, keys in world.objects.items():

@@ -1,4 +1,4 @@
-"""What goes wrong in a storm, by chance."""
+"""Random faults during a storm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import redis
 from django.conf import settings
 from django.db import connections
 
-from tests.processes import Child, Zygote
+from tests.processes import Child, ForkServer
 
 WORKERS = 3
 
@@ -22,7 +22,7 @@ WORKERS = 3
 class Storm:
     """Kills workers, wipes and restarts Redis, restarts PostgreSQL; whatever died is started again, as a supervisor does."""
 
-    processes: Zygote
+    processes: ForkServer
     servers: Any
     chance: random.Random
     counts: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""A storm over planned effects: nothing is lost, nothing is done twice, nothing is called done that wasn't (E1-E8)."""
+"""A storm over planned effects: nothing is lost, nothing is done twice, nothing is called done that wasn't."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from django.db import Error as DatabaseError
 from jobs.models import LIVE, Job, State
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
-from tests.effects.target import Answers, target_server
-from tests.processes import Child, Zygote, until
+from tests.conversations.effects.target import Answers, target_server
+from tests.processes import Child, ForkServer, until
 from tests.storms import planted
 from tests.storms.checker import findings
 from tests.storms.faults import Storm, forget_connections
@@ -46,7 +46,7 @@ def world(settings: Any) -> Iterator[World]:
         yield World(target, random.Random(20261121))
 
 
-def test_a_storm(tenant: Tenant, processes: Zygote, servers: Any, world: World, capsys: Any, model: Any) -> None:
+def test_a_storm(tenant: Tenant, processes: ForkServer, servers: Any, world: World, capsys: Any, model: Any) -> None:
     """300 faults over 2,000 planned effects: 0 lost, 0 repeated `once`, 0 false `done`, every `unknown` shown."""
     talks = [begin(tenant, external_id=f"guest {number}") for number in range(CONVERSATIONS)]
     names = save_tools(talks[0], world.target.url)
@@ -134,7 +134,7 @@ def talk(tenant: Tenant, world: World) -> Talk:
     return begin(tenant)
 
 
-def worker_with(bug: str, processes: Zygote, *, crash_at: str = "") -> Child:
+def worker_with(bug: str, processes: ForkServer, *, crash_at: str = "") -> Child:
     return processes.start("worker", crash_at=crash_at, queues="replies,work", planted=bug)
 
 
@@ -165,7 +165,9 @@ def reached(world: World) -> bool:
 
 
 @pytest.mark.parametrize("is_planted", [True, False])
-def test_no_token_check_is_found(is_planted: bool, tenant: Tenant, talk: Talk, processes: Zygote, world: World) -> None:
+def test_no_token_check_is_found(
+    is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World
+) -> None:
     """A worker sleeps past its lease, another takes over, and the first one writes after all."""
     calm(world, hangs=0.5)
     bug = "no_token_check" if is_planted else ""
@@ -182,7 +184,7 @@ def test_no_token_check_is_found(is_planted: bool, tenant: Tenant, talk: Talk, p
 
 @pytest.mark.parametrize("is_planted", [True, False])
 def test_no_sending_commit_is_found(
-    is_planted: bool, tenant: Tenant, talk: Talk, processes: Zygote, world: World
+    is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World
 ) -> None:
     calm(world)
     bug = "no_sending_commit" if is_planted else ""
@@ -195,7 +197,7 @@ def test_no_sending_commit_is_found(
 
 
 @pytest.mark.parametrize("is_planted", [True, False])
-def test_no_sweep_is_found(is_planted: bool, tenant: Tenant, talk: Talk, processes: Zygote, world: World) -> None:
+def test_no_sweep_is_found(is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World) -> None:
     calm(world)
     bug = "no_sweep" if is_planted else ""
     doomed = worker_with(bug, processes, crash_at="effect.sending_pre_bytes:1")
@@ -208,7 +210,7 @@ def test_no_sweep_is_found(is_planted: bool, tenant: Tenant, talk: Talk, process
 
 @pytest.mark.parametrize("is_planted", [True, False])
 def test_no_repeat_guard_is_found(
-    is_planted: bool, tenant: Tenant, talk: Talk, processes: Zygote, world: World
+    is_planted: bool, tenant: Tenant, talk: Talk, processes: ForkServer, world: World
 ) -> None:
     calm(world)
     worker_with("no_repeat_guard" if is_planted else "", processes)
@@ -217,7 +219,7 @@ def test_no_repeat_guard_is_found(
     assert [line for line in found if "by different promises" in line] if is_planted else found == []
 
 
-def test_a_hint_instead_of_a_row_is_found(tenant: Tenant, talk: Talk, processes: Zygote, world: World) -> None:
+def test_a_hint_instead_of_a_row_is_found(tenant: Tenant, talk: Talk, processes: ForkServer, world: World) -> None:
     """The work is in Redis alone, and Redis is wiped."""
     calm(world)
     effects = plan([talk], save_tools(talk, world.target.url)[:1], first=1, count=6, is_queued=False)

@@ -23,7 +23,7 @@ from jobs.lanes import lane_of
 from jobs.models import LIVE, Job
 from projects.models import Member
 from tenancy.threads import in_db
-from tests.effects.target import Target
+from tests.conversations.effects.target import Target
 from tests.processes import until
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from tests.todos.races import together
@@ -68,7 +68,7 @@ class Races:
             until(self._is_quiet, what="every todo's job ended")
 
     def findings(self) -> list[str]:
-        """What the outside world's log and the rows have against the promises T1, T3 and T4."""
+        """Where the log of the outside world and the rows contradict each other: paid twice, paid unseen, or paid by nobody."""
         paid = Counter(heard.document["order"] for heard in self.target.log)
         wrong = [heard.document for heard in self.target.log if heard.document["amount"] != SEEN]
         found = [f"{count} refunds of {order}" for order, count in paid.items() if count > 1]

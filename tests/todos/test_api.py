@@ -1,4 +1,4 @@
-"""The API of todos: its contract, and the nastiest inputs (design section 6; row 23; threats 12 and 13)."""
+"""The API of todos: its contract, and the nastiest inputs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from django.conf import settings
 from django.test import Client
 
@@ -51,7 +52,6 @@ def session(tenant: Tenant, user: User, *, csrf: bool = True) -> Client:
 
 
 def test_a_todo_is_made_approved_and_read(desk: Desk, api: Client) -> None:
-    """Design section 6."""
     todo = made(api)
     assert (todo["status"], todo["tool"], todo["arguments"], todo["approval"]) == (
         "pending_review",
@@ -74,7 +74,7 @@ def test_a_todo_tells_of_its_conversation(desk: Desk, api: Client, conversation:
 
 
 def test_a_key_reaches_the_todos_of_its_own_project(desk: Desk, tenant: Tenant, api: Client) -> None:
-    """T12: none of another's is listed, edited, or approved among several."""
+    """None of another's is listed, edited, or approved among several."""
     with tenant.tx():
         other = create_project("Other", config=tenant.project.agent_version.config)
         theirs = make_todo(other, description="Theirs", source=TodoSource.PERSON, actor=Actor("Nello"))
@@ -86,15 +86,15 @@ def test_a_key_reaches_the_todos_of_its_own_project(desk: Desk, tenant: Tenant, 
 
 
 def test_an_edit_of_another_version_is_refused(desk: Desk, api: Client) -> None:
-    """T2: of two editors the second is told what differs."""
+    """Of two editors the second is told what differs."""
     path = f"{TODOS}/{made(api)['id']}"
     first, second = (send(api, "PATCH", path, {"description": word, "version": 1}) for word in ("Pay Bob", "Pay Eve"))
     assert first.status_code == 200
     assert "Pay Ada back → Pay Bob" in error_of(second, status=409)["message"]
 
 
+@pytest.mark.requirement("L09")
 def test_a_type_is_made_and_used_by_its_id_or_name(desk: Desk, api: Client) -> None:
-    """L09."""
     body = {"name": "Refund", "description": "Money is paid back.", "tools": [REFUND], "model": "gpt-5"}
     kind = send(api, "POST", TYPES, body).json()
     assert {name: kind[name] for name in body} == body
@@ -104,7 +104,6 @@ def test_a_type_is_made_and_used_by_its_id_or_name(desk: Desk, api: Client) -> N
 
 
 def test_an_edit_of_an_approved_todo_returns_it_to_review(desk: Desk, api: Client) -> None:
-    """T2."""
     address = f"{TODOS}/{made(api)['id']}"
     send(api, "POST", f"{address}/approve")
     edited = send(api, "PATCH", address, {"arguments": {"body": {"amount": 820}}}).json()
@@ -123,7 +122,7 @@ def test_a_todo_is_rejected_and_cancelled_with_a_reason(desk: Desk, api: Client)
 
 
 def test_a_todo_is_done_by_hand(desk: Desk, api: Client) -> None:
-    """D15: taken, then done or not; who has it stands there."""
+    """Taken, then done or not; who has it stands there."""
     for end, body, status in (
         ("complete", {"note": "Paid."}, "completed"),
         ("fail", {"reason": "No money."}, "failed"),
@@ -138,14 +137,15 @@ def test_a_todo_is_done_by_hand(desk: Desk, api: Client) -> None:
 
 
 def test_an_approval_tells_what_it_is_for(desk: Desk, api: Client) -> None:
-    """T1: also where the caller named no version."""
+    """Also where the caller named no version."""
     todo = made(api)
     approved = send(api, "POST", f"{TODOS}/{todo['id']}/approve").json()["approved"]
     assert approved == {name: todo[name] for name in ("version", "content_hash", "content")}
 
 
+@pytest.mark.requirement("L11")
 def test_types_name_whom_their_todos_write_to(desk: Desk, api: Client) -> None:
-    """L11, D23: shown before anybody approves; what a todo names itself comes first."""
+    """Shown before anybody approves; what a todo names itself comes first."""
     body = {"name": "Team", "description": "x", "tools": ["send_email"], "recipients": ["crew@example.com"]}
     assert send(api, "POST", TYPES, body).json()["recipients"] == ["crew@example.com"]
     for own, written in (([], ["crew@example.com"]), (["ada@example.com"], ["ada@example.com"])):
@@ -154,7 +154,6 @@ def test_types_name_whom_their_todos_write_to(desk: Desk, api: Client) -> None:
 
 
 def test_a_todo_that_failed_is_reviewed_again(desk: Desk, api: Client) -> None:
-    """T11."""
     todo = made(api)
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo["id"]).update(status=TodoStatus.FAILED)
@@ -194,11 +193,11 @@ def test_a_standing_rule_is_looked_at_made_and_ended(desk: Desk, api: Client) ->
     assert made(api)["status"] == "pending_review"
 
 
-# Row 23
+# Methods and repeats
 
 
 def test_approving_by_get_is_405(desk: Desk, api: Client) -> None:
-    """Row 23, T12: no link approves."""
+    """No link approves."""
     todo = made(api)
     for path in (f"{TODOS}/{todo['id']}/approve", f"{TODOS}/approve"):
         assert error_of(api.get(path), status=405)["code"] == "method_not_allowed"
@@ -212,7 +211,6 @@ def test_a_todo_named_as_anywhere_else_is_told_the_name_that_it_has_among_severa
 
 
 def test_approving_twice_is_200_and_says_by_whom(desk: Desk, api: Client, owner: Member) -> None:
-    """Row 23, T3."""
     todo = made(api)
     first = send(api, "POST", f"{TODOS}/{todo['id']}/approve").json()
     second = send(session(desk.tenant, desk.tenant.owner), "POST", f"{TODOS}/{todo['id']}/approve")
@@ -222,7 +220,7 @@ def test_approving_twice_is_200_and_says_by_whom(desk: Desk, api: Client, owner:
 
 
 def test_a_person_says_what_they_have_seen(desk: Desk, api: Client) -> None:
-    """T1: a yes of a member is never to whatever stands at that moment; nor is taking it on."""
+    """A yes of a member is never to whatever stands at that moment; nor is taking it on."""
     address, member = f"{TODOS}/{(todo := made(api))['id']}", session(desk.tenant, desk.tenant.owner)
     for verb in ("approve", "take"):
         error = error_of(send(member, "POST", f"{address}/{verb}", {}), status=400)
@@ -232,7 +230,7 @@ def test_a_person_says_what_they_have_seen(desk: Desk, api: Client) -> None:
 
 
 def test_approving_what_changed_in_another_tab_is_409_with_the_difference(desk: Desk, api: Client) -> None:
-    """Row 23, threat 12: $82 and $820."""
+    """$82 and $820."""
     todo = made(api)
     seen = {"version": todo["version"], "content_hash": todo["content_hash"]}
     send(api, "PATCH", f"{TODOS}/{todo['id']}", {"arguments": {"body": {"amount": 820}}})
@@ -242,7 +240,7 @@ def test_approving_what_changed_in_another_tab_is_409_with_the_difference(desk: 
 
 
 def test_the_difference_is_from_what_the_caller_saw(desk: Desk, api: Client) -> None:
-    """Row 23: by the hash alone, and through several versions."""
+    """By the hash alone, and through several versions."""
     todo = made(api)
     address = f"{TODOS}/{todo['id']}"
     seen = send(api, "PATCH", address, {"arguments": {"body": {"amount": 820}}}).json()
@@ -252,7 +250,6 @@ def test_the_difference_is_from_what_the_caller_saw(desk: Desk, api: Client) -> 
 
 
 def test_approving_a_running_one_is_409(desk: Desk, api: Client) -> None:
-    """Row 23."""
     todo = made(api)
     send(api, "POST", f"{TODOS}/{todo['id']}/approve")
     with desk.tenant.tx():
@@ -262,7 +259,6 @@ def test_approving_a_running_one_is_409(desk: Desk, api: Client) -> None:
 
 
 def test_approving_with_a_tool_that_was_deleted_is_refused(desk: Desk, api: Client) -> None:
-    """Row 23."""
     todo = made(api)
     with desk.tenant.tx():
         custom_tools.remove(desk.tenant.project, REFUND)
@@ -271,7 +267,7 @@ def test_approving_with_a_tool_that_was_deleted_is_refused(desk: Desk, api: Clie
 
 
 def test_the_hash_that_is_shown_is_the_hash_that_is_approved(desk: Desk, api: Client) -> None:
-    """T1: whoever checks it can."""
+    """Whoever checks it can."""
     todo = made(api)
     assert hash_of(todo["content"]) == todo["content_hash"]
     with desk.tenant.tx():
@@ -305,7 +301,7 @@ BAD_TODOS: list[tuple[dict[str, Any], str]] = [
 
 
 def test_what_cannot_be_a_todo_is_400_and_names_the_field(desk: Desk, api: Client) -> None:
-    """Row 11, threat 5: no client says that something is approved."""
+    """No client says that something is approved."""
     for fields, field in BAD_TODOS:
         error = error_of(send(api, "POST", TODOS, {"description": "Pay", **PLAN, **fields}), status=400)
         assert error["field"] == field, (fields, error)
@@ -314,7 +310,6 @@ def test_what_cannot_be_a_todo_is_400_and_names_the_field(desk: Desk, api: Clien
 
 
 def test_a_conversation_of_another_tenant_never_was(desk: Desk, stranger: Tenant, conversation: Conversation) -> None:
-    """Threat 1."""
     theirs = Client(headers=stranger.headers)
     answers = [
         send(theirs, "POST", TODOS, {"description": "x", "conversation": str(one)}).json()["error"]["message"]
@@ -341,11 +336,11 @@ def test_what_cannot_be_a_yes_is_400(desk: Desk, api: Client) -> None:
     assert desk.jobs() == []
 
 
-# Threat 13
+# Stolen sessions and forged requests
 
 
 def test_a_post_without_the_csrf_token_approves_nothing(desk: Desk, api: Client) -> None:
-    """Threat 13, T12: another site's form can't."""
+    """Another site's form can't."""
     todo = made(api)
     forged = session(desk.tenant, desk.tenant.owner, csrf=False)
     for path, body in ((f"{TODOS}/{todo['id']}/approve", None), (f"{TODOS}/approve", {"todos": []})):
@@ -354,7 +349,7 @@ def test_a_post_without_the_csrf_token_approves_nothing(desk: Desk, api: Client)
 
 
 def test_the_session_travels_with_no_other_sites_post() -> None:
-    """Threat 13: SameSite, and out of scripts' reach."""
+    """SameSite, and out of scripts' reach."""
     assert (settings.SESSION_COOKIE_SAMESITE, settings.SESSION_COOKIE_HTTPONLY) == ("Lax", True)
 
 
@@ -363,7 +358,7 @@ def choices(desk: Desk, count: int) -> list[dict[str, Any]]:
 
 
 def test_a_stolen_session_alone_approves_no_flood(desk: Desk) -> None:
-    """Threat 13, T12: more than 20 ask for a second confirmation and for the password."""
+    """More than 20 ask for a second confirmation and for the password."""
     chosen, stolen = choices(desk, 21), session(desk.tenant, desk.tenant.owner)
     body = {"todos": chosen, "confirmed": True}
     assert error_of(send(stolen, "POST", f"{TODOS}/approve", body), status=403)["code"] == "sign_in_again"
@@ -377,14 +372,13 @@ def test_a_stolen_session_alone_approves_no_flood(desk: Desk) -> None:
 
 
 def test_twenty_are_approved_with_one_click(desk: Desk) -> None:
-    """T12."""
     body = {"todos": choices(desk, 20)}
     answers = send(session(desk.tenant, desk.tenant.owner), "POST", f"{TODOS}/approve", body).json()["results"]
     assert all(answer["approval"]["is_complete"] for answer in answers)
 
 
 def test_a_todo_of_another_tenant_is_refused_among_ours(desk: Desk, api: Client, stranger: Tenant) -> None:
-    """Threat 1: as one that never was."""
+    """As one that never was."""
     [mine] = choices(desk, 1)
     theirs = {**mine, "todo": str(Desk(stranger).refund(tool="", arguments=None).pk)}
     answers = send(api, "POST", f"{TODOS}/approve", {"todos": [mine, theirs]}).json()["results"]
@@ -392,7 +386,6 @@ def test_a_todo_of_another_tenant_is_refused_among_ours(desk: Desk, api: Client,
 
 
 def test_a_viewers_session_decides_nothing(desk: Desk, viewer: User) -> None:
-    """T12."""
     todo, looking = desk.refund(), session(desk.tenant, viewer)
     for verb in ("approve", "reject", "cancel", "review-again"):
         answer = send(looking, "POST", f"{TODOS}/{todo.pk}/{verb}")

@@ -1,4 +1,4 @@
-"""Saying yes to exactly what was seen, once, by who may (T1, T3, T10, T12)."""
+"""Saying yes to exactly what was seen, once, by who may."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def void(desk: Desk, todo: Todo) -> Void:
 
 
 def test_an_approved_todo_has_one_job(desk: Desk, owner: Member) -> None:
-    """T4: the job is queued in the commit of the yes."""
+    """The job is queued in the commit of the yes."""
     todo = desk.refund()
     approval = desk.approve(todo, owner)
     assert desk.now(todo).status == "approved"
@@ -61,7 +61,7 @@ def test_an_approved_todo_has_one_job(desk: Desk, owner: Member) -> None:
 
 
 def test_an_approval_keeps_what_was_seen(desk: Desk, owner: Member) -> None:
-    """T1: the content with its hash, who, and until when."""
+    """The content with its hash, who, and until when."""
     todo = desk.refund()
     seen = desk.seen(todo)
     approval = desk.approve(todo, owner)
@@ -71,14 +71,12 @@ def test_an_approval_keeps_what_was_seen(desk: Desk, owner: Member) -> None:
 
 
 def test_the_approved_content_holds(desk: Desk, owner: Member) -> None:
-    """T1."""
     todo = desk.refund()
     approval = desk.approve(todo, owner)
     assert desk.check(todo).pk == approval.pk
 
 
 def test_a_todo_that_nobody_approved_is_void(desk: Desk) -> None:
-    """T1."""
     assert void(desk, desk.refund()).reason == "This todo is to review."
 
 
@@ -86,7 +84,7 @@ def test_a_todo_that_nobody_approved_is_void(desk: Desk) -> None:
 
 
 def test_82_that_became_820_is_void(desk: Desk, owner: Member) -> None:
-    """T1, threat 12: whoever changes the arguments, and however."""
+    """Whoever changes the arguments, and however."""
     todo = desk.refund(82)
     desk.approve(todo, owner)
     change(desk, todo, arguments={"body": {"amount": 820}})
@@ -96,7 +94,6 @@ def test_82_that_became_820_is_void(desk: Desk, owner: Member) -> None:
 
 
 def test_every_part_of_the_content_is_bound(desk: Desk, owner: Member) -> None:
-    """T1."""
     todo = desk.refund()
     desk.approve(todo, owner)
     change(desk, todo, description="Pay Ada and Bob back", recipients=["bob@example.com"], repeats=[str(uuid4())])
@@ -104,7 +101,7 @@ def test_every_part_of_the_content_is_bound(desk: Desk, owner: Member) -> None:
 
 
 def test_whatever_decides_what_happens_is_part_of_the_content(desk: Desk, conversation: Conversation) -> None:
-    """T1: what its tools come from, what its model reads, and whom it reaches."""
+    """What its tools come from, what its model reads, and whom it reaches."""
     kind = desk.type()
     todo = desk.refund(type=kind, conversation_id=conversation.pk, persona_id=conversation.persona_id)
 
@@ -125,7 +122,7 @@ def test_whatever_decides_what_happens_is_part_of_the_content(desk: Desk, conver
 
 
 def test_a_tool_that_was_saved_anew_is_void(desk: Desk, owner: Member) -> None:
-    """T1: the approval is of the version that was seen."""
+    """The approval is of the version that was seen."""
     todo = desk.refund()
     desk.approve(todo, owner)
     desk.do(custom_tools.save, desk.tenant.project, name=REFUND, document=refund_tool(description="Pays twice."))
@@ -133,7 +130,7 @@ def test_a_tool_that_was_saved_anew_is_void(desk: Desk, owner: Member) -> None:
 
 
 def test_a_customer_who_moved_is_void(desk: Desk, owner: Member, conversation: Conversation) -> None:
-    """T1: the address that was seen is the one that is written to."""
+    """The address that was seen is the one that is written to."""
     todo = desk.refund(conversation_id=conversation.pk, persona_id=conversation.persona_id)
     desk.approve(todo, owner)
     with desk.tenant.tx():
@@ -142,7 +139,7 @@ def test_a_customer_who_moved_is_void(desk: Desk, owner: Member, conversation: C
 
 
 def test_a_type_with_another_tool_is_void(desk: Desk, owner: Member) -> None:
-    """T1, T7: of a todo whose tools come from its type."""
+    """Of a todo whose tools come from its type."""
     kind = desk.type()
     todo = desk.refund(type=kind, tool="", arguments=None)
     desk.approve(todo, owner)
@@ -151,7 +148,7 @@ def test_a_type_with_another_tool_is_void(desk: Desk, owner: Member) -> None:
 
 
 def test_a_yes_to_what_changed_meanwhile_is_refused_with_the_difference(desk: Desk, owner: Member) -> None:
-    """Row 23: edited in another tab."""
+    """Edited in another tab."""
     todo = desk.refund(82)
     seen = desk.seen(todo)
     desk.edit(todo, arguments={"body": {"amount": 820}})
@@ -164,7 +161,7 @@ def test_a_yes_to_what_changed_meanwhile_is_refused_with_the_difference(desk: De
 
 
 def test_a_yes_names_the_hash_and_not_the_version_alone(desk: Desk, owner: Member, conversation: Conversation) -> None:
-    """T1: a customer's new address makes no new version, and is seen all the same."""
+    """A customer's new address makes no new version, and is seen all the same."""
     todo = desk.refund(conversation_id=conversation.pk, persona_id=conversation.persona_id)
     seen = desk.seen(todo)
     with desk.tenant.tx():
@@ -183,7 +180,7 @@ def test_a_version_that_never_was_is_refused(desk: Desk, owner: Member) -> None:
 
 
 def test_a_second_yes_finds_the_first(desk: Desk, owner: Member, clerk: Member) -> None:
-    """T3: one approval, whoever comes second."""
+    """One approval, whoever comes second."""
     todo = desk.refund()
     seen = desk.seen(todo)
     first, second = desk.approve(todo, owner, **seen), desk.approve(todo, clerk, **seen)
@@ -192,7 +189,7 @@ def test_a_second_yes_finds_the_first(desk: Desk, owner: Member, clerk: Member) 
 
 
 def test_a_second_yes_to_something_else_is_told_so(desk: Desk, owner: Member, clerk: Member) -> None:
-    """T1, T3: whoever saw another amount has not said yes to this one."""
+    """Whoever saw another amount has not said yes to this one."""
     todo = desk.refund(82)
     seen = desk.seen(todo)
     desk.edit(todo, arguments={"body": {"amount": 820}})
@@ -203,7 +200,7 @@ def test_a_second_yes_to_something_else_is_told_so(desk: Desk, owner: Member, cl
 
 
 def test_a_yes_after_a_no_is_refused(desk: Desk, owner: Member) -> None:
-    """T3: one wins, the other is told."""
+    """One wins, the other is told."""
     todo = desk.refund()
     seen = desk.seen(todo)
     desk.do(services.reject_todo, todo.pk, actor=Actor("Nello"))
@@ -212,7 +209,6 @@ def test_a_yes_after_a_no_is_refused(desk: Desk, owner: Member) -> None:
 
 
 def test_a_no_after_a_yes_is_refused(desk: Desk, owner: Member) -> None:
-    """T3."""
     todo = desk.refund()
     desk.approve(todo, owner)
     with pytest.raises(WrongState, match="This todo is approved"):
@@ -220,7 +216,7 @@ def test_a_no_after_a_yes_is_refused(desk: Desk, owner: Member) -> None:
 
 
 def test_where_two_are_needed_one_yes_runs_nothing(desk: Desk, owner: Member, clerk: Member) -> None:
-    """T3, T4: the second yes queues the job."""
+    """The second yes queues the job."""
     todo = desk.refund(type=desk.type(second_approver="always"))
     first = desk.approve(todo, owner)
     assert (first.is_complete, desk.now(todo).status, desk.jobs()) == (False, "pending_review", [])
@@ -273,7 +269,7 @@ AMOUNTS: list[tuple[dict[str, Any], bool]] = [
 
 
 def test_an_odd_amount_is_none_below_the_limit(desk: Desk) -> None:
-    """T10: whatever a model or a program writes where the amount stands, one yes is for what is small beyond doubt."""
+    """Whatever a model or a program writes where the amount stands, one yes is for what is small beyond doubt."""
     found = [(arguments, _needs_second(desk, "amount", arguments)) for arguments, _ in AMOUNTS]
     assert found == AMOUNTS
 
@@ -290,7 +286,7 @@ def _needs_second(desk: Desk, argument: str, arguments: dict[str, Any]) -> bool:
 
 
 def test_what_changed_between_two_yeses_begins_anew(desk: Desk, owner: Member, clerk: Member) -> None:
-    """T1: both say yes to the same."""
+    """Both say yes to the same."""
     todo = desk.refund(type=desk.type(second_approver="always"))
     first = desk.approve(todo, owner)
     change(desk, todo, arguments={"body": {"amount": 820}})
@@ -300,7 +296,6 @@ def test_what_changed_between_two_yeses_begins_anew(desk: Desk, owner: Member, c
 
 
 def test_a_first_yes_of_somebody_who_left_does_not_count(desk: Desk, owner: Member, clerk: Member) -> None:
-    """T10."""
     todo = desk.refund(type=desk.type(second_approver="always"))
     desk.approve(todo, clerk)
     desk.leave(clerk)
@@ -308,7 +303,7 @@ def test_a_first_yes_of_somebody_who_left_does_not_count(desk: Desk, owner: Memb
 
 
 def test_a_second_yes_of_somebody_who_left_does_not_count(desk: Desk, owner: Member, clerk: Member) -> None:
-    """T10: both have to be able to say it still."""
+    """Both have to be able to say it still."""
     todo = desk.refund(type=desk.type(second_approver="always"))
     desk.approve(todo, owner)
     desk.approve(todo, clerk)
@@ -317,7 +312,7 @@ def test_a_second_yes_of_somebody_who_left_does_not_count(desk: Desk, owner: Mem
 
 
 def test_a_second_yes_gives_it_its_whole_time(desk: Desk, owner: Member, clerk: Member) -> None:
-    """T10: what was nearly over when the second came."""
+    """What was nearly over when the second came."""
     todo = desk.refund(type=desk.type(second_approver="always", expires_after_hours=2))
     desk.approve(todo, owner)
     with desk.tenant.tx():
@@ -328,7 +323,7 @@ def test_a_second_yes_gives_it_its_whole_time(desk: Desk, owner: Member, clerk: 
 
 
 def test_a_first_yes_is_enough_once_nobody_has_to_be_the_second(desk: Desk, owner: Member) -> None:
-    """T10: whoever said it says it again, and it runs."""
+    """Whoever said it says it again, and it runs."""
     kind = desk.type(second_approver="always")
     todo = desk.refund(type=kind)
     first = desk.approve(todo, owner)
@@ -338,7 +333,7 @@ def test_a_first_yes_is_enough_once_nobody_has_to_be_the_second(desk: Desk, owne
 
 
 def test_a_type_that_wants_two_from_now_on_is_void_with_one(desk: Desk, owner: Member) -> None:
-    """T10: what is allowed is read anew."""
+    """What is allowed is read anew."""
     kind = desk.type()
     todo = desk.refund(type=kind)
     desk.approve(todo, owner)
@@ -362,7 +357,7 @@ def test_a_type_says_who_may(desk: Desk, clerk: Member) -> None:
 
 
 def test_an_approver_who_lost_the_role_is_void(desk: Desk, clerk: Member) -> None:
-    """T10 (ASVS 8.3.2)."""
+    """Permissions are checked again when the approval is used (ASVS 8.3.2)."""
     todo = desk.refund()
     desk.approve(todo, clerk)
     with desk.tenant.tx():
@@ -371,7 +366,6 @@ def test_an_approver_who_lost_the_role_is_void(desk: Desk, clerk: Member) -> Non
 
 
 def test_an_approver_who_was_removed_is_void(desk: Desk, clerk: Member) -> None:
-    """T10."""
     todo = desk.refund()
     desk.approve(todo, clerk)
     desk.leave(clerk)
@@ -379,7 +373,7 @@ def test_an_approver_who_was_removed_is_void(desk: Desk, clerk: Member) -> None:
 
 
 def test_an_approver_whose_account_was_closed_is_void(desk: Desk, clerk: Member) -> None:
-    """T10, threat 13: their membership stands, and they can't sign in."""
+    """Their membership stands, and they can't sign in."""
     todo = desk.refund()
     desk.approve(todo, clerk)
     User.objects.filter(pk=clerk.user_id).update(is_active=False)
@@ -387,7 +381,7 @@ def test_an_approver_whose_account_was_closed_is_void(desk: Desk, clerk: Member)
 
 
 def test_a_key_that_was_revoked_is_void(desk: Desk, tenant: Tenant) -> None:
-    """T10, threat 13: what a stolen key said yes to ends with it."""
+    """What a stolen key said yes to ends with it."""
     todo = desk.refund()
     with tenant.tx():
         key = create_key(tenant.project, name="shop", scopes=[Scope.OPERATE]).key
@@ -413,7 +407,7 @@ OPERATE, CONFIGURE = Scope.OPERATE, Scope.CONFIGURE
 def test_a_key_approves_what_its_scopes_are_good_for(
     desk: Desk, tenant: Tenant, role: str, scopes: list[Scope], may: bool
 ) -> None:
-    """T12: an operator's by `operate`, an admin's with `configure` too, and never an owner's."""
+    """An operator's by `operate`, an admin's with `configure` too, and never an owner's."""
     todo = desk.refund(type=desk.type(approver_role=role))
     with tenant.tx():
         key = create_key(tenant.project, name="shop", scopes=scopes).key
@@ -443,7 +437,6 @@ def test_a_todo_of_another_tenant_never_was(desk: Desk, owner: Member, stranger:
 
 
 def test_a_tool_that_is_gone_cannot_be_approved(desk: Desk, owner: Member) -> None:
-    """Row 23."""
     todo = desk.refund(type=desk.type(), tool="", arguments=None)
     desk.do(custom_tools.remove, desk.tenant.project, REFUND)
     with pytest.raises(Conflict, match=f"Tool {REFUND} no longer exists."):
@@ -451,7 +444,6 @@ def test_a_tool_that_is_gone_cannot_be_approved(desk: Desk, owner: Member) -> No
 
 
 def test_a_tool_that_went_after_the_yes_is_void(desk: Desk, owner: Member) -> None:
-    """T1."""
     todo = desk.refund()
     desk.approve(todo, owner)
     desk.do(custom_tools.disable, desk.tenant.project, REFUND)
@@ -459,14 +451,15 @@ def test_a_tool_that_went_after_the_yes_is_void(desk: Desk, owner: Member) -> No
 
 
 def test_what_no_tool_carries_out_waits_approved_for_a_person(desk: Desk, owner: Member) -> None:
-    """D15: no job looks for it."""
+    """No job looks for it."""
     todo = desk.refund(tool="", arguments=None)
     assert desk.approve(todo, owner).is_by_hand
     assert (desk.now(todo).status, desk.jobs()) == ("approved", [])
 
 
+@pytest.mark.requirement("L11")
 def test_a_todo_that_may_write_to_nobody_cannot_be_approved(desk: Desk, owner: Member) -> None:
-    """L11, D23: its only tool writes to the todo's recipients, and there are none."""
+    """Its only tool writes to the todo's recipients, and there are none."""
     letter = desk.type(name="Letter", tools=["send_email"])
     plan = {"type": letter, "tool": "", "arguments": None}
     with pytest.raises(Conflict, match="nobody to write to"):
@@ -474,13 +467,14 @@ def test_a_todo_that_may_write_to_nobody_cannot_be_approved(desk: Desk, owner: M
     assert desk.approve(desk.refund(**plan, recipients=["crew@example.com"]), owner)
 
 
+@pytest.mark.requirement("L10")
 @pytest.mark.parametrize(
     ("tool", "lacks"), [("send_email_to_caller", "e-mail address"), ("send_sms_tool", "phone number")]
 )
 def test_a_letter_to_a_customer_who_cannot_be_reached_is_not_approved(
     desk: Desk, owner: Member, tenant: Tenant, tool: str, lacks: str
 ) -> None:
-    """L10, T1: not one with frozen words, and not what the agent would word itself; a rule lets it through as little."""
+    """Not one with frozen words, and not what the agent would word itself; a rule lets it through as little."""
     with tenant.tx():
         guest = start_conversation(tenant.project, channel=Channel.API, external_id="eve", known={}, metadata={})
     kind = desk.type(name="Letter", tools=[tool, "send_email"])
@@ -498,8 +492,9 @@ def test_a_letter_to_a_customer_who_cannot_be_reached_is_not_approved(
     assert desk.approve(todo, owner)
 
 
+@pytest.mark.requirement("L10")
 def test_a_text_to_a_number_that_is_not_texted_is_not_approved(desk: Desk, owner: Member, tenant: Tenant) -> None:
-    """L10: what the project doesn't text to was found out by the run."""
+    """What the project doesn't text to was found out by the run."""
     with tenant.tx():
         known = {"phone": "+393331234567"}
         guest = start_conversation(
@@ -513,8 +508,9 @@ def test_a_text_to_a_number_that_is_not_texted_is_not_approved(desk: Desk, owner
     assert desk.approve(todo, owner)
 
 
+@pytest.mark.requirement("L10")
 def test_a_letter_that_reaches_nobody_hinders_nothing_else_and_is_said(desk: Desk, api: Client, tenant: Tenant) -> None:
-    """L10: the other tool of the type has its work."""
+    """The other tool of the type has its work."""
     with tenant.tx():
         eve = start_conversation(tenant.project, channel=Channel.API, external_id="eve", known={}, metadata={})
     kind = desk.type(name="Letter", tools=["send_sms_tool", "send_email", REFUND])
@@ -529,10 +525,11 @@ def test_a_letter_that_reaches_nobody_hinders_nothing_else_and_is_said(desk: Des
     assert (answer["refused"], answer["unsent"]) == (None, shown["unsent"])
 
 
+@pytest.mark.requirement("L10", "L11")
 def test_a_letter_to_the_customer_alone_hinders_no_letter_to_the_crew(
     desk: Desk, owner: Member, tenant: Tenant
 ) -> None:
-    """L10, L11: one writes to nobody, the other to whom the todo names."""
+    """One writes to nobody, the other to whom the todo names."""
     with tenant.tx():
         eve = start_conversation(tenant.project, channel=Channel.API, external_id="eve", known={}, metadata={})
     kind = desk.type(name="Letter", tools=["send_email_to_caller", "send_email"])
@@ -545,7 +542,7 @@ def test_a_letter_to_the_customer_alone_hinders_no_letter_to_the_crew(
 def test_of_several_each_ones_tools_and_customer_are_read_once(
     desk: Desk, owner: Member, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T12: whether it can run, what its yes is for, and what of it reaches nobody, are said of one reading."""
+    """Whether it can run, what its yes is for, and what of it reaches nobody, are said of one reading."""
     kind, persona = desk.type(name="Letter", tools=["send_sms_tool", REFUND]), conversation.persona_id
     chosen = [seen(desk, desk.refund(type=kind, tool="", arguments=None, persona_id=persona)) for _ in range(3)]
     read = list[str]()
@@ -571,8 +568,9 @@ def reading(read: list[str], name: str, real: Callable[..., Any]) -> Callable[..
     return counted
 
 
+@pytest.mark.requirement("L11")
 def test_a_frozen_letter_goes_to_an_address(desk: Desk, owner: Member) -> None:
-    """L11, D23: what is no address is refused where it is written down; to one it needs no other recipients."""
+    """What is no address is refused where it is written down; to one it needs no other recipients."""
     letter = {"to": "the boss", "subject": "Hello", "body": "Hello."}
     with pytest.raises(ApiError, match=r"arguments\.to: \"the boss\" is no e-mail address"):
         desk.refund(tool="send_email", arguments=letter)
@@ -588,7 +586,6 @@ def test_a_todo_whose_type_was_removed_cannot_be_approved(desk: Desk, owner: Mem
 
 
 def test_an_approval_that_was_not_used_in_time_is_void(desk: Desk, owner: Member) -> None:
-    """T10."""
     todo = desk.refund()
     approval = desk.approve(todo, owner)
     with desk.tenant.tx():
@@ -609,7 +606,7 @@ def approve_many(desk: Desk, chosen: list[services.Choice], by: Member, *, confi
 
 
 def test_more_than_twenty_need_a_second_confirmation(desk: Desk, owner: Member) -> None:
-    """T12: approval fatigue."""
+    """Approval fatigue."""
     chosen = [services.Choice(uuid4(), 1, "0" * 64) for _ in range(21)]
     with pytest.raises(Conflict, match="about to approve 21 todos"):
         approve_many(desk, chosen, owner, confirmed=False)
@@ -618,7 +615,7 @@ def test_more_than_twenty_need_a_second_confirmation(desk: Desk, owner: Member) 
 
 
 def test_one_that_is_refused_hinders_no_other(desk: Desk, owner: Member) -> None:
-    """T12: each is seen by itself."""
+    """Each is seen by itself."""
     todos = [desk.refund(amount) for amount in (1, 2, 3)]
     chosen = choices(desk, todos)
     desk.edit(todos[1], arguments={"body": {"amount": 820}})

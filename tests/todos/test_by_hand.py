@@ -1,4 +1,4 @@
-"""Todos that a person carries out by hand: taken on, and ended with who and why (D15)."""
+"""Todos that a person carries out by hand: taken on, and ended with who and why."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from projects.agents.services import create_project
 from projects.common.api_error import Conflict
 from projects.models import Member, Role
 from tenancy.threads import in_db
-from tests.pages.conftest import add_promise, talk
+from tests.console.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
 from todos import services
 from todos.approvals import manual_completion
@@ -88,7 +88,7 @@ async def _work() -> None:
 
 
 def test_a_person_takes_on_what_no_tool_does_and_says_how_it_ended(desk: Desk, clerk: Member) -> None:
-    """D15: each arrow is one of its own; the history names who."""
+    """Each arrow is one of its own; the history names who."""
     todo = take(desk, desk.refund(tool="", arguments=None), clerk)
     assert (todo.status, todo.taker, todo.taken_by, desk.jobs()) == ("in_progress", clerk.user.name, clerk.pk, [])
     done = complete(desk, todo, clerk, "She called back.")
@@ -97,7 +97,7 @@ def test_a_person_takes_on_what_no_tool_does_and_says_how_it_ended(desk: Desk, c
 
 
 def test_taking_it_on_is_a_yes_to_what_was_seen(desk: Desk, owner: Member) -> None:
-    """T1, T3: an approval with its hash; what changed meanwhile is refused."""
+    """An approval with its hash; what changed meanwhile is refused."""
     todo = desk.refund()
     seen = desk.seen(todo)
     desk.edit(todo, arguments={"body": {"amount": 820}})
@@ -110,7 +110,7 @@ def test_taking_it_on_is_a_yes_to_what_was_seen(desk: Desk, owner: Member) -> No
 
 
 def test_what_nobody_approved_in_time_is_not_taken_on(desk: Desk, owner: Member) -> None:
-    """T10: before the sweep has come by."""
+    """Before the sweep has come by."""
     todo = desk.refund()
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(expires_at=Now() - timedelta(minutes=1))
@@ -119,7 +119,7 @@ def test_what_nobody_approved_in_time_is_not_taken_on(desk: Desk, owner: Member)
 
 
 def test_no_worker_does_what_a_person_has_taken_on(desk: Desk, owner: Member) -> None:
-    """T1, T4: its job finds no approval; not one that died at it either moves the todo."""
+    """Its job finds no approval; not one that died at it either moves the todo."""
     todo = desk.refund()
     desk.approve(todo, owner)
     take(desk, todo, owner)
@@ -139,7 +139,7 @@ def test_a_second_person_is_told_who_has_it(desk: Desk, owner: Member, clerk: Me
 
 
 def test_only_what_waits_for_somebody_is_taken_on(desk: Desk, owner: Member) -> None:
-    """D15, T2: the agent's running todo is its own, and what is over is over."""
+    """The agent's running todo is its own, and what is over is over."""
     for status in set(S) - {S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION}:
         with pytest.raises(WrongState):
             take(desk, put(desk, desk.refund(), status), owner)
@@ -157,7 +157,7 @@ def test_only_what_waits_for_somebody_is_taken_on(desk: Desk, owner: Member) -> 
 def test_what_is_not_settled_is_answered_before_a_person_takes_over(
     state: EffectState, status: TodoStatus, why: str, desk: Desk, owner: Member, conversation: Conversation
 ) -> None:
-    """T9: else it might happen twice."""
+    """Otherwise it might happen twice."""
     todo, effect = arranged(desk, conversation, state=state)
     put(desk, todo, status)
     with pytest.raises(WrongState, match=why):
@@ -168,7 +168,7 @@ def test_what_is_not_settled_is_answered_before_a_person_takes_over(
 
 
 def test_what_the_agent_had_arranged_is_done_by_hand(desk: Desk, owner: Member) -> None:
-    """T9: the ledger says by whom, and its promise is kept."""
+    """The ledger says by whom, and its promise is kept."""
     conversation = talk(desk.tenant, "I want my money back.")
     todo, effect = arranged(desk, conversation)
     promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect)
@@ -184,7 +184,7 @@ def test_what_the_agent_had_arranged_is_done_by_hand(desk: Desk, owner: Member) 
 
 
 def test_what_the_agent_could_not_do_keeps_its_promise_by_hand(desk: Desk, owner: Member) -> None:
-    """T9, D15: late, and by a colleague."""
+    """Late, and by a colleague."""
     conversation = talk(desk.tenant, "I want my money back.")
     todo, effect = arranged(desk, conversation, state=EffectState.FAILED)
     promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect, state=PromiseState.BROKEN)
@@ -195,7 +195,7 @@ def test_what_the_agent_could_not_do_keeps_its_promise_by_hand(desk: Desk, owner
 
 
 def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) -> None:
-    """D15, D16: which is made good then, as any other."""
+    """It is then made good like any other broken promise."""
     conversation = talk(desk.tenant, "I want my money back.")
     todo, effect = arranged(desk, conversation)
     promise = add_promise(desk.tenant, conversation, "I'll pay you back.", effect=effect)
@@ -207,7 +207,7 @@ def test_what_could_not_be_done_breaks_its_promise(desk: Desk, owner: Member) ->
 
 
 def test_a_todo_that_is_handed_back_waits_for_a_yes_again(desk: Desk, owner: Member) -> None:
-    """T11: as a new version, and nobody has it."""
+    """It becomes a new version without an assignee."""
     todo = take(desk, desk.refund(), owner)
     back = desk.do(services.review_again, todo.pk, actor=Actor("Nello"))
     assert (back.status, back.version, back.taker, back.taken_by) == ("pending_review", 2, "", None)
@@ -221,7 +221,7 @@ def test_what_somebody_has_taken_on_is_cancelled_as_any_other(desk: Desk, owner:
 
 
 def test_only_what_was_taken_on_is_ended_by_hand(desk: Desk, owner: Member) -> None:
-    """T9: nobody calls the agent's run done."""
+    """Nobody calls the agent's run done."""
     for status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS, S.NEEDS_ATTENTION):
         todo = put(desk, desk.refund(), status)
         for end in (complete, fail):
@@ -230,7 +230,7 @@ def test_only_what_was_taken_on_is_ended_by_hand(desk: Desk, owner: Member) -> N
 
 
 def test_who_may_not_approve_takes_nothing_on_that_waits_for_a_yes(desk: Desk, owner: Member, clerk: Member) -> None:
-    """T12: and where two have to, both come first."""
+    """Where two approvals are needed, both come first."""
     todo = desk.refund(type=desk.type(approver_role=Role.OWNER))
     with pytest.raises(PermissionDenied):
         take(desk, todo, clerk)
@@ -255,7 +255,7 @@ def test_what_waits_for_a_person_is_counted(desk: Desk, owner: Member) -> None:
 
 
 def test_a_failed_run_is_counted_until_somebody_sees_to_it(desk: Desk, owner: Member) -> None:
-    """T11: for a week, and never what a person has put down as failed."""
+    """For a week, and never what a person has put down as failed."""
     failed, old, own = desk.refund(), desk.refund(), desk.refund(tool="", arguments=None)
     take(desk, own, owner)
     desk.do(manual_completion.fail_todo, own.pk, actor=Actor("Nello"), reason="Nobody is there.")

@@ -1,4 +1,4 @@
-"""The web process dies as somebody approves: a yes and its job are there together, or not at all (reliability 2.4)."""
+"""The web process dies as somebody approves: a yes and its job are there together, or not at all."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.api.live import Caller
-from tests.processes import Zygote
+from tests.processes import ForkServer
 from tests.todos.conftest import Desk
 from todos.models import Approval
 
 LABEL = "todo.approve_pre_commit"
 
 
-def approve_and_die(desk: Desk, processes: Zygote, *, n: int) -> None:
+def approve_and_die(desk: Desk, processes: ForkServer, *, n: int) -> None:
     """The n-th yes kills the process before its commit; another process takes it once more."""
     todos = [desk.refund() for _ in range(n)]
     web, url = processes.web(crash_at=f"{LABEL}:{n}")
@@ -37,13 +37,12 @@ def caller(url: str, desk: Desk) -> Caller:
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_a_yes_whose_transaction_dies_was_never_said(desk: Desk, processes: Zygote, n: int) -> None:
-    """T4: nothing is half approved."""
+def test_a_yes_whose_transaction_dies_was_never_said(desk: Desk, processes: ForkServer, n: int) -> None:
+    """Nothing is half approved."""
     approve_and_die(desk, processes, n=n)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", range(1, 21))
-def test_a_yes_that_dies_twenty_times(desk: Desk, processes: Zygote, n: int) -> None:
-    """T4."""
+def test_a_yes_that_dies_twenty_times(desk: Desk, processes: ForkServer, n: int) -> None:
     approve_and_die(desk, processes, n=1 + n % 3)

@@ -1,4 +1,4 @@
-"""The states of a todo and what moves it (D15, T2, T10, T11)."""
+"""The states of a todo and what moves it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from tools.models import Effect, EffectState
 
 S = TodoStatus
 NELLO = Actor("Nello")
-# The table of D15, written down a second time on purpose.
-D15 = {
+# The life of a todo as it was decided, written down a second time on purpose.
+DECIDED = {
     S.PENDING_REVIEW: {S.APPROVED, S.REJECTED, S.EXPIRED, S.CANCELLED},
     S.APPROVED: {S.IN_PROGRESS, S.PENDING_REVIEW, S.EXPIRED, S.CANCELLED},
     S.IN_PROGRESS: {S.COMPLETED, S.FAILED, S.NEEDS_ATTENTION, S.CANCELLED},
@@ -70,14 +70,14 @@ def heard() -> Iterator[list[str]]:
 
 
 def test_a_todo_goes_where_the_decision_says() -> None:
-    """D15; what it says nothing of is how a todo is reviewed again (T11), and put back when it changed as it ran (D23)."""
-    assert all(wanted <= AFTER[status] for status, wanted in D15.items())
-    assert AFTER[S.IN_PROGRESS] - D15[S.IN_PROGRESS] == {S.PENDING_REVIEW}
+    """Also a todo that is reviewed again, and one that is put back because it changed as it ran."""
+    assert all(wanted <= AFTER[status] for status, wanted in DECIDED.items())
+    assert AFTER[S.IN_PROGRESS] - DECIDED[S.IN_PROGRESS] == {S.PENDING_REVIEW}
     assert not any(AFTER[end] for end in (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED))
 
 
 def test_no_other_way_is_open(desk: Desk) -> None:
-    """D15: tried each way, with the one row."""
+    """Tried each way, with the one row."""
     todo = desk.refund()
     for status, to in product(S, S):
         with desk.tenant.tx():
@@ -90,7 +90,7 @@ def test_no_other_way_is_open(desk: Desk) -> None:
 
 
 def test_of_two_who_move_a_todo_one_is_told(desk: Desk) -> None:
-    """D15: compare-and-set."""
+    """Compare-and-set."""
     todo = desk.refund()
     with desk.tenant.tx():
         slow = services.get_todo(desk.tenant.project, todo.pk)
@@ -137,8 +137,9 @@ def test_a_plan_that_nobody_could_carry_out_is_refused(desk: Desk) -> None:
         assert refused.value.message.startswith(said)
 
 
+@pytest.mark.requirement("L09")
 def test_a_tool_that_is_not_the_types_is_refused(desk: Desk) -> None:
-    """L09: an unassigned tool isn't offered."""
+    """An unassigned tool isn't offered."""
     with pytest.raises(ApiError, match="isn't one of the tools of Refund: send_email"):
         desk.refund(type=desk.type(tools=["send_email"]))
 
@@ -147,7 +148,7 @@ def test_a_tool_that_is_not_the_types_is_refused(desk: Desk) -> None:
 
 
 def test_an_edit_of_an_approved_todo_brings_it_back_to_review(desk: Desk, owner: Member) -> None:
-    """T2: in one transaction, and the approval ends with it."""
+    """In one transaction, and the approval ends with it."""
     todo = desk.refund()
     approval = desk.approve(todo, owner)
     edited = desk.edit(todo, arguments={"body": {"amount": 820}})
@@ -171,7 +172,6 @@ def test_an_edit_that_changes_nothing_ends_no_approval(desk: Desk, owner: Member
 
 
 def test_a_todo_that_runs_or_is_over_is_not_edited(desk: Desk) -> None:
-    """T2."""
     for status in (S.IN_PROGRESS, S.COMPLETED, S.FAILED, S.REJECTED, S.EXPIRED, S.CANCELLED):
         todo = standing(desk, status)
         with pytest.raises(WrongState, match="can't be edited any more"):
@@ -185,16 +185,18 @@ def test_the_second_of_two_editors_is_told_what_differs(desk: Desk) -> None:
         desk.edit(todo, version=1, description="Pay Eve back")
 
 
+@pytest.mark.requirement("L09")
 def test_an_edited_plan_is_checked_as_a_new_one(desk: Desk) -> None:
-    """L09: and another type has to have the tool."""
+    """A new type must have the tool."""
     with pytest.raises(ApiError, match=r"arguments\.body\.amount"):
         desk.edit(desk.refund(), arguments={"body": {"amount": "a lot"}})
     with pytest.raises(ApiError, match="isn't one of the tools of Letter"):
         desk.edit(desk.refund(), type=desk.type(name="Letter", tools=["send_email"]))
 
 
+@pytest.mark.requirement("L10")
 def test_a_plan_holds_nothing_that_its_tool_does_not_read_and_no_book(desk: Desk) -> None:
-    """T1, L10: whoever approves it would take for a part of it what nobody carries out."""
+    """Whoever approves it would take for a part of it what nobody carries out."""
     letter = {"subject": "Your money", "body": "It is on its way."}
     for arguments, said in (
         ({**letter, "cc": "eve@example.com"}, "arguments.cc: the tool doesn't take it"),
@@ -210,7 +212,7 @@ def test_a_todo_without_its_tool_is_left_to_a_model(desk: Desk) -> None:
 
 
 def test_an_edit_of_what_was_arranged_is_what_will_be_done(desk: Desk, conversation: Conversation) -> None:
-    """T1: the ledger's row runs, so that is what is changed and approved."""
+    """The ledger's row runs, so that is what is changed and approved."""
     todo, effect = arranged(desk, conversation)
     desk.edit(todo, arguments={"body": {"amount": 8}})
     with desk.tenant.tx():
@@ -219,7 +221,7 @@ def test_an_edit_of_what_was_arranged_is_what_will_be_done(desk: Desk, conversat
 
 
 def test_what_was_arranged_keeps_its_tool(desk: Desk, conversation: Conversation) -> None:
-    """T1: its promise is that tool's."""
+    """Its promise is that tool's."""
     todo, _ = arranged(desk, conversation)
     letter = {"tool": "send_email_to_caller", "arguments": {"subject": "Your money", "body": "It is on its way."}}
     with pytest.raises(ApiError, match="what the agent arranged with refund_tool"):
@@ -240,7 +242,7 @@ def test_what_was_arranged_keeps_its_tool(desk: Desk, conversation: Conversation
 def test_what_was_begun_is_not_given_other_arguments(
     desk: Desk, conversation: Conversation, begun: dict[str, Any], why: str
 ) -> None:
-    """T1, E1: who tries is told why; its words can still be changed."""
+    """Who tries is told why; its words can still be changed."""
     todo, effect = arranged(desk, conversation)
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(**begun)
@@ -252,7 +254,7 @@ def test_what_was_begun_is_not_given_other_arguments(
 def test_what_was_arranged_cannot_be_swapped_in_the_ledger(
     desk: Desk, conversation: Conversation, owner: Member
 ) -> None:
-    """T1, threat 12: what runs is what was approved, wherever it is written."""
+    """What runs is what was approved, wherever it is written."""
     todo, effect = arranged(desk, conversation)
     desk.approve(todo, owner)
     with desk.tenant.tx():
@@ -296,7 +298,7 @@ def test_a_no_to_another_version_is_refused(desk: Desk) -> None:
 
 
 def test_a_cancelled_todo_runs_nothing_more(desk: Desk) -> None:
-    """T10: before its next effect."""
+    """Before its next effect."""
     for status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS, S.NEEDS_ATTENTION):
         todo = standing(desk, status)
         desk.do(services.cancel_todo, todo.pk, actor=NELLO)
@@ -311,7 +313,6 @@ def test_what_is_over_is_not_cancelled(desk: Desk) -> None:
 
 
 def test_a_todo_that_nobody_approved_in_time_expires(desk: Desk) -> None:
-    """T10."""
     todo, fresh = desk.refund(), desk.refund()
     overdue(desk, todo)
     with pytest.raises(WrongState, match="Nobody approved this todo in time"):
@@ -322,7 +323,6 @@ def test_a_todo_that_nobody_approved_in_time_expires(desk: Desk) -> None:
 
 
 def test_an_approval_that_was_not_used_in_time_expires(desk: Desk, owner: Member) -> None:
-    """T10."""
     todo = desk.refund()
     desk.approve(todo, owner)
     overdue(desk, todo)
@@ -331,7 +331,7 @@ def test_an_approval_that_was_not_used_in_time_expires(desk: Desk, owner: Member
 
 
 def test_a_yes_makes_a_todo_wait_anew(desk: Desk, owner: Member) -> None:
-    """T10: seven days to say yes, and seven to use it."""
+    """Seven days to say yes, and seven to use it."""
     todo = desk.refund()
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(expires_at=Now() + timedelta(minutes=1))
@@ -360,7 +360,7 @@ def test_todos_of_all_tenants_expire(desk: Desk, stranger: Tenant) -> None:
 
 @pytest.mark.parametrize("status", [S.FAILED, S.NEEDS_ATTENTION])
 def test_a_todo_that_went_wrong_is_reviewed_again(desk: Desk, status: TodoStatus, owner: Member) -> None:
-    """T11: a new version, and so a new approval."""
+    """A new version, and so a new approval."""
     todo = desk.refund()
     first = desk.approve(todo, owner)
     with desk.tenant.tx():
@@ -373,7 +373,7 @@ def test_a_todo_that_went_wrong_is_reviewed_again(desk: Desk, status: TodoStatus
 
 
 def test_what_is_done_once_more_is_ticked_and_approved(desk: Desk, conversation: Conversation, owner: Member) -> None:
-    """T11: the tick is part of what the next yes is said to."""
+    """The tick is part of what the next yes is said to."""
     todo, effect = arranged(desk, conversation)
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(status=S.NEEDS_ATTENTION)
@@ -383,7 +383,7 @@ def test_what_is_done_once_more_is_ticked_and_approved(desk: Desk, conversation:
 
 
 def test_what_may_have_happened_is_answered_and_not_ticked(desk: Desk, conversation: Conversation) -> None:
-    """T9, T11: a tick would look like an order, and nothing would be done."""
+    """A tick would look like an order, and nothing would be done."""
     todo, effect = arranged(desk, conversation)
     with desk.tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.UNKNOWN)
@@ -394,7 +394,7 @@ def test_what_may_have_happened_is_answered_and_not_ticked(desk: Desk, conversat
 
 
 def test_each_review_has_its_own_ticks(desk: Desk, conversation: Conversation) -> None:
-    """T11: what was done once more for the last one isn't done a third time."""
+    """What was done once more for the last one isn't done a third time."""
     todo, effect = arranged(desk, conversation)
     for repeats in ([effect.pk], []):
         with desk.tenant.tx():
@@ -407,7 +407,7 @@ def test_each_review_has_its_own_ticks(desk: Desk, conversation: Conversation) -
     "way", [S.PENDING_REVIEW, S.IN_PROGRESS, S.FAILED], ids=["edited", "put back", "reviewed again"]
 )
 def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) -> None:
-    """T10: else it would expire at once."""
+    """Otherwise it would expire at once."""
     todo = standing(desk, way)
     overdue(desk, todo)
     if way == S.PENDING_REVIEW:
@@ -421,7 +421,6 @@ def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) 
 
 
 def test_only_an_effect_of_the_todo_is_ticked(desk: Desk) -> None:
-    """T11."""
     todo = standing(desk, S.FAILED)
     with pytest.raises(ApiError, match="is no effect of this todo"):
         desk.do(services.review_again, todo.pk, actor=NELLO, repeats=[uuid4()])
@@ -433,8 +432,9 @@ def test_a_todo_that_did_not_go_wrong_is_not_reviewed_again(desk: Desk) -> None:
             desk.do(services.review_again, standing(desk, status).pk, actor=NELLO)
 
 
+@pytest.mark.requirement("L11")
 def test_a_todo_that_changed_as_it_ran_is_put_back_with_what_it_would_need(desk: Desk, owner: Member) -> None:
-    """D23: another address is seen before it is written to."""
+    """Another address is seen before it is written to."""
     todo = desk.refund(recipients=["ada@example.com"])
     desk.approve(todo, owner)
     with desk.tenant.tx():

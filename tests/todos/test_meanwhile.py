@@ -1,4 +1,4 @@
-"""Two people at one todo, type or rule: who comes second sees what the first did (T2, T10, D15)."""
+"""Two people at one todo, type or rule: who comes second sees what the first did."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.http import Http404
 
 from projects.common.api_error import ApiError
 from projects.models import Member, Role
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.conversations.threads import in_thread, until_waiting
 from tests.todos.conftest import REFUND, Desk
 from todos import services
@@ -22,7 +22,7 @@ from todos.content.lifecycle import Actor
 
 
 def test_a_yes_that_waits_for_an_edit_is_of_the_type_that_the_edit_gave(desk: Desk, clerk: Member) -> None:
-    """T10: who may approve is asked of the todo as it stands once nobody else changes it."""
+    """Who may approve is asked of the todo as it stands once nobody else changes it."""
     strict, todo = desk.type(approver_role=Role.OWNER), desk.refund()
     with ThreadPoolExecutor(1) as pool:
         with desk.tenant.tx():
@@ -34,7 +34,7 @@ def test_a_yes_that_waits_for_an_edit_is_of_the_type_that_the_edit_gave(desk: De
 
 
 def test_a_type_that_is_saved_while_it_is_removed_stays_removed(desk: Desk) -> None:
-    """L09: the save is refused, or comes first; it brings nothing back."""
+    """The save is refused, or comes first; it brings nothing back."""
     kind, project = desk.type(), desk.tenant.project
     with meanwhile("todos_todotype", lambda: desk.do(types.remove_type, project, kind.pk)) as removed:
         desk.do(types.save_type, project, {"description": "Money back."}, type_id=kind.pk)
@@ -44,7 +44,6 @@ def test_a_type_that_is_saved_while_it_is_removed_stays_removed(desk: Desk) -> N
 
 
 def test_two_rules_at_once_share_the_last_place(desk: Desk, owner: Member, monkeypatch: pytest.MonkeyPatch) -> None:
-    """T10."""
     monkeypatch.setattr(standing_rules, "MOST_RULES", 1)
     limits: dict[str, Any] = {"body.amount": {"at_most": 5}}
 

@@ -1,4 +1,4 @@
-"""Approval races with real threads, connections and requests: 0 double runs, 0 runs of what nobody approved (T1, T3, T4).
+"""Approval races with real threads, connections and requests: 0 double runs, 0 runs of what nobody approved.
 
 The first hundred are here; tests/storms runs two thousand.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from projects.models import Member
-from tests.effects.target import target_server
+from tests.conversations.effects.target import target_server
 from tests.todos.conftest import Desk
 from tests.todos.racing import CALM, SWAPPED, Races
 from todos.approvals import validity
@@ -29,14 +29,14 @@ def races(desk: Desk, owner: Member, clerk: Member, settings: Any) -> Iterator[R
 
 
 def test_a_hundred_races_pay_nothing_twice_and_nothing_unseen(races: Races) -> None:
-    """Threat 12, T3, T4: $82 was seen, and $820 is never paid, nor what a person pays by hand, whoever is faster."""
+    """$82 was seen, and $820 is never paid, nor what a person pays by hand, whoever is faster."""
     races.run(100)
     assert races.findings() == []
     assert {str(order) for order in range(CALM)} <= races.paid()
 
 
 def test_82_that_becomes_820_after_the_yes_is_not_paid(races: Races, owner: Member) -> None:
-    """T1, threat 12: back to review instead, and somebody has to look."""
+    """Back to review instead, and somebody has to look."""
     todo = approved_and_swapped(races, owner)
     races.run(0)
     now = races.desk.now(todo)

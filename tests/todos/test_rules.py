@@ -85,7 +85,7 @@ def test_what_is_beyond_the_rule_waits_for_a_person(desk: Desk, owner: Member) -
 
 
 def test_an_edit_is_looked_at_by_a_person(desk: Desk, owner: Member) -> None:
-    """T2: no rule says yes to it behind the editor's back."""
+    """No rule says yes to it behind the editor's back."""
     rule(desk, owner)
     assert desk.edit(desk.refund(50), arguments={"body": {"amount": 49}}).status == "pending_review"
 
@@ -125,7 +125,7 @@ def test_a_day_has_its_places_anew(desk: Desk, owner: Member) -> None:
 
 
 def test_a_rule_speaks_for_its_own_tool_and_project(desk: Desk, owner: Member) -> None:
-    """T12: and is ended by its own project alone."""
+    """Only its own project can end it."""
     allowed = {"body": {"anything": True}, "body.amount": {"anything": True}}
     with desk.tenant.tx():
         project = desk.tenant.project
@@ -150,7 +150,7 @@ def test_the_last_place_of_a_day_is_taken_once(desk: Desk, owner: Member) -> Non
 
 
 def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
-    """T10: also for what it approved and nothing has begun."""
+    """Also for what it approved and nothing has begun."""
     standing, todo = rule(desk, owner), desk.refund(5)
     desk.do(standing_rules.end_rule, desk.tenant.project, standing.pk, by=owner.pk)
     assert desk.refund(5).status == "pending_review"
@@ -159,7 +159,7 @@ def test_a_rule_that_was_ended_holds_no_more(desk: Desk, owner: Member) -> None:
 
 
 def test_a_rule_holds_while_its_maker_may_make_it(desk: Desk) -> None:
-    """T10, threat 13: what a stolen session set up ends with its member."""
+    """What a stolen session set up ends with its member."""
     maker = desk.join(Role.ADMIN, "admin")
     rule(desk, maker)
     desk.leave(maker)
@@ -167,7 +167,7 @@ def test_a_rule_holds_while_its_maker_may_make_it(desk: Desk) -> None:
 
 
 def test_a_rule_says_no_more_than_its_maker_may(desk: Desk, owner: Member) -> None:
-    """T10, T12: not what an owner has to approve, nor anything once they may make no rules."""
+    """Not what an owner has to approve, nor anything once they may make no rules."""
     maker = desk.join(Role.ADMIN, "admin")
     rule(desk, maker)
     assert [desk.refund(5, type=desk.type(name=role, approver_role=role)).status for role in ("admin", "owner")] == [
@@ -181,7 +181,6 @@ def test_a_rule_says_no_more_than_its_maker_may(desk: Desk, owner: Member) -> No
 
 @pytest.mark.parametrize("lost", [{"revoked_at": Now()}, {"scopes": [Scope.OPERATE]}, {"scopes": [Scope.CONFIGURE]}])
 def test_a_rule_that_a_key_made_holds_as_long_as_the_key_does(desk: Desk, lost: dict[str, Any]) -> None:
-    """T10, threat 13"""
     with desk.tenant.tx():
         key = create_key(desk.tenant.project, name="shop", scopes=[Scope.OPERATE, Scope.CONFIGURE]).key
         project = desk.tenant.project

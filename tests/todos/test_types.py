@@ -1,4 +1,4 @@
-"""Types of todos, and a sentence for each that can't be (L09)."""
+"""Types of todos, and a sentence for each that can't be."""
 
 from __future__ import annotations
 
@@ -84,15 +84,16 @@ def test_a_type_of_another_project_never_was(desk: Desk, tenant: Tenant) -> None
             types.get_type(other, kind.pk)
 
 
+@pytest.mark.requirement("L09", "L21")
 def test_the_tools_of_tasks_are_those_that_need_no_conversation(desk: Desk) -> None:
-    """L09, L21."""
     offered = desk.do(types.task_tools, desk.tenant.project)
     assert {REFUND, "send_email", "send_email_to_caller"} <= set(offered)
     assert "transfer_call_tool" not in offered
 
 
+@pytest.mark.requirement("L11")
 def test_whom_a_type_writes_to_is_part_of_what_is_approved(desk: Desk, owner: Member) -> None:
-    """T1, D23: another address there is another content."""
+    """Another address there is another content."""
     kind = desk.type(name="Team", tools=["send_email"], recipients=["crew@example.com"])
     todo = desk.refund(type=kind, tool="", arguments=None)
     desk.approve(todo, owner)
@@ -102,8 +103,9 @@ def test_whom_a_type_writes_to_is_part_of_what_is_approved(desk: Desk, owner: Me
     assert void.value.changed == ["recipients"]
 
 
+@pytest.mark.requirement("L11")
 def test_a_new_business_writes_to_its_owner(tenant: Tenant) -> None:
-    """L11: the message to the team can be approved without typing an address."""
+    """The message to the team can be approved without typing an address."""
     for starter in starters().values():
         project = start_business("Da Rosa", starter=starter, owner=tenant.owner, locale=Locale("Europe/Rome", "IT"))
         with tenant_tx(project.organization_id):

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-# The source's own example of a registration, pasted as it stands there (N50).
+# The specification's example of a registration, unchanged.
 REGISTRATION_TEXT = """
 {
   "tools": {

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.conftest import Tenant
+from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
-from tests.walls.conftest import browser, make_platform_user
 from tools.engine.custom import service
 from tools.models import CustomTool, CustomToolVersion
 
@@ -39,7 +39,6 @@ def text_of(response: Any) -> str:
 
 
 def test_a_tool_is_added_and_its_secret_shown_once(owner: Client, tools: Tools, tenant: Tenant) -> None:
-    """N50"""
     response = owner.post(ADD, form(webhook(), name=NAME, project=str(tenant.project.pk)), follow=True)
     assert "The signing secret, shown this once: whsec_" in text_of(response)
     assert tools.compiled()[NAME].is_offered
@@ -58,7 +57,7 @@ def test_a_tool_is_added_and_its_secret_shown_once(owner: Client, tools: Tools, 
 def test_a_definition_is_refused_with_the_same_sentence(
     owner: Client, tools: Tools, tenant: Tenant, document: Any, words: str
 ) -> None:
-    """Row 13, row 14: nothing is saved, and what was typed is kept."""
+    """Nothing is saved, and what was typed is kept."""
     response = owner.post(ADD, form(document, name=NAME, project=str(tenant.project.pk)))
     assert words in text_of(response)
     with tenant.tx():
@@ -66,7 +65,6 @@ def test_a_definition_is_refused_with_the_same_sentence(
 
 
 def test_a_lookalike_name_is_refused(owner: Client, tools: Tools, tenant: Tenant) -> None:
-    """Row 15"""
     response = owner.post(ADD, form(event(), name="Send_SMS_tool", project=str(tenant.project.pk)))
     assert "can be taken for send_sms_tool" in text_of(response)
 

@@ -1,4 +1,4 @@
-"""The API of a project's own tools, and the attribute that stands for the same rows (N50)."""
+"""The API of a project's own tools, and the attribute that stands for the same rows."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def catalogue(api: Client) -> dict[str, Any]:
 # Adding
 
 
+@pytest.mark.requirement("N50", "N15")
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -43,7 +44,7 @@ def catalogue(api: Client) -> dict[str, Any]:
     ids=["registration", "schema", "flat", "wrapped"],
 )
 def test_a_tool_is_pasted_in_any_form_of_the_source(api: Client, text: str, name: str) -> None:
-    """N50, N15: it is in the next compiled set."""
+    """It is in the next compiled set."""
     response = send(api, "post", TOOLS, text)
     assert response.status_code == 201, response.content
     assert response.json()["name"] == name
@@ -73,7 +74,6 @@ def test_a_name_that_is_taken_is_a_conflict(api: Client) -> None:
 
 
 def test_a_refusal_names_the_path_and_what_would_be_right(api: Client) -> None:
-    """Row 14"""
     document = registration()
     document["tools"][NAME]["conditions"]["agentPromised"]["type"] = "string"
     error = error_of(send(api, "post", TOOLS, document), status=400)
@@ -83,34 +83,33 @@ def test_a_refusal_names_the_path_and_what_would_be_right(api: Client) -> None:
 
 
 def test_the_path_of_a_put_begins_at_the_definition(api: Client) -> None:
-    """Row 13"""
     error = error_of(send(api, "put", ONE, event(conditions={})), status=400)
     assert (error["field"], error["message"]) == ("conditions", "A tool needs at least one condition.")
 
 
+@pytest.mark.requirement("N50")
 @pytest.mark.parametrize("tools", [{"another_tool": event()}, {}, {NAME: event(), "another_tool": event()}])
 def test_a_put_takes_the_one_tool_of_its_place(tools: dict[str, Any], api: Client) -> None:
-    """N50: and saves no other one under its name."""
+    """It saves no other tool under that name."""
     error = error_of(send(api, "put", ONE, {"tools": tools}), status=400)
     assert (error["field"], error["message"]) == ("tools", f"This is the place of {NAME}; write that one tool.")
 
 
 def test_a_python_true_is_no_json(api: Client) -> None:
-    """Row 14: with line and column."""
+    """With line and column."""
     error = error_of(send(api, "put", ONE, '{\n  "useConversationHistory": True\n}'), status=400)
     assert error["code"] == "invalid_json"
     assert "line 2, column 29" in error["message"]
 
 
 def test_a_key_that_appears_twice_is_refused(api: Client) -> None:
-    """Row 5, in a definition too."""
+    """A definition is held to the same."""
     text = '{"description": "a", "description": "b"}'
     assert error_of(send(api, "put", ONE, text), status=400)["message"] == "Key 'description' appears twice."
 
 
 @pytest.mark.parametrize("name", ["Send_SMS_tool", "send quote", "x" * 200, "__proto__"])
 def test_a_name_that_cannot_be_used_is_refused(api: Client, name: str) -> None:
-    """Row 15"""
     assert error_of(send(api, "put", f"{TOOLS}/{name}", event()), status=400)["field"] == "name"
 
 
@@ -160,7 +159,6 @@ def test_a_tool_is_removed_and_restored(api: Client) -> None:
 
 
 def test_a_secret_is_warned_of_in_the_answer(api: Client) -> None:
-    """Row 17"""
     saved = send(api, "put", ONE, webhook(url="https://api.example.com/?token=abc")).json()
     assert [warning["path"] for warning in saved["warnings"]] == ["action.options.url"]
 
@@ -179,17 +177,18 @@ def test_secrets_are_set_through_doors_of_their_own(api: Client) -> None:
 # The attribute
 
 
+@pytest.mark.requirement("N50")
 def test_the_attribute_reads_the_same_rows(api: Client) -> None:
-    """N50, D4"""
     send(api, "post", TOOLS, registration())
     found = api.get(ATTRIBUTE).json()
     assert found == {"key": KEY, "type": "json", "value": registration(), "origin": "project"}
     assert KEY in {attribute["key"] for attribute in api.get("/api/v1/attributes").json()["results"]}
 
 
+@pytest.mark.requirement("N50", "N15")
 @pytest.mark.parametrize("value", [registration(), REGISTRATION_TEXT], ids=["json", "text"])
 def test_the_attribute_writes_the_same_rows(api: Client, tenant: Tenant, value: Any) -> None:
-    """N50, N15: as JSON, or as the text that the source stores it in."""
+    """As JSON, or as text that holds JSON."""
     assert send(api, "put", ATTRIBUTE, {"value": value}).status_code == 200
     assert api.get(ONE).json()["definition"] == webhook()
 
@@ -220,7 +219,6 @@ def test_the_attribute_is_all_or_nothing(api: Client) -> None:
     ],
 )
 def test_a_wrong_value_of_the_attribute_is_refused(api: Client, value: Any, words: str) -> None:
-    """Row 14, row 5"""
     assert words in error_of(send(api, "put", ATTRIBUTE, {"value": value}), status=400)["message"]
 
 

@@ -1,4 +1,4 @@
-"""The compiled set: built-in tools behind their gates, the project's own on top (N15, N22-N32, N49)."""
+"""The compiled set: built-in tools behind their gates, the project's own on top."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from tools.models import CustomTool, Resource
 
 SETTING = "project_attributes_setting_"
 PRODUCTS = f"{SETTING}products_and_services_background_check_"
-# By the row of the activation table.
-SWITCHES = {
-    "N22": (f"{SETTING}booking_check_availability_enabled", ["check_availability_tool"]),
-    "N23": (f"{SETTING}booking_enabled", ["create_booking_tool", "search_booking_tool"]),
-    "N24": (f"{SETTING}booking_cancellation_enabled", ["cancel_booking_tool"]),
-    "N25": (f"{SETTING}sms_send_information_enabled", ["send_sms_tool"]),
-    "N26": (f"{SETTING}email_send_information_enabled", ["send_email_tool"]),
-    "N29": (f"{PRODUCTS}location_enabled", ["check_zip_code_served_tool"]),
-    "N30": (f"{PRODUCTS}availability_enabled", ["check_product_or_service_availability"]),
-    "D13": (f"{SETTING}booking_manage_url_enabled", ["send_manage_booking_url_tool"]),
-}
+# Attributes, and the tools that each switches.
+SWITCHES = [
+    (f"{SETTING}booking_check_availability_enabled", ["check_availability_tool"]),
+    (f"{SETTING}booking_enabled", ["create_booking_tool", "search_booking_tool"]),
+    (f"{SETTING}booking_cancellation_enabled", ["cancel_booking_tool"]),
+    (f"{SETTING}sms_send_information_enabled", ["send_sms_tool"]),
+    (f"{SETTING}email_send_information_enabled", ["send_email_tool"]),
+    (f"{PRODUCTS}location_enabled", ["check_zip_code_served_tool"]),
+    (f"{PRODUCTS}availability_enabled", ["check_product_or_service_availability"]),
+    (f"{SETTING}booking_manage_url_enabled", ["send_manage_booking_url_tool"]),
+]
 
 
 @pytest.fixture
@@ -64,7 +64,8 @@ def offered(tools: Tools, channel: str = "chat") -> set[str]:
 # Gates
 
 
-@pytest.mark.parametrize(("key", "names"), SWITCHES.values(), ids=list(SWITCHES))
+@pytest.mark.requirement("N22", "N23", "N24", "N25", "N26", "N29", "N30", "N32")
+@pytest.mark.parametrize(("key", "names"), SWITCHES)
 def test_an_attribute_switches_its_tools(bare: Tools, key: str, names: list[str]) -> None:
     """Off, they are absent and say by which attribute; on, they are offered, together."""
     compiled = bare.compiled()
@@ -73,32 +74,33 @@ def test_an_attribute_switches_its_tools(bare: Tools, key: str, names: list[str]
     assert offered(bare) >= set(names)
 
 
+@pytest.mark.requirement("N24")
 @pytest.mark.parametrize(("kind", "is_offered"), [("endpoint", True), ("project", True), ("manual", False)])
 def test_cancellation_needs_its_type(bare: Tools, kind: str, is_offered: bool) -> None:
-    """N24, D19"""
     switch(bare, **{f"{SETTING}booking_cancellation_enabled": True, f"{SETTING}booking_cancellation_type": kind})
     assert ("cancel_booking_tool" in offered(bare)) is is_offered
 
 
+@pytest.mark.requirement("N14", "N27")
 @pytest.mark.parametrize(("channel", "is_offered"), [("phone", True), ("webcall", True), ("chat", False)])
 def test_calls_are_transferred_on_the_phone_only(bare: Tools, channel: str, is_offered: bool) -> None:
-    """N14, N27"""
     switch(bare, **{f"{SETTING}transfer_call_enabled": True})
     assert ("transfer_call_tool" in offered(bare, channel)) is is_offered
 
 
+@pytest.mark.requirement("N28")
 @pytest.mark.parametrize(("value", "is_offered"), [("google_integration", True), ("none", False)])
 def test_meetings_need_their_calendar(bare: Tools, value: str, is_offered: bool) -> None:
-    """N28"""
     switch(bare, **{f"{SETTING}calendar_event_integration": value})
     assert ("create_meeting_tool" in offered(bare)) is is_offered
 
 
+@pytest.mark.requirement("N31")
 def test_a_conversation_can_always_be_ended(bare: Tools) -> None:
-    """N31"""
     assert offered(bare) == {"end_conversation_tool"}
 
 
+@pytest.mark.requirement("N32", "N41", "N42")
 @pytest.mark.parametrize(
     ("tag", "names"),
     [
@@ -107,12 +109,12 @@ def test_a_conversation_can_always_be_ended(bare: Tools) -> None:
     ],
 )
 def test_these_tools_share_a_tag(tag: str, names: set[str]) -> None:
-    """N32, N41, N42"""
     assert {name for name, tool in builtin_tools().items() if tool.definition.tag == tag} == names
 
 
+@pytest.mark.requirement("L01", "L21")
 def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
-    """L01, L21, D18: and what only a conversation can obey, or a model calls while it answers, is for none."""
+    """Tools that only a conversation can obey, and those that a model calls while it answers, are for no todo."""
     fired = {name: tool for name, tool in bare.compiled("phone").items() if not is_called(tool)}
     alone = {name for name, tool in fired.items() if list(tool.moments) == [Moment.TASK]}
     assert alone == {"send_email", "send_email_to_caller"}
@@ -123,7 +125,7 @@ def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
 
 
 def test_no_tool_is_both_called_and_fired(bare: Tools) -> None:
-    """D18: what a model calls itself is not found in its words as well."""
+    """What a model calls itself is not found in its words as well."""
     compiled = bare.compiled("phone").values()
     assert not [tool.name for tool in compiled if is_called(tool) and Moment.COMMITMENT in tool.moments]
 
@@ -131,8 +133,9 @@ def test_no_tool_is_both_called_and_fired(bare: Tools) -> None:
 # The project's own
 
 
+@pytest.mark.requirement("N15")
 def test_an_own_tool_is_compiled_from_the_next_turn_on(bare: Tools) -> None:
-    """N15, D10: a tenant's own are merged on top."""
+    """A tenant's own are merged on top."""
     assert NAME not in bare.compiled()
     bare.save(NAME, webhook())
     tool = bare.compiled()[NAME]
@@ -140,8 +143,9 @@ def test_an_own_tool_is_compiled_from_the_next_turn_on(bare: Tools) -> None:
     assert tool.definition.action.webhook.url == "https://api.example.com/action"
 
 
+@pytest.mark.requirement("N15")
 def test_an_edited_tool_is_compiled_as_it_is_now(bare: Tools) -> None:
-    """N15: what was read of the version before is not used again."""
+    """What was read of the version before is not used again."""
     bare.save(NAME, event(description="Before"))
     assert bare.compiled()[NAME].definition.description == "Before"
     bare.save(NAME, event(description="After"))
@@ -150,7 +154,7 @@ def test_an_edited_tool_is_compiled_as_it_is_now(bare: Tools) -> None:
 
 
 def test_a_part_of_the_catalogue_is_what_it_is_in_the_whole(tools: Tools) -> None:
-    """D9, D18: of one moment, or by name; also where an own tool stands over a built-in one, switched on or off."""
+    """Of one moment, or by name; also where an own tool stands over a built-in one, switched on or off."""
     for name, is_enabled in (
         ("send_sms_tool", True),
         ("send_email", True),
@@ -180,14 +184,13 @@ def test_a_version_that_was_rolled_back_is_forgotten(bare: Tools) -> None:
 
 
 def test_an_exact_name_overrides_the_built_in_tool(bare: Tools) -> None:
-    """D9: whatever gate the built-in one stands behind."""
+    """Whatever gate the built-in one stands behind."""
     bare.save("send_sms_tool", webhook())
     tool = bare.compiled()["send_sms_tool"]
     assert (tool.origin, tool.overrides, tool.is_offered) == ("custom", "built-in", True)
 
 
 def test_an_override_that_is_off_covers_nothing(bare: Tools) -> None:
-    """D9"""
     bare.save("end_conversation_tool", event())
     bare.do(service.disable, "end_conversation_tool")
     assert bare.compiled()["end_conversation_tool"].origin == "built-in"
@@ -212,11 +215,11 @@ def test_a_tool_that_is_off_says_so(bare: Tools) -> None:
 def test_an_own_tool_runs_for_todos_if_something_carries_it_out(
     bare: Tools, name: str, document: Any, moments: list[str]
 ) -> None:
-    """D18"""
     bare.save(name, document)
     assert list(bare.compiled()[name].moments) == moments
 
 
+@pytest.mark.requirement("N49")
 @pytest.mark.parametrize(
     ("name", "document", "kind", "delivery"),
     [
@@ -232,7 +235,7 @@ def test_an_own_tool_runs_for_todos_if_something_carries_it_out(
 def test_an_own_tool_is_of_the_kind_of_what_carries_it_out(
     bare: Tools, name: str, document: Any, kind: str, delivery: Delivery
 ) -> None:
-    """N49: the event of a built-in tool's name is carried out by its flow, so repeats are compared with it."""
+    """The event of a built-in tool's name is carried out by its flow, so repeats are compared with it."""
     bare.save(name, document)
     tool = bare.compiled()[name]
     assert (tool.kind, tool.delivery) == (kind, delivery)
@@ -248,8 +251,9 @@ def test_a_tool_that_cannot_be_read_hinders_no_other(bare: Tools, caplog: pytest
     assert "can't be read and is left out" in caplog.text
 
 
+@pytest.mark.requirement("N05")
 def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -> None:
-    """N05: it is part of every turn."""
+    """It is part of every turn."""
     for number in range(3):
         bare.save(f"tool_{'abc'[number]}", event())
     # The platform's definitions are kept for a minute.
@@ -259,8 +263,9 @@ def test_compiling_costs_two_queries_whatever_the_number_of_tools(bare: Tools) -
     assert len(queries) == 2
 
 
+@pytest.mark.requirement("F06", "F07", "L05")
 def test_what_another_project_of_the_organization_has_opens_nothing_here(tools: Tools) -> None:
-    """F06, F07, L05: nor does a draft, or a connection that is switched off."""
+    """A draft opens nothing either, nor does a connection that is switched off."""
     tenant = tools.tenant
     lookup, text = (
         SourceEdit({"url": "https://crm.example.com/callers"}),

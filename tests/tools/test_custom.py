@@ -1,4 +1,4 @@
-"""A project's own tools: each save a version, nobody's work lost (N15, N50)."""
+"""A project's own tools: each save a version, nobody's work lost."""
 
 from __future__ import annotations
 
@@ -103,8 +103,9 @@ def test_an_earlier_version_is_restored_as_a_new_one(tools: Tools) -> None:
     assert restored.tool.definition == webhook()
 
 
+@pytest.mark.requirement("N15")
 def test_a_tool_that_is_made_anew_is_on_and_one_that_is_restored_is_as_it_was(tools: Tools) -> None:
-    """N15: its name was switched off, and removed, before."""
+    """Its name was switched off, and removed, before."""
     tools.save(NAME, event())
     tools.do(service.disable, NAME)
     tools.do(service.remove, NAME)
@@ -131,8 +132,9 @@ def test_a_version_that_cannot_be_saved_today_is_not_restored(tools: Tools) -> N
 # Several at once
 
 
+@pytest.mark.requirement("N50")
 def test_a_registration_is_all_or_nothing(tools: Tools) -> None:
-    """N50: the path leads through the registration."""
+    """The path leads through the registration."""
     document = {"good_tool": event(), "bad_tool": event(conditions={"a": {"type": "string", "description": "x"}})}
     with pytest.raises(DefinitionRefused) as refused:
         tools.do(service.add_each, document)
@@ -142,8 +144,8 @@ def test_a_registration_is_all_or_nothing(tools: Tools) -> None:
         assert list(service.list_tools(tools.tenant.project)) == []
 
 
+@pytest.mark.requirement("N50")
 def test_the_sources_registration_is_saved(tools: Tools) -> None:
-    """N50"""
     tools.do(service.add_each, registration()["tools"])
     assert tools.row(NAME).definition == webhook()
 
@@ -155,7 +157,6 @@ def test_a_new_tool_takes_no_standing_ones_name(tools: Tools) -> None:
 
 
 def test_two_tools_that_look_alike_are_refused(tools: Tools) -> None:
-    """Row 15"""
     tools.save("quote_tool", event())
     with pytest.raises(DefinitionRefused, match="can be taken for quote_tool"):
         tools.save("Quote_tool", event())

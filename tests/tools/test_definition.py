@@ -1,4 +1,4 @@
-"""What may be saved as a tool, and what is refused with the sentence that says what would be right (reliability 4)."""
+"""Tool definitions: accepted ones, and refused ones with a sentence that says how to correct them."""
 
 from __future__ import annotations
 
@@ -32,37 +32,38 @@ def both(document: Any) -> tuple[str, str]:
     return path_of(document), refusal(document)
 
 
-# The schema of the source
+# The specified schema
 
 
+@pytest.mark.requirement("N50")
 def test_the_sources_registration_is_accepted_as_it_stands() -> None:
-    """N50"""
     definition = checked_definition(json.loads(REGISTRATION_TEXT)["tools"][NAME])
     assert definition.action.webhook.body["properties"]["customer_name"]["type"] == "string"
 
 
+@pytest.mark.requirement("N50")
 def test_the_sources_schema_is_accepted_as_it_stands() -> None:
-    """N50"""
     assert checked_definition(json.loads(SCHEMA_TEXT)["tool_name"]).tag == "conflict_group_tag"
 
 
+@pytest.mark.requirement("N50")
 def test_a_definition_comes_back_as_it_was_written() -> None:
-    """N50: what an effect keeps is the document that was saved."""
+    """What an effect keeps is the document that was saved."""
     document = registration()["tools"][NAME]
     kept = checked_definition(document).model_dump(mode="json", by_alias=True, exclude_unset=True)
     assert kept == document
 
 
+@pytest.mark.requirement("N16")
 @pytest.mark.parametrize("description", [None, "", "  ", "\u200b", 7])
 def test_a_description_is_needed(description: Any) -> None:
-    """N16"""
     assert (
         path_of(event(description=description) if description is not None else event(description=None)) == "description"
     )
 
 
+@pytest.mark.requirement("N18")
 def test_history_is_true_or_false() -> None:
-    """N18"""
     assert refusal(event(useConversationHistory=None)) == (
         "useConversationHistory is missing; write true to read the whole conversation, false to read the latest answer only."
     )
@@ -71,8 +72,8 @@ def test_history_is_true_or_false() -> None:
     )
 
 
+@pytest.mark.requirement("N19")
 def test_a_tool_without_a_tag_never_competes() -> None:
-    """N19"""
     assert checked_definition(event(conflictPolicy=None)).tag is None
     assert both(event(conflictPolicy={})) == (
         "conflictPolicy.tag",
@@ -80,28 +81,30 @@ def test_a_tool_without_a_tag_never_competes() -> None:
     )
 
 
+@pytest.mark.requirement("N20")
 @pytest.mark.parametrize("kind", [*ActionType])
 def test_these_actions_are_known(kind: str) -> None:
-    """N20, D1: an urgent message is an action too."""
+    """An urgent message is an action too."""
     options = {"url": "https://api.example.com/"} if kind == "send_webhook" else {}
     assert definition_problems(event(action={"type": kind, "options": options})) == []
 
 
+@pytest.mark.requirement("N20")
 def test_an_unknown_action_is_refused() -> None:
-    """N20"""
     assert both(event(action={"type": "send_fax"})) == (
         "action.type",
         'action.type must be one of "send_event", "send_webhook", "send_urgent_message", not "send_fax".',
     )
 
 
+@pytest.mark.requirement("N20")
 def test_a_tool_without_an_action_sends_its_event() -> None:
-    """D8"""
     assert checked_definition(event(action=None)).action.type is ActionType.SEND_EVENT
 
 
+@pytest.mark.requirement("N21")
 def test_after_actions_do_not_follow_an_event() -> None:
-    """D7: an empty list is always accepted."""
+    """An empty list is always accepted."""
     follow = [{"type": "send_urgent_message"}]
     assert path_of(event(after_actions=follow)) == "after_actions"
     assert path_of(event(action=None, after_actions=follow)) == "after_actions"
@@ -109,8 +112,9 @@ def test_after_actions_do_not_follow_an_event() -> None:
     assert definition_problems(event(action={"type": "send_urgent_message"}, after_actions=follow)) == []
 
 
+@pytest.mark.requirement("T22")
 def test_the_agent_waits_while_a_webhook_has_something_to_tell() -> None:
-    """T22: 30 seconds, or what the options say, also that it doesn't."""
+    """30 seconds, or what the options say, also that it doesn't."""
     documents = (webhook(), webhook(wait_seconds=5), webhook(wait_seconds=0), event())
     assert [checked_definition(document).wait_seconds for document in documents] == [30, 5, 0, 0]
     own = [compile_custom(StandingTool(NAME, checked_definition(document))) for document in documents]
@@ -126,14 +130,14 @@ def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
 # Moments
 
 
+@pytest.mark.requirement("L01")
 def test_a_definition_that_names_no_moments_means_what_it_always_meant() -> None:
-    """D18, N20: a commitment, and for a request a todo too."""
+    """A commitment, and for a request a todo too."""
     assert checked_definition(webhook()).runs_in == (Moment.COMMITMENT, Moment.TASK)
     assert checked_definition(event()).runs_in == (Moment.COMMITMENT,)
 
 
 def test_what_no_commitment_fires_needs_no_condition() -> None:
-    """Row 13, D18"""
     called = {**webhook(), "moments": ["turn", "live"]}
     for conditions in ({}, None):
         document = {**called, "conditions": conditions} if conditions is not None else dict(called)
@@ -175,12 +179,11 @@ ALONE = (
     ids=["text", "empty", "unknown", "twice", "event"],
 )
 def test_moments_that_can_not_be_are_refused(document: Any, path: str, sentence: str) -> None:
-    """D18: with the place, and what would be right."""
+    """With the place, and what would be right."""
     assert both(document) == (path, sentence)
 
 
 def test_who_answers_later_is_not_called_while_the_agent_speaks() -> None:
-    """D18, E8"""
     assert both({**webhook(callback=True), "moments": ["live", "commitment"]}) == (
         "moments.0",
         'moments.0: a webhook with callback answers later, and "live" needs the answer while the agent speaks. '
@@ -189,29 +192,27 @@ def test_who_answers_later_is_not_called_while_the_agent_speaks() -> None:
 
 
 def test_approval_is_asked_for_by_true_alone() -> None:
-    """D16: a tool that was meant to wait for a yes doesn't run without one."""
+    """A tool that was meant to wait for a yes doesn't run without one."""
     assert refusal({**webhook(), "requires_approval": "true"}) == (
         'requires_approval must be true or false, without quotation marks, not "true".'
     )
 
 
 def test_what_waits_for_a_yes_runs_as_a_task() -> None:
-    """D16, D18"""
     asks = {**webhook(), "requires_approval": True}
     assert path_of({**asks, "moments": ["turn"]}) == "requires_approval"
     assert definition_problems({**asks, "moments": ["turn", "task"]}) == []
 
 
-# Row 13
+# Conditions
 
 
 @pytest.mark.parametrize("conditions", [{}, None])
 def test_a_tool_without_conditions_would_fire_every_turn(conditions: Any) -> None:
-    """Row 13"""
     assert refusal(event(conditions=conditions)) == "A tool needs at least one condition."
 
 
-# Row 14
+# Types of fields
 
 
 def condition(**fields: Any) -> dict[str, Any]:
@@ -220,14 +221,12 @@ def condition(**fields: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["string", "Boolean", None, True])
 def test_a_condition_is_boolean(kind: Any) -> None:
-    """Row 14"""
     path, sentence = both(condition(type=kind))
     assert path == "conditions.agentPromised.type"
     assert sentence.startswith('conditions.agentPromised.type must be "boolean", not ')
 
 
 def test_a_condition_holds_no_conditions() -> None:
-    """Row 14"""
     assert path_of(condition(conditions={"a": {"type": "boolean"}})) == "conditions.agentPromised.conditions"
     assert refusal(event(conditions={"agentPromised": True})) == (
         "conditions.agentPromised must be an object, not true or false."
@@ -235,7 +234,7 @@ def test_a_condition_holds_no_conditions() -> None:
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    """Row 14: the first in words, the others by path."""
+    """The first in words, the others by path."""
     with pytest.raises(DefinitionRefused) as refused:
         checked_definition(event(description="", conditions={}, useConversationHistory=1))
     assert [problem.path for problem in refused.value.problems] == [
@@ -250,7 +249,7 @@ def test_a_misspelt_field_is_recognised() -> None:
     assert both(event(desciption="x")) == ("desciption", "Unknown field 'desciption'. Did you mean 'description'?")
 
 
-# Row 16
+# Addresses
 
 
 @pytest.mark.parametrize(
@@ -266,13 +265,11 @@ def test_a_misspelt_field_is_recognised() -> None:
     ],
 )
 def test_an_address_that_may_not_be_called_is_refused_at_save(url: str, reason: str) -> None:
-    """Row 16"""
     assert both(webhook(url=url)) == ("action.options.url", f"action.options.url can't be called. {reason}")
 
 
 @pytest.mark.parametrize("url", ["https://{{host}}/", "https://example.com/{order}", "https://example.com/?a={b}"])
 def test_an_address_is_no_template(url: str) -> None:
-    """Row 16, threat 7"""
     assert refusal(webhook(url=url)).startswith("action.options.url holds a placeholder")
 
 
@@ -281,14 +278,14 @@ def test_a_webhook_has_an_address(url: Any) -> None:
     assert path_of(webhook(url=url)) == "action.options.url"
 
 
-# Row 17
+# Headers
 
 
 @pytest.mark.parametrize(
     "headers", [{"Host": "a"}, {"content-length": "1"}, {"Transfer-Encoding": "chunked"}, {"Webhook-Signature": "x"}]
 )
 def test_the_systems_headers_are_the_systems(headers: dict[str, str]) -> None:
-    """Row 17: the sentence names the header, as a fixed text and as a part of a schema."""
+    """The sentence names the header, as a fixed text and as a part of a schema."""
     [name] = headers
     schema = {"type": "object", "properties": {name: {"type": "string"}}}
     for given in (headers, schema):
@@ -296,7 +293,6 @@ def test_the_systems_headers_are_the_systems(headers: dict[str, str]) -> None:
 
 
 def test_a_header_holds_no_line_break() -> None:
-    """Row 17"""
     path, sentence = both(webhook(headers={"X-Note": "a\r\nX-Evil: b"}))
     assert path == "action.options.headers.X-Note"
     assert "X-Note" in sentence
@@ -314,23 +310,20 @@ def test_a_header_holds_no_line_break() -> None:
     ],
 )
 def test_a_secret_in_plain_sight_is_a_warning(options: dict[str, Any], path: str) -> None:
-    """Row 17"""
     [warning] = warnings_of(checked_definition(webhook(**options)))
     assert warning.path == path
     assert "Put secrets in the secret field" in warning.message
 
 
 def test_a_harmless_query_is_no_warning() -> None:
-    """Row 17"""
     assert warnings_of(checked_definition(webhook(url="https://api.example.com/?monkey=1&page=2"))) == []
 
 
-# Row 18
+# Schemas
 
 
 @pytest.mark.parametrize("target", ["http://example.com/schema", "file:///etc/passwd", "#", "#/properties/x"])
 def test_a_schema_refers_to_nothing(target: str) -> None:
-    """Row 18"""
     problems = definition_problems(with_body(**{"$ref": target}))
     assert problems[0].path == "action.options.body.properties.x.$ref"
     assert problems[0].message == "A reference to another schema isn't followed; write that schema out here."
@@ -345,18 +338,15 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def test_a_schema_is_at_most_eight_levels_deep() -> None:
-    """Row 18"""
     assert definition_problems(nested(8)) == []
     assert "is nested more than 8 levels deep" in refusal(nested(9))
 
 
 def test_a_schema_of_500_levels_is_refused() -> None:
-    """Row 18"""
     assert refusal(nested(500)) == "JSON may be nested at most 32 levels."
 
 
 def test_a_schema_has_at_most_100_properties() -> None:
-    """Row 18"""
     many = {f"p{number}": {"type": "string"} for number in range(100)}
     assert definition_problems(webhook(body={"type": "object", "properties": many})) == []
     more = {**many, "one_more": {"type": "string"}}
@@ -366,7 +356,6 @@ def test_a_schema_has_at_most_100_properties() -> None:
 
 
 def test_5000_properties_are_refused_by_size() -> None:
-    """Row 18"""
     many = {f"p{number}": {"type": "string"} for number in range(5_000)}
     assert f"the limit is {LONGEST_DEFINITION:,}" in refusal(webhook(body={"type": "object", "properties": many}))
 
@@ -389,14 +378,12 @@ def test_5000_properties_are_refused_by_size() -> None:
     ],
 )
 def test_a_schema_that_nothing_fits_is_refused(schema: dict[str, Any], path: str, words: str) -> None:
-    """Row 18"""
     found, sentence = both(with_body(**schema))
     assert found == f"action.options.body.properties.x.{path}"
     assert words in sentence
 
 
 def test_what_is_required_is_a_property() -> None:
-    """Row 18"""
     body = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x", "y"]}
     assert refusal(webhook(body=body)) == (
         "action.options.body.required names 'y', which isn't in properties; add it there, or remove it here."
@@ -407,8 +394,8 @@ def test_a_get_carries_no_body() -> None:
     assert path_of(webhook(method="GET")) == "action.options.body"
 
 
+@pytest.mark.requirement("N45")
 def test_a_query_is_flat() -> None:
-    """N45"""
     inner = {"type": "object", "properties": {"y": {"type": "string"}}}
     schema = {"type": "object", "properties": {"x": inner}}
     assert path_of(webhook(query=schema)) == "action.options.query.properties.x"
@@ -426,11 +413,11 @@ def test_a_query_is_flat() -> None:
     ],
 )
 def test_a_webhooks_manner_has_limits(options: dict[str, Any], path: str) -> None:
-    """N45; W1: no wait is longer than ten minutes."""
+    """No wait is longer than ten minutes."""
     assert path_of(webhook(**options)) == f"action.options.{path}"
 
 
-# Row 19
+# After-actions
 
 
 def after(*actions: Any) -> dict[str, Any]:
@@ -438,40 +425,39 @@ def after(*actions: Any) -> dict[str, Any]:
 
 
 def test_an_after_action_does_not_name_a_tool() -> None:
-    """Row 19: what refers to itself, or to another tool, could go on for ever."""
+    """What refers to itself, or to another tool, could go on for ever."""
     path, sentence = both(after({"type": NAME}))
     assert path == "after_actions.0.type"
     assert '"set_persona_attribute"' in sentence
 
 
+@pytest.mark.requirement("N47")
 @pytest.mark.parametrize("attribute", [None, "", "two words", 7])
 def test_an_after_action_names_its_attribute(attribute: Any) -> None:
-    """Row 19, N47"""
     path, sentence = both(after({"type": "set_persona_attribute", "options": {"attribute": attribute}}))
     assert path == "after_actions.0.options.attribute"
     assert "must name the persona attribute to set" in sentence
 
 
+@pytest.mark.requirement("N48")
 def test_an_after_action_names_its_section() -> None:
-    """Row 19, N48"""
     assert path_of(after({"type": "set_prompt_section"})) == "after_actions.0.options.section"
 
 
+@pytest.mark.requirement("N47")
 def test_an_after_actions_input_is_fixed_or_out_of_the_response() -> None:
-    """N47"""
     options = {"attribute": "tier", "value": "gold", "path": "customer.tier"}
     assert path_of(after({"type": "set_persona_attribute", "options": options})) == "after_actions.0.options.path"
 
 
 def test_there_are_at_most_20_after_actions() -> None:
-    """Row 19"""
     one = {"type": "send_urgent_message"}
     assert definition_problems(after(*[one] * 20)) == []
     assert refusal(after(*[{}] * 1000)) == "after_actions has 1,000 actions; the limit is 20."
 
 
+@pytest.mark.requirement("N21")
 def test_each_after_action_reads_its_own_options() -> None:
-    """N21"""
     definition = ToolDefinition.model_validate(
         after(
             {"type": "send_urgent_message", "options": {"prefix": "Result"}},

@@ -59,8 +59,8 @@ def replied(tenant: Tenant, *, asked: str, answer: str, channel: str = "chat") -
     return turn
 
 
+@pytest.mark.requirement("N39")
 def test_a_promise_fires_its_tool_and_shows_its_words(api: Client) -> None:
-    """N39"""
     verdict = verdicts(api, answer=PROMISE, channel="chat")["send_sms_tool"]
     assert (verdict["fired"], verdict["rule"]) == (True, None)
     assert verdict["conditions"] == {"agentPromised": True, "notRelatedToExistingBooking": True}
@@ -68,8 +68,8 @@ def test_a_promise_fires_its_tool_and_shows_its_words(api: Client) -> None:
     assert PROMISE[span["start"] : span["end"]] == verdict["quote"]
 
 
+@pytest.mark.requirement("N37")
 def test_an_offer_does_not_fire(api: Client) -> None:
-    """N37"""
     verdict = verdicts(api, answer="I can send you an SMS with the details. Would you like me to?")["send_sms_tool"]
     assert (verdict["fired"], verdict["rule"]) == (False, "offer")
 
@@ -81,15 +81,16 @@ def test_nothing_is_executed_and_only_the_calls_are_kept(api: Client, tenant: Te
         assert {call.skill for call in ModelCall.objects.all()} == {"detect"}
 
 
+@pytest.mark.requirement("N14", "N27")
 @pytest.mark.parametrize(("channel", "is_read"), [("webcall", True), ("chat", False)])
 def test_the_channel_decides_which_tools_are_read(api: Client, channel: str, is_read: bool) -> None:
-    """N14, N27"""
     found = verdicts(api, answer="I'm transferring you to a colleague now.", channel=channel)
     assert ("transfer_call_tool" in found) is is_read
 
 
+@pytest.mark.requirement("N08")
 def test_a_stored_conversation_is_read_to_its_last_reply(api: Client, tenant: Tenant, model: ScriptedModel) -> None:
-    """N08: with all that was said before it, and on its channel."""
+    """With all that was said before it, and on its channel."""
     turn = replied(tenant, asked="My secret word is marzipan.", answer=PROMISE, channel="webcall")
     assert verdicts(api, conversation=str(turn.conversation_id))["send_sms_tool"]["fired"]
     prompts = [str(request["messages"]) for request in model.requests("detect")]
@@ -117,13 +118,13 @@ def test_a_draft_is_read_as_if_it_were_saved(api: Client) -> None:
 
 
 def test_a_draft_that_could_not_be_saved_is_refused(api: Client) -> None:
-    """Row 13"""
     error = error_of(evaluate(api, answer="x", tools={"tools": {"bad_tool": event(conditions={})}}), status=400)
     assert error["field"] == "tools.bad_tool.conditions"
 
 
+@pytest.mark.requirement("N45")
 def test_a_preview_shows_the_exact_request_and_sends_nothing(api: Client, tenant: Tenant, tools: Tools) -> None:
-    """N45: with the Idempotency-Key and the signature's headers, and without any secret."""
+    """With the Idempotency-Key and the signature's headers, and without any secret."""
     document = webhook(url="https://quotes.invalid/fax", query={"lang": "en"})
     document |= {"description": CALLBACK["description"], "conditions": CALLBACK["conditions"]}
     tools.save("call_back_tool", document)
@@ -139,7 +140,7 @@ def test_a_preview_shows_the_exact_request_and_sends_nothing(api: Client, tenant
 
 
 def test_a_draft_that_the_agent_calls_itself_shows_what_it_would_send(api: Client, tenant: Tenant) -> None:
-    """D18: nothing that the agent says fires it, and nothing is sent."""
+    """Nothing that the agent says fires it, and nothing is sent."""
     draft = {**webhook(url="https://stock.invalid/"), "moments": ["turn"]}
     conversation = "customer: I am Ada Lovelace.\nagent: Let me see."
     body = evaluate(api, conversation=conversation, preview=True, tools={"tools": {"ask_stock_tool": draft}}).json()
@@ -150,8 +151,8 @@ def test_a_draft_that_the_agent_calls_itself_shows_what_it_would_send(api: Clien
         assert not Effect.objects.exists()
 
 
+@pytest.mark.requirement("N44")
 def test_a_preview_of_an_event_shows_its_arguments(api: Client) -> None:
-    """N44"""
     conversation = "customer: A table for four on Friday at 7 PM?\nagent: Let me check availability for Friday at 7 PM."
     shown = verdicts(api, conversation=conversation, preview=True)["check_availability_tool"]["preview"]
     assert (shown["sent"]["event"], shown["sent"]["connector"]) == ("check_availability_tool", "system")

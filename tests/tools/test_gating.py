@@ -1,4 +1,4 @@
-"""Which tools a model is offered: one pure function over the business's state (F06-F12, W01, W02, L07)."""
+"""The tools that a model is offered: one pure function of the business's state."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ def probe(**facts: Any) -> BuiltinTool:
 # Verticals and the allowlist
 
 
+@pytest.mark.requirement("W01")
 @pytest.mark.parametrize("vertical", VERTICALS)
 def test_a_tool_needs_its_capability(vertical: str) -> None:
-    """W01: what the agent's vertical does not bring is dropped before the model, without a word to it."""
+    """What the agent's vertical does not bring is dropped before the model, without a word to it."""
     state = replace(CHAT, has_articles=True, vertical=vertical, capabilities=VERTICALS[vertical].capabilities)
     names = offered(state)
     for tool in builtin_tools().values():
@@ -61,23 +62,25 @@ def test_a_tool_needs_its_capability(vertical: str) -> None:
             assert (tool.name in names) == (tool.capability in state.capabilities), tool.name
 
 
+@pytest.mark.requirement("W03")
 def test_every_vertical_hands_over_to_a_person() -> None:
-    """W03"""
     assert all(Capability.TICKET_ESCALATION in vertical.capabilities for vertical in VERTICALS.values())
 
 
+@pytest.mark.requirement("W02")
 @pytest.mark.parametrize(
     "enabled", [frozenset(), frozenset({"end_call"}), frozenset({"send_sms", "lookup_order"}), None]
 )
 def test_the_allowlist_narrows(enabled: frozenset[str] | None) -> None:
-    """W02: what the capabilities bring, what the tool asks for, and what is allowed, all at once."""
+    """What the capabilities bring, what the tool asks for, and what is allowed, all at once."""
     state = replace(CALL, capabilities=ALL, escalations=frozenset({"message"}))
     everything = offered(state)
     assert offered(replace(state, enabled_tools=enabled)) == (everything if enabled is None else everything & enabled)
 
 
+@pytest.mark.requirement("W02")
 def test_the_allowlist_says_nothing_of_commitments() -> None:
-    """W02: what is promised afterwards has switches of its own."""
+    """What is promised afterwards has switches of its own."""
     tool = builtin_tools()["end_conversation_tool"]
     assert why_not(tool, replace(CHAT, enabled_tools=frozenset())) == ""
 
@@ -85,6 +88,7 @@ def test_the_allowlist_says_nothing_of_commitments() -> None:
 # The state of the business
 
 
+@pytest.mark.requirement("F07", "F08")
 @pytest.mark.parametrize(
     ("state", "is_connected"),
     [
@@ -96,11 +100,12 @@ def test_the_allowlist_says_nothing_of_commitments() -> None:
     ],
 )
 def test_the_calendar_brings_its_tools_as_a_set(state: BusinessState, is_connected: bool) -> None:
-    """F07, F08: bookings and verification come together, and go together."""
+    """Bookings and verification come together, and go together."""
     names = (CALENDAR | VERIFICATION) & set(builtin_tools())
     assert offered(state) & names == (names if is_connected else set())
 
 
+@pytest.mark.requirement("F09", "F12", "L07")
 @pytest.mark.parametrize(
     ("actions", "numbers", "names"),
     [
@@ -112,42 +117,43 @@ def test_the_calendar_brings_its_tools_as_a_set(state: BusinessState, is_connect
     ],
 )
 def test_escalation_rules_bring_each_their_tool(actions: set[str], numbers: Any, names: set[str]) -> None:
-    """F09, F12, L07: each alone; and no call is put through without a number."""
+    """Each alone; and no call is put through without a number."""
     state = replace(CALL, escalations=frozenset(actions), attributes=numbers)
     assert offered(state) & {"transfer_call", "send_sms"} == names
 
 
+@pytest.mark.requirement("F10")
 @pytest.mark.parametrize("channel", ["chat", "phone", "portal", "sms"])
 def test_knowledge_can_always_be_searched(channel: str) -> None:
-    """F10"""
     if "search_knowledge" in builtin_tools():
         assert "search_knowledge" in offered(BusinessState(channel=channel))
 
 
+@pytest.mark.requirement("F11")
 @pytest.mark.parametrize(("channel", "is_phone"), [("phone", True), ("chat", False), ("portal", False)])
 def test_some_tools_are_for_the_phone_alone(channel: str, is_phone: bool) -> None:
-    """F11"""
     names = PHONE & set(builtin_tools())
     assert offered(BusinessState(channel=channel)) & names == (names if is_phone else set())
 
 
+@pytest.mark.requirement("F12")
 def test_a_tool_of_the_calendars_category_needs_a_calendar() -> None:
-    """F12: also where only the platform's stored definition puts it there."""
+    """Also where only the platform's stored definition puts it there."""
     stored = {"probe": StoredDefinition("Does nothing.", "calendar", "", None)}
     assert compile_builtin(probe(), CHAT, stored).why_not
     assert not compile_builtin(probe(), replace(CHAT, has_book=True), stored).why_not
     assert why_not(probe(category="calendar"), CHAT)
 
 
+@pytest.mark.requirement("L06")
 def test_a_tool_can_need_a_source() -> None:
-    """L06, D24"""
     gate = needs_source("client_lookup")
     assert gate(CHAT)
     assert gate(replace(CHAT, connected=frozenset({"client_lookup"}))) == ""
 
 
+@pytest.mark.requirement("L05")
 def test_a_tool_can_need_articles() -> None:
-    """L05"""
     assert needs_articles(CHAT)
     assert needs_articles(replace(CHAT, has_articles=True)) == ""
 
@@ -162,9 +168,10 @@ def test_the_first_closed_gate_says_why() -> None:
 # The catalogue of the code
 
 
+@pytest.mark.requirement("W17", "L15")
 @pytest.mark.parametrize("name", [name for name, tool in builtin_tools().items() if is_called(tool)])
 def test_a_tool_that_models_call_is_told_tightly(name: str) -> None:
-    """W17, L15: a sentence or two, a section with one heading, and every argument described."""
+    """A sentence or two, a section with one heading, and every argument described."""
     tool = builtin_tools()[name]
     assert 10 < len(tool.definition.description) <= 200
     assert not tool.section or (tool.section.startswith("### ") and tool.section.count("\n#") == 0)
@@ -175,15 +182,16 @@ def test_a_tool_that_models_call_is_told_tightly(name: str) -> None:
         assert "title" not in argument
 
 
+@pytest.mark.requirement("F06")
 def test_every_tool_says_why_it_is_not_offered() -> None:
-    """F06"""
     for tool in builtin_tools().values():
         compiled = compile_builtin(tool, CHAT, None)
         assert compiled.is_offered or len(compiled.why_not) > 10
 
 
+@pytest.mark.requirement("F09")
 def test_a_rules_own_words_stand_in_its_tools_section() -> None:
-    """F09, L18: the model reads when it is to escalate; a business's braces are no names of ours."""
+    """The model reads when it is to escalate; a business's braces are no names of ours."""
     rules = [
         EscalationRule(when="they ask for\nthe chef of {{business}}", action="transfer"),
         EscalationRule(when="they want it in writing", action="message"),

@@ -1,4 +1,4 @@
-"""Tools of a live session: what it begins with, its calls, its contexts, and what happens once (L02, L03, F13-F15, F18)."""
+"""Tools of a live session: what it begins with, its calls, its contexts, and what happens once."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from projects.agents.services import save_agent
 from projects.models import Member, Project
 from projects.records.attributes import set_attribute
 from tests.api.documented import DocumentedClient
-from tests.calls.probe import Probe, offered
-from tests.calls.test_own import CALLED, STOCK, definition
-from tests.calls.turns import Turns
 from tests.conftest import Tenant
-from tests.effects.target import Answers, target_server
+from tests.conversations.effects.target import Answers, target_server
+from tests.conversations.tool_runs.probe import Probe, offered
+from tests.conversations.tool_runs.test_own import CALLED, STOCK, definition
+from tests.conversations.tool_runs.turns import Turns
 from tests.processes import ScriptedModel
 from todos.content.lifecycle import Actor
 from todos.models import StandingRule, Todo, TodoStatus
@@ -145,9 +145,10 @@ def clock() -> Iterator[Probe]:
 # The session
 
 
+@pytest.mark.requirement("L02", "L08")
 @pytest.mark.parametrize("provider", ["openai", "gemini"])
 def test_a_session_begins_with_its_tools(live: Live, api: Client, provider: str) -> None:
-    """L02, L08: definitions and addendum in one call, in the provider's shape."""
+    """Definitions and addendum in one call, in the provider's shape."""
     body = api.get(f"/api/v1/conversations/{live.conversation.pk}/session?provider={provider}").json()
     names = {(tool.get("function") or tool)["name"] for tool in body["tools"]}
     assert {"end_call", "transfer_call", "send_sms"} <= names
@@ -163,8 +164,9 @@ def test_a_provider_that_nobody_knows_is_refused(live: Live, api: Client) -> Non
 # Calls
 
 
+@pytest.mark.requirement("L03", "L22")
 def test_a_call_is_answered_with_what_the_model_reads(live: Live, bell: Probe) -> None:
-    """L03, L22: dispatched by its name; call and result stand in the conversation's log."""
+    """Dispatched by its name; call and result stand in the conversation's log."""
     answer = live.call("ring_bell", {"times": 2})
     assert answer == {"result": "The bell was rung.", "is_error": False, "block": None}
     assert bell.done == [{"times": 2, "tone": "low"}]
@@ -174,6 +176,7 @@ def test_a_call_is_answered_with_what_the_model_reads(live: Live, bell: Probe) -
     assert result.payload["result"] == "The bell was rung."
 
 
+@pytest.mark.requirement("L03", "L19")
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [
@@ -186,7 +189,7 @@ def test_a_call_is_answered_with_what_the_model_reads(live: Live, bell: Probe) -
 def test_what_can_not_be_carried_out_is_answered_with_an_error(
     live: Live, bell: Probe, name: str, arguments: Any, sentence: str
 ) -> None:
-    """L03, L19: a string for the model, and no crash; the call goes on."""
+    """A string for the model, and no crash; the call goes on."""
     answer = live.call(name, arguments)
     assert answer["is_error"]
     assert sentence in answer["result"]
@@ -194,8 +197,9 @@ def test_what_can_not_be_carried_out_is_answered_with_an_error(
     assert live.status() == ConversationStatus.OPEN
 
 
+@pytest.mark.requirement("L19")
 def test_a_tool_that_raises_ends_no_call(live: Live, bell: Probe) -> None:
-    """L19: and an outcome that nobody knows is told as none."""
+    """An unknown outcome is reported as unknown."""
     bell.raises = RuntimeError("boom")
     answer = live.call("ring_bell")
     assert "isn't known" in answer["result"]
@@ -205,7 +209,7 @@ def test_a_tool_that_raises_ends_no_call(live: Live, bell: Probe) -> None:
 
 
 def test_a_call_delivered_twice_runs_once(live: Live, bell: Probe) -> None:
-    """D18: the session and the provider's id make it one, whatever its arguments say the second time."""
+    """The session and the provider's id make it one, whatever its arguments say the second time."""
     first = live.call("ring_bell", call_id="a")
     assert live.call("ring_bell", {"times": 3}, call_id="a") == first
     assert len(bell.done) == 1
@@ -214,7 +218,7 @@ def test_a_call_delivered_twice_runs_once(live: Live, bell: Probe) -> None:
 
 
 def test_a_call_delivered_twice_at_once_runs_once(live: Live, bell: Probe) -> None:
-    """D18: the second is told that the first is under way."""
+    """The second is told that the first is under way."""
     bell.until = threading.Event()
     call = live.read_call("ring_bell")
 
@@ -233,7 +237,7 @@ def test_a_call_delivered_twice_at_once_runs_once(live: Live, bell: Probe) -> No
 
 
 def test_the_calls_of_two_sessions_are_two(live: Live, bell: Probe, clock: Probe) -> None:
-    """D18: a provider may count its calls from one in each session."""
+    """A provider may count its calls from one in each session."""
     with live.tenant.tx():
         conversation = start_conversation(
             live.tenant.project, channel="phone", external_id="other", known={}, metadata={}
@@ -246,7 +250,7 @@ def test_the_calls_of_two_sessions_are_two(live: Live, bell: Probe, clock: Probe
 
 
 def test_the_same_thing_called_twice_is_held(live: Live, bell: Probe) -> None:
-    """D18, E6: a model that repeats itself under another id."""
+    """A model that repeats itself under another id."""
     live.call("ring_bell", call_id="a")
     assert live.call("ring_bell", call_id="b")["result"].startswith("It was done already")
     assert len(bell.done) == 1
@@ -255,7 +259,7 @@ def test_the_same_thing_called_twice_is_held(live: Live, bell: Probe) -> None:
 def test_what_the_caller_asks_for_again_is_done_again(
     live: Live, bell: Probe, model: ScriptedModel, settings: Any
 ) -> None:
-    """D18, E6: their words decide, not the model that calls the tool."""
+    """Their words decide, not the model that calls the tool."""
     settings.OPENAI_BASE_URL = model.base_url
     live.call("ring_bell", call_id="a")
     model.script("arguments", match="Ring it once more", json={"quote": "once more", "asked_again": True})
@@ -270,7 +274,7 @@ def test_what_the_caller_asks_for_again_is_done_again(
 def test_without_a_word_of_the_caller_no_model_is_asked_whether_they_want_it_again(
     live: Live, bell: Probe, model: ScriptedModel, settings: Any
 ) -> None:
-    """E6: there is nothing that it could read that off."""
+    """There is nothing that it could read that off."""
     settings.OPENAI_BASE_URL = model.base_url
     live.call("ring_bell", call_id="a")
     assert live.call("ring_bell", call_id="b")["result"].startswith("It was done already")
@@ -280,7 +284,7 @@ def test_without_a_word_of_the_caller_no_model_is_asked_whether_they_want_it_aga
 def test_a_repeat_is_held_where_no_model_can_say_whether_it_is_wanted(
     live: Live, bell: Probe, model: ScriptedModel, settings: Any
 ) -> None:
-    """E6: what was done once is not done twice on a guess."""
+    """What was done once is not done twice on a guess."""
     settings.OPENAI_BASE_URL = model.base_url
     model.script("arguments", times=0, fault="401")
     live.call("ring_bell", call_id="a")
@@ -288,7 +292,7 @@ def test_a_repeat_is_held_where_no_model_can_say_whether_it_is_wanted(
 
 
 def test_a_call_without_an_effect_delivered_twice_runs_once(live: Live, clock: Probe) -> None:
-    """D18: the second is answered with what the first was, block and all."""
+    """The second is answered with what the first was, block and all."""
     clock.outcome = Outcome.done("It is four.", block={"type": "clock"})
     first = live.call("look_at_clock", call_id="a")
     assert live.call("look_at_clock", call_id="a") == first
@@ -296,13 +300,14 @@ def test_a_call_without_an_effect_delivered_twice_runs_once(live: Live, clock: P
 
 
 def test_a_block_is_shown_again_to_who_asks_again(live: Live, bell: Probe) -> None:
-    """D18: also beside an effect."""
+    """Also beside an effect."""
     bell.outcome = Outcome.done("Rung.", block={"type": "bell"})
     assert live.call("ring_bell", call_id="a") == live.call("ring_bell", call_id="a")
 
 
+@pytest.mark.requirement("F18")
 def test_the_end_of_a_call_delivered_twice_is_told_twice(live: Live) -> None:
-    """F18, D18: whoever lost the first answer still stops the model."""
+    """Whoever lost the first answer still stops the model."""
     first = live.call("end_call", call_id="bye")
     assert live.call("end_call", call_id="bye") == first
     assert first["ended"] is True
@@ -311,7 +316,7 @@ def test_the_end_of_a_call_delivered_twice_is_told_twice(live: Live) -> None:
 def test_what_a_dead_process_only_looked_at_is_looked_at_again(
     live: Live, clock: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """E4: it changed nothing; while its process may be alive it is under way."""
+    """It changed nothing; while its process may be alive it is under way."""
     with live.tenant.tx(), open_log(live.conversation.pk) as log:
         log.add_event("live_tool_call", payload={"call": "a", "tool": "look_at_clock", "arguments": {}})
     assert live.call("look_at_clock", call_id="a")["result"] == tool_calls.UNDER_WAY
@@ -323,7 +328,7 @@ def test_what_a_dead_process_only_looked_at_is_looked_at_again(
 def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
     live: Live, bell: Probe, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """E4: a job goes along with every effect, due when nobody can be at it any more. Nobody knows whether it happened."""
+    """A job goes along with every effect, due when nobody can be at it any more. Nobody knows whether it happened."""
 
     async def died(*_: Any) -> Outcome:
         raise SystemExit
@@ -343,7 +348,7 @@ def test_what_a_dead_process_left_is_finished_by_the_effects_lane(
 
 
 def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, bell: Probe) -> None:
-    """F18: the model is told to say nothing more."""
+    """The model is told to say nothing more."""
     with live.tenant.tx():
         chat = start_conversation(live.tenant.project, channel="portal", external_id="guest", known={}, metadata={})
         take_over(chat.pk, by=live.tenant.owner)
@@ -352,8 +357,9 @@ def test_nothing_is_called_while_a_colleague_has_the_conversation(live: Live, be
     assert (answer["is_error"], "Say nothing more" in answer["result"], bell.done) == (True, True, [])
 
 
+@pytest.mark.requirement("L19")
 def test_more_than_a_day_has_is_not_done(live: Live, bell: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threat 8, L19: the model is told why."""
+    """The model is told why."""
     monkeypatch.setattr(limits, "MOST_OF_ANOTHER_KIND", 1)
     live.call("ring_bell", {"times": 1}, call_id="a")
     answer = live.call("ring_bell", {"times": 2}, call_id="b")
@@ -361,7 +367,7 @@ def test_more_than_a_day_has_is_not_done(live: Live, bell: Probe, monkeypatch: p
 
 
 def test_what_is_hidden_stands_in_no_log(live: Live, bell: Probe) -> None:
-    """D14: as a one-time code that the caller reads out."""
+    """For example, a one-time code that the caller reads out."""
     tool = builtin_tools()["ring_bell"]
     assert tool.handler is not None
     builtin_tools()["ring_bell"] = replace(tool, handler=replace(tool.handler, hidden=frozenset({"tone"})))
@@ -370,6 +376,7 @@ def test_what_is_hidden_stands_in_no_log(live: Live, bell: Probe) -> None:
     assert (called.payload["arguments"], bell.done[0]["tone"]) == ({"times": 1, "tone": BLOTTED}, "high")
 
 
+@pytest.mark.requirement("F18")
 @pytest.mark.parametrize(
     ("name", "arguments", "told", "status"),
     [
@@ -380,7 +387,7 @@ def test_what_is_hidden_stands_in_no_log(live: Live, bell: Probe) -> None:
 def test_after_a_signal_nothing_more_is_called(
     live: Live, bell: Probe, name: str, arguments: Any, told: dict[str, bool], status: str
 ) -> None:
-    """F18: the channel is told to stop the model, and no further call is carried out."""
+    """The channel is told to stop the model, and no further call is carried out."""
     answer = live.call(name, arguments)
     assert {key: answer[key] for key in told} == told
     assert live.status() == status
@@ -390,16 +397,18 @@ def test_after_a_signal_nothing_more_is_called(
     assert not bell.done
 
 
+@pytest.mark.requirement("L07")
 def test_a_number_outside_the_list_is_refused(live: Live) -> None:
-    """L07: by the server, whatever the model was shown."""
+    """By the server, whatever the model was shown."""
     answer = live.call("transfer_call", {"phone_number": "+19005550100"})
     assert answer["is_error"]
     assert "phone_number" in answer["result"]
     assert (live.effects(), live.status()) == ([], ConversationStatus.OPEN)
 
 
+@pytest.mark.requirement("L07")
 def test_a_number_that_was_taken_off_the_list_is_refused(live: Live) -> None:
-    """L07: also where the model was shown it before."""
+    """Also where the model was shown it before."""
     occasion = tool_calls.Occasion(
         organization_id=live.tenant.organization.pk,
         project_id=live.tenant.project.pk,
@@ -423,8 +432,9 @@ async def _carried_out(attempt: Any) -> Outcome:
     return await attempt  # type: ignore[no-any-return]
 
 
+@pytest.mark.requirement("F13")
 def test_a_text_goes_to_the_callers_own_number(live: Live) -> None:
-    """F09, F13: no argument names a recipient or a tenant."""
+    """No argument names a recipient or a tenant."""
     answer = live.call("send_sms", {"text": "Your table is booked.", "to": "+1900", "organization": str(uuid4())})
     assert not answer["is_error"]
     [effect] = live.effects()
@@ -433,8 +443,9 @@ def test_a_text_goes_to_the_callers_own_number(live: Live) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.requirement("L08")
 def test_a_tool_of_the_project_s_own_is_called_where_it_names_the_moment(live: Live, settings: Any) -> None:
-    """D18, L08: it stands in the session, and its endpoint's answer is what the model reads."""
+    """It stands in the session, and its endpoint's answer is what the model reads."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     with target_server() as target:
         with live.tenant.tx():
@@ -449,8 +460,9 @@ def test_a_tool_of_the_project_s_own_is_called_where_it_names_the_moment(live: L
     assert live.effects()[0].origin == EffectOrigin.LIVE
 
 
+@pytest.mark.requirement("N21")
 def test_what_follows_an_answer_is_done_after_it(live: Live, model: ScriptedModel, settings: Any) -> None:
-    """D18, N21: by the effects' lane, so that the caller doesn't wait for it."""
+    """By the effects' lane, so that the caller doesn't wait for it."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
     kept = {"type": "set_persona_attribute", "options": {"attribute": "left", "path": "left"}}
     with target_server() as target:
@@ -464,8 +476,9 @@ def test_what_follows_an_answer_is_done_after_it(live: Live, model: ScriptedMode
         assert PersonaField.objects.get(persona=live.conversation.persona_id, key="left").value == "two"
 
 
+@pytest.mark.requirement("L22")
 def test_of_a_long_result_the_model_reads_the_beginning(live: Live, bell: Probe, clock: Probe) -> None:
-    """F13: with and without an effect, and the same where it is asked for once more."""
+    """With and without an effect, and the same where it is asked for once more."""
     for name, probe in (("ring_bell", bell), ("look_at_clock", clock)):
         probe.outcome = Outcome.done("ding " * LONGEST_RESULT)
         answers = [live.call(name, call_id=name), live.call(name, call_id=name)]
@@ -480,7 +493,7 @@ def test_of_a_long_result_the_model_reads_the_beginning(live: Live, bell: Probe,
     ],
 )
 def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: str, held: str) -> None:
-    """D16, E5: nobody is told that a colleague was asked where a standing rule has said yes; twice, where it came twice, and
+    """Nobody is told that a colleague was asked where a standing rule has said yes; twice, where it came twice, and
     of what is held because of it.
     """
     with live.tenant.tx():
@@ -499,7 +512,7 @@ def test_a_call_that_needs_a_yes_says_whose(live: Live, has_rule: bool, said: st
 def test_a_call_delivered_again_after_what_failed_of_it_was_edited_asks_for_no_second_yes(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """D18, E1: edited, it has another key, and is still what this call began, however much later that comes again."""
+    """Edited, it has another key, and is still what this call began, however much later that comes again."""
     monkeypatch.setattr(tool_calls, "RESCUED_AFTER", timedelta(0))
     with live.tenant.tx():
         document = definition("https://stock.example.com", moments=["live", "task"], requires_approval=True)
@@ -515,8 +528,8 @@ def test_a_call_delivered_again_after_what_failed_of_it_was_edited_asks_for_no_s
         assert (Effect.objects.count(), Todo.objects.count()) == (1, 1)
 
 
+@pytest.mark.requirement("F13")
 def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None:
-    """F13"""
     theirs = Live(replace(live.tenant, key=stranger.key), live.conversation)
     assert theirs.post("end_call").status_code == 404
     assert live.status() == ConversationStatus.OPEN
@@ -525,8 +538,9 @@ def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None
 # Contexts
 
 
+@pytest.mark.requirement("F14")
 def test_the_phone_tells_of_its_call(live: Live, bell: Probe) -> None:
-    """F14: everything but what opens the line."""
+    """Everything but what opens the line."""
     live.call("ring_bell")
     [occasion] = bell.occasions
     assert occasion.call == {
@@ -539,8 +553,9 @@ def test_the_phone_tells_of_its_call(live: Live, bell: Probe) -> None:
     assert TOKEN not in repr(occasion)
 
 
+@pytest.mark.requirement("F14")
 def test_the_token_of_the_line_is_kept_nowhere(live: Live, bell: Probe, caplog: pytest.LogCaptureFixture) -> None:
-    """F14: no row, no log, no answer and no error has it."""
+    """No row, no log, no answer and no error has it."""
     caplog.set_level(logging.DEBUG)
     bell.raises = RuntimeError("boom")
     answers = [live.post("ring_bell"), live.post("no_such_tool"), live.post("end_call", context={"authToken": TOKEN})]
@@ -550,16 +565,17 @@ def test_the_token_of_the_line_is_kept_nowhere(live: Live, bell: Probe, caplog: 
     assert TOKEN not in repr(live.read())
 
 
+@pytest.mark.requirement("F14")
 @pytest.mark.parametrize(
     "missing", ["callSid", "authToken", "callerPhone", "interactionId", "callerVerified", "callerId"]
 )
 def test_a_phone_call_tells_all_of_it(live: Live, missing: str) -> None:
-    """F14"""
     context = {name: value for name, value in live.context.items() if name != missing}
     with pytest.raises(ContextRefused, match=rf"context\.{missing}: Field required"):
         live.read(context)
 
 
+@pytest.mark.requirement("F15")
 @pytest.mark.parametrize(
     ("channel", "context", "sentence"),
     [
@@ -575,7 +591,7 @@ def test_a_phone_call_tells_all_of_it(live: Live, missing: str) -> None:
     ],
 )
 def test_each_channel_has_its_shape(live: Live, channel: str, context: Any, sentence: str) -> None:
-    """F15: portal, browser voice and phone, each by the conversation's own channel."""
+    """Portal, browser voice and phone, each by the conversation's own channel."""
     ids = {"OURS": str(live.tenant.project.pk), "OTHER": str(uuid4())}
     if isinstance(context, dict):
         context = {name: ids.get(value, value) for name, value in context.items()}

@@ -1,4 +1,4 @@
-"""What a model is told of its tools: definitions in its provider's shape, and the addendum (L02, L08, L15-L18)."""
+"""The tools of a model request: definitions in the provider's form, and the addendum."""
 
 from __future__ import annotations
 
@@ -42,16 +42,18 @@ def everything() -> Offer:
     return offer_at(Moment.LIVE, ALL, None)
 
 
+@pytest.mark.requirement("L02")
 def test_one_call_gives_definitions_and_addendum(tools: Tools) -> None:
-    """L02: at the start of a session."""
+    """At the start of a session."""
     with tools.tenant.tx():
         offer = collect_agent_tools(tools.tenant.project, channel="phone")
     assert "end_call" in {one.name for one in offer.definitions}
     assert offer.addendum.startswith("## Available Tools\n\n### ")
 
 
+@pytest.mark.requirement("L15", "L16")
 def test_every_section_stands_under_the_one_heading() -> None:
-    """L15, L16: each tool's `###` below `##`, and no section without its tool."""
+    """Each tool's `###` below `##`, and no section without its tool."""
     addendum = everything().addendum
     headings = [line for line in addendum.splitlines() if line.startswith("#")]
     assert headings[0] == HEADING == "## Available Tools"
@@ -60,14 +62,14 @@ def test_every_section_stands_under_the_one_heading() -> None:
     assert bare.addendum == f"{HEADING}\n\n{builtin_tools()['end_call'].section}"
 
 
+@pytest.mark.requirement("W16")
 def test_no_tools_cost_nothing() -> None:
-    """W16"""
     offer = offer_at(Moment.LIVE, replace(ALL, enabled_tools=frozenset()), None)
     assert (offer.functions, offer.declarations, offer.addendum) == ([], [], "")
 
 
+@pytest.mark.requirement("L17")
 def test_hanging_up_is_told_word_for_word() -> None:
-    """L17"""
     assert (
         "### Ending the Call\n"
         "- When the conversation is naturally over, say your goodbye and IMMEDIATELY call `end_call`.\n"
@@ -76,6 +78,7 @@ def test_hanging_up_is_told_word_for_word() -> None:
     ) in everything().addendum
 
 
+@pytest.mark.requirement("L18")
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -85,22 +88,24 @@ def test_hanging_up_is_told_word_for_word() -> None:
     ],
 )
 def test_a_section_says_when_a_tool_is_to_be_used(name: str, words: list[str]) -> None:
-    """L18: at the start of the call, before knowledge is spoken of, and once the caller has confirmed."""
+    """At the start of the call, before knowledge is spoken of, and once the caller has confirmed."""
     if name in builtin_tools():
         section = builtin_tools()[name].section
         assert f"`{name}`" in section
         assert all(word in section for word in words)
 
 
+@pytest.mark.requirement("L04")
 def test_hanging_up_takes_nothing() -> None:
-    """L04: always there on the phone, without parameters."""
+    """Always there on the phone, without parameters."""
     [end_call] = [one for one in everything().definitions if one.name == "end_call"]
     assert end_call.parameters["properties"] == {}
     assert "parameters" not in end_call.as_gemini()
 
 
+@pytest.mark.requirement("L07")
 def test_a_call_goes_to_a_number_of_the_list() -> None:
-    """L07: the schema that the model sees has no other."""
+    """The schema that the model sees has no other."""
     [transfer] = [one for one in everything().definitions if one.name == "transfer_call"]
     number = transfer.parameters["properties"]["phone_number"]
     assert number["enum"] == ["+39065550114"]
@@ -126,16 +131,17 @@ class Wish(BaseModel):
     age: int | None = Field(ge=0, description="how old; null for a new one")
 
 
+@pytest.mark.requirement("L08")
 def test_openai_gets_the_schema_as_it_is() -> None:
-    """L08"""
     [function] = [one for one in everything().functions if one["function"]["name"] == "send_sms"]
     assert function["type"] == "function"
     assert function["function"]["parameters"]["additionalProperties"] is False
     assert set(function["function"]) == {"name", "description", "parameters"}
 
 
+@pytest.mark.requirement("L08")
 def test_gemini_gets_what_it_knows() -> None:
-    """L08: references written out, types in capitals, and nothing that its schema has not."""
+    """References written out, types in capitals, and nothing that its schema has not."""
     written = gemini_parameters(schema_of(Wish)) or {}
     assert written["type"] == "OBJECT"
     assert written["required"] == ["title", "colours", "size", "age"]
@@ -154,6 +160,7 @@ def test_gemini_gets_what_it_knows() -> None:
     assert [one["type"] for one in properties["size"]["anyOf"]] == ["INTEGER", "STRING"]
 
 
+@pytest.mark.requirement("L08")
 @pytest.mark.parametrize(
     ("part", "written"),
     [
@@ -169,14 +176,14 @@ def test_gemini_gets_what_it_knows() -> None:
     ],
 )
 def test_gemini_is_told_what_there_is_to_choose_from(part: dict[str, Any], written: dict[str, Any]) -> None:
-    """L08: a project's own schema may list any values; Gemini has enums of texts alone."""
+    """A project's own schema may list any values; Gemini has enums of texts alone."""
     [shown] = (gemini_parameters({"properties": {"x": part}}) or {})["properties"].values()
     assert shown == written | ({"nullable": True} if None in part.get("enum", []) else {})
 
 
+@pytest.mark.requirement("L08")
 @pytest.mark.parametrize("declaration", everything().declarations, ids=lambda one: one["name"])
 def test_every_tool_of_ours_can_be_told_to_gemini(declaration: dict[str, Any]) -> None:
-    """L08"""
     assert set(declaration) <= {"name", "description", "parameters"}
     assert _keywords(declaration.get("parameters", {})) <= GEMINI
 
@@ -187,8 +194,9 @@ def _keywords(schema: Any) -> set[str]:
     return found | (_keywords(schema["items"]) if "items" in schema else set())
 
 
+@pytest.mark.requirement("W17")
 def test_what_a_model_reads_of_arguments_is_terse() -> None:
-    """W17: no title says a field's name again, and what a class says is for us; a field may be called so."""
+    """No title says a field's name again, and what a class says is for us; a field may be called so."""
     schema = schema_of(Wish)
     assert "title" in schema["properties"]
     assert "description" not in schema
@@ -197,8 +205,9 @@ def test_what_a_model_reads_of_arguments_is_terse() -> None:
     assert "default" not in schema["properties"]["other"]
 
 
+@pytest.mark.requirement("W17")
 def test_null_for_what_may_be_left_out_is_taken_for_nothing() -> None:
-    """W17: it need not stand in the schema, and a model that says null all the same is understood."""
+    """It need not stand in the schema, and a model that says null all the same is understood."""
     depth = schema_of(Colour)["properties"]["depth"]
     assert depth == {"type": "integer", "minimum": 0, "maximum": 9, "description": "how deep"}
     assert parse_object('{"depth": null}', schema=schema_of(Colour)) == {}

@@ -1,4 +1,4 @@
-"""The pages of tools that models call: the agent's abilities, versioned as its other settings, and the catalogue (W01, W02, F09)."""
+"""The pages of tools that models call: the agent's abilities, versioned as its other settings, and the catalogue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils.html import escape
 
 from projects.models import AgentVersion
 from tests.conftest import Tenant
-from tests.walls.conftest import browser
+from tests.tenancy.conftest import browser
 from tools.engine.catalogue import is_called
 from tools.engine.registry import builtin_tools
 
@@ -43,15 +43,16 @@ def offered(tenant: Tenant, channel: str = "chat") -> set[str]:
     return {tool["name"] for tool in found if tool["offered"] and set(tool["moments"]) & {"turn", "live"}}
 
 
+@pytest.mark.requirement("W01")
 def test_a_vertical_brings_its_tools(owner: Client, tenant: Tenant) -> None:
-    """W01: chosen on the page, and offered from the next turn on."""
+    """Chosen on the page, and offered from the next turn on."""
     assert "open_ticket" not in offered(tenant)
     assert owner.post(page_of(tenant), form(tenant, vertical="help_center")).status_code == 302
     assert "open_ticket" in offered(tenant)
 
 
+@pytest.mark.requirement("W02")
 def test_only_what_is_switched_on_is_offered(owner: Client, tenant: Tenant) -> None:
-    """W02"""
     owner.post(page_of(tenant), form(tenant, which_tools="chosen", **{"enabled_tools.end_call": "on"}))
     assert version(tenant).config.enabled_tools == ["end_call"]
     assert offered(tenant, "phone") == {"end_call"}
@@ -59,15 +60,16 @@ def test_only_what_is_switched_on_is_offered(owner: Client, tenant: Tenant) -> N
     assert version(tenant).config.enabled_tools is None
 
 
+@pytest.mark.requirement("F09")
 def test_a_rule_brings_its_tool(owner: Client, tenant: Tenant) -> None:
-    """F09"""
     rule = {"escalation_rules.0.when": "they want it in writing", "escalation_rules.0.action": "message"}
     owner.post(page_of(tenant), form(tenant, **rule))
     assert "send_sms" in offered(tenant)
 
 
+@pytest.mark.requirement("F06")
 def test_each_tool_says_what_else_keeps_it_back(owner: Client, tenant: Tenant) -> None:
-    """F06: a switch that can do nothing by itself says why."""
+    """A switch that can do nothing by itself says why."""
     abilities = {one.name: one for one in owner.get(page_of(tenant)).context["abilities"]}
     assert sorted(abilities) == CALLED
     assert abilities["end_call"].why_not == ""
@@ -98,8 +100,9 @@ def test_what_can_not_be_is_refused_in_a_sentence(
     assert version(tenant).number == before
 
 
+@pytest.mark.requirement("W02")
 def test_the_history_says_what_changed(owner: Client, tenant: Tenant) -> None:
-    """W02: no list of tools is every one of them, and an empty one is none."""
+    """No list of tools is every one of them, and an empty one is none."""
     rule = {"escalation_rules.0.when": "they ask for the chef", "escalation_rules.0.action": "message"}
     changes = form(tenant, vertical="ecommerce", which_tools="chosen", caller_verification="code", **rule)
     owner.post(page_of(tenant), changes)
@@ -117,8 +120,9 @@ def test_a_viewer_looks_and_changes_nothing(tenant: Tenant, viewer: Any) -> None
     assert client.post(page_of(tenant), form(tenant)).status_code == 403
 
 
+@pytest.mark.requirement("F06", "L15")
 def test_each_tool_shows_where_it_is_offered_and_what_it_takes(owner: Client, tenant: Tenant) -> None:
-    """F06, L15: arguments, section, and each channel with the reason why not."""
+    """Arguments, section, and each channel with the reason why not."""
     for name in CALLED:
         response = owner.get(reverse("tool", args=[tenant.project.slug, name]))
         context, tool = response.context, builtin_tools()[name]
@@ -129,22 +133,23 @@ def test_each_tool_shows_where_it_is_offered_and_what_it_takes(owner: Client, te
         assert escape(tool.section.partition("\n")[0]) in response.content.decode()
 
 
+@pytest.mark.requirement("L01")
 def test_the_catalogue_tells_the_moments_apart(owner: Client, tenant: Tenant) -> None:
-    """L01, D18"""
     groups = {group.label: group for group in owner.get(reverse("tools", args=[tenant.project.slug])).context["groups"]}
     assert [entry.name for entry in groups["Used while it answers"].entries] == CALLED
     assert "send_sms_tool" in {entry.name for entry in groups["Built in"].entries}
 
 
 def test_a_channel_that_there_isnt_is_refused_with_those_that_there_are(api: Client) -> None:
-    """L01: an empty catalogue would say that nothing is offered."""
+    """An empty catalogue would say that nothing is offered."""
     refused = api.get("/api/v1/tools?channel=pigeon")
     assert refused.status_code == 400
     assert refused.json()["error"]["message"].startswith("channel must be one of: chat, phone, webcall,")
 
 
+@pytest.mark.requirement("F06", "L08")
 def test_the_api_tells_what_a_model_is_told(api: Client) -> None:
-    """F06, L08: capability, category, channels, parameters and section of each tool that models call."""
+    """Capability, category, channels, parameters and section of each tool that models call."""
     found = {tool["name"]: tool for tool in api.get("/api/v1/tools?channel=phone").json()["results"]}
     end_call = found["end_call"]
     assert (end_call["category"], end_call["channels"]) == ("phone", ["phone"])

@@ -1,4 +1,4 @@
-"""The platform's stored definitions: read before the code's, edited live, seeded (F01-F05, D10)."""
+"""The platform's stored definitions: read before the code's, edited live, seeded."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tenancy.scope import platform_scope
+from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools
-from tests.walls.conftest import browser, make_platform_user
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import NOT_STORED, words_of
 from tools.engine.definition import Moment
@@ -77,8 +77,9 @@ def platform(tools: Tools) -> Client:
 # Where the definitions come from
 
 
+@pytest.mark.requirement("F01")
 def test_one_stored_definition_leaves_the_codes_unused(tools: Tools) -> None:
-    """F01, D10: none stored, and the code's hold; one, and only it is offered."""
+    """None stored, and the code's hold; one, and only it is offered."""
     assert len(offered(tools)) > 1
     store(description="Hangs up.")
     assert offered(tools) == {"end_call": "Hangs up."}
@@ -86,28 +87,30 @@ def test_one_stored_definition_leaves_the_codes_unused(tools: Tools) -> None:
 
 
 def test_a_tool_that_is_not_stored_says_so(tools: Tools) -> None:
-    """D10"""
     store("send_sms")
     assert tools.compiled("phone")["end_call"].why_not == NOT_STORED
 
 
+@pytest.mark.requirement("N15")
 def test_the_projects_own_tools_are_merged_on_top(tools: Tools) -> None:
-    """D10, N15: what is stored for the platform says nothing of them, nor of what commitments fire."""
+    """What is stored for the platform says nothing of them, nor of what commitments fire."""
     store()
     compiled = tools.compiled("chat")
     assert compiled["end_conversation_tool"].is_offered
     assert compiled["end_conversation_tool"].definition == builtin_tools()["end_conversation_tool"].definition
 
 
+@pytest.mark.requirement("F02")
 def test_a_definition_names_the_business(tools: Tools) -> None:
-    """F02: interpolated for each tenant, description and section."""
+    """Interpolated for each tenant, description and section."""
     store(description="Ends the call of {{ business }} on {{channel}}.", section="### {{agent}}\n- Say goodbye.")
     assert offered(tools) == {"end_call": "Ends the call of Trattoria Da Nello on phone."}
     assert tools.compiled("phone")["end_call"].section.startswith("### Nello\n")
 
 
+@pytest.mark.requirement("F02")
 def test_a_name_that_a_business_gave_itself_is_filled_in_once() -> None:
-    """F02: what is put in is not looked at again, and no template is compiled from it."""
+    """What is put in is not looked at again, and no template is compiled from it."""
     names = {"business": "{{agent}} {% now 'Y' %}", "agent": "Ada"}
     assert interpolate("{{business}} by {{agent}}, {{unknown}}", names) == "{{agent}} {% now 'Y' %} by Ada, {{unknown}}"
 
@@ -115,8 +118,9 @@ def test_a_name_that_a_business_gave_itself_is_filled_in_once() -> None:
 # What a process keeps
 
 
+@pytest.mark.requirement("F05")
 def test_definitions_are_read_once_a_minute(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    """F05: whoever reads no project along with them is at most 60 s behind."""
+    """Whoever reads no project along with them is at most 60 s behind."""
     store(description="Before")
     with tools.tenant.tx():
         stored_definitions()
@@ -127,9 +131,10 @@ def test_definitions_are_read_once_a_minute(tools: Tools, monkeypatch: pytest.Mo
     assert stored.KEPT_SECONDS == 60
 
 
+@pytest.mark.requirement("F04", "F05")
 @pytest.mark.parametrize("change", ["edit", "add", "remove"])
 def test_a_change_counts_from_the_next_turn_on(tools: Tools, change: str) -> None:
-    """F04, F05: in a process that has read the definitions before, without a minute in between."""
+    """In a process that has read the definitions before, without a minute in between."""
     store(description="Before")
     store("send_sms", description="Texts.")
     assert offered(tools)["end_call"] == "Before"
@@ -146,8 +151,9 @@ def test_a_change_counts_from_the_next_turn_on(tools: Tools, change: str) -> Non
         assert len(stored_definitions() or {}) == {"edit": 2, "add": 3, "remove": 1}[change]
 
 
+@pytest.mark.requirement("F05")
 def test_looking_whether_they_changed_costs_no_query(tools: Tools) -> None:
-    """F05: it is asked along with the project's state."""
+    """It is asked along with the project's state."""
     store()
     offered(tools)
     with tools.tenant.tx(), CaptureQueriesContext(connection) as queries:
@@ -157,7 +163,7 @@ def test_looking_whether_they_changed_costs_no_query(tools: Tools) -> None:
 
 
 def test_tenants_read_definitions_and_write_none(tools: Tools) -> None:
-    """D10: they are the same for all of them."""
+    """They are the same for all of them."""
     store()
     with pytest.raises(DatabaseError, match="permission denied"), tools.tenant.tx():
         PlatformDefinition.objects.update(description="Mine")
@@ -193,31 +199,32 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.requirement("F02", "F04")
 @pytest.mark.parametrize(("words", "sentence"), REFUSED)
 def test_a_definition_is_refused_in_a_sentence(words: dict[str, Any], sentence: str) -> None:
-    """F02, F04"""
     found = definition_problems("send_sms", StoredDefinition(**{**WORDS, **words}))
     assert any(sentence in problem.message for problem in found), found
 
 
+@pytest.mark.requirement("F04")
 def test_only_tools_that_models_call_can_be_worded() -> None:
-    """F04"""
     for name in ("nothing_like_it", "send_sms_tool"):
         [problem] = definition_problems(name, StoredDefinition(**WORDS))
         assert problem.message == f"There is no tool “{name}” that models call; choose one of the list."
 
 
+@pytest.mark.requirement("F03")
 @pytest.mark.parametrize("name", sorted(called_tools()))
 def test_the_codes_own_words_can_be_saved(name: str) -> None:
-    """F03"""
     assert definition_problems(name, words_of(builtin_tools()[name])) == []
 
 
 # Seeding
 
 
+@pytest.mark.requirement("F03")
 def test_seeding_twice_changes_nothing(tools: Tools) -> None:
-    """F03: the command is idempotent."""
+    """The command is idempotent."""
     assert "end_call: added." in seed()
     before = row("end_call")
     assert set(re.findall(r": (.*)\.", seed())) == {"unchanged"}
@@ -225,8 +232,9 @@ def test_seeding_twice_changes_nothing(tools: Tools) -> None:
     assert row("end_call").parameters == words_of(builtin_tools()["end_call"]).parameters
 
 
+@pytest.mark.requirement("F03")
 def test_seeding_leaves_an_edited_definition_alone(tools: Tools) -> None:
-    """F03: unless it is told to overwrite, and then it says what it changed."""
+    """Unless it is told to overwrite, and then it says what it changed."""
     seed()
     store(description="Ours")
     assert "end_call: kept, because it was edited." in seed()
@@ -236,16 +244,18 @@ def test_seeding_leaves_an_edited_definition_alone(tools: Tools) -> None:
     assert "end_call: unchanged." in seed()
 
 
+@pytest.mark.requirement("F03")
 def test_what_nobody_edited_follows_its_seed(tools: Tools, tmp_path: Path) -> None:
-    """F03: a release that words a tool anew."""
+    """A release that words a tool anew."""
     seed()
     (tmp_path / "end_call.json").write_text(json.dumps({"description": "Hangs up at last.", "category": "phone"}))
     assert "end_call: brought up to date." in seed(folder=tmp_path)
     assert offered(tools)["end_call"] == "Hangs up at last."
 
 
+@pytest.mark.requirement("F03")
 def test_the_seed_files_are_the_codes_definitions(tools: Tools, tmp_path: Path) -> None:
-    """F03: written, and read again, they are the same; they are no source at run time."""
+    """Written, and read again, they are the same; they are no source at run time."""
     seed(write=tmp_path)
     assert {path.stem for path in tmp_path.iterdir()} == set(code_seeds())
     assert not stored_definitions()
@@ -253,8 +263,8 @@ def test_the_seed_files_are_the_codes_definitions(tools: Tools, tmp_path: Path) 
     assert "end_call: unchanged." in seed()
 
 
+@pytest.mark.requirement("F03")
 def test_a_seed_file_that_is_wrong_stores_nothing(tools: Tools, tmp_path: Path) -> None:
-    """F03"""
     (tmp_path / "end_call.json").write_text(json.dumps({"description": "Fine."}))
     (tmp_path / "send_sms.json").write_text(json.dumps({"description": ""}))
     with pytest.raises(CommandError, match=r"Nothing was stored\. send_sms\.json: description is empty"):
@@ -266,8 +276,9 @@ def test_a_seed_file_that_is_wrong_stores_nothing(tools: Tools, tmp_path: Path) 
 # The editor
 
 
+@pytest.mark.requirement("F04")
 def test_staff_edits_a_definition_live(platform: Client, tools: Tools) -> None:
-    """F04: saved, it counts from the next turn on."""
+    """Saved, it counts from the next turn on."""
     seed()
     form = {"description": "Hangs up politely.", "category": "phone", "section": "", "parameters": "null"}
     assert platform.post(reverse(CHANGE, args=["end_call"]), form).status_code == 302
@@ -275,8 +286,8 @@ def test_staff_edits_a_definition_live(platform: Client, tools: Tools) -> None:
     assert tools.compiled("phone")["end_call"].section == builtin_tools()["end_call"].section
 
 
+@pytest.mark.requirement("F04")
 def test_the_editor_refuses_beside_the_field(platform: Client) -> None:
-    """F04"""
     seed()
     form = {"description": "For {{shop}}.", "category": "", "section": "x", "parameters": "{"}
     page = platform.post(reverse(CHANGE, args=["end_call"]), form).content.decode()
@@ -287,8 +298,9 @@ def test_the_editor_refuses_beside_the_field(platform: Client) -> None:
     assert row("end_call").description != "For {{shop}}."
 
 
+@pytest.mark.requirement("F02", "F04")
 def test_the_editor_shows_what_a_project_would_read(platform: Client, tools: Tools) -> None:
-    """F02, F04: the typed words, rendered, and nothing saved."""
+    """The typed words, rendered, and nothing saved."""
     seed()
     words = {"tool_name": "end_call", "description": "Ends the call of {{business}}.", "parameters": "", "section": ""}
     form = {**words, "category": "", "project": str(tools.tenant.project.pk), "channel": "phone"}
@@ -300,8 +312,9 @@ def test_the_editor_shows_what_a_project_would_read(platform: Client, tools: Too
     assert "{{x}} is no name" in refused.content.decode()
 
 
+@pytest.mark.requirement("F05")
 def test_a_flush_is_noticed_by_every_process(platform: Client, tools: Tools) -> None:
-    """F05: also of what was written past the editor."""
+    """Also of what was written past the editor."""
     store(description="Before")
     offered(tools)
     with platform_scope():
@@ -314,8 +327,8 @@ def test_a_flush_is_noticed_by_every_process(platform: Client, tools: Tools) -> 
     assert offered(tools)["end_call"] == "After"
 
 
+@pytest.mark.requirement("F04")
 def test_only_the_platforms_people_edit_definitions(tools: Tools) -> None:
-    """F04"""
     store()
     owner = browser(tools.tenant.owner)
     assert owner.get(reverse(CHANGELIST)).status_code == 403

@@ -73,7 +73,7 @@ def run(tenant: Tenant, name: str, document: Any, *, turns: int = 20) -> list[Re
 
 
 def test_a_tool_that_the_agent_calls_itself_from_now_on_fires_no_more(tenant: Tenant) -> None:
-    """D18: and no model is asked for it."""
+    """No model is asked about it."""
     replied(tenant, SMS, fired="my_tool")
     [one] = run(tenant, "my_tool", {**webhook(), "moments": ["turn"]})
     assert [(difference.tool, difference.kind) for difference in one.differences] == [("my_tool", Kind.FIRES_NO_MORE)]
@@ -117,8 +117,9 @@ def test_a_new_tool_shows_where_it_would_have_fired(tenant: Tenant, model: Scrip
     assert kinds == {SMS: [Kind.FIRES], HOURS: []}
 
 
+@pytest.mark.requirement("N40")
 def test_only_tools_that_compete_are_read_beside_it(tenant: Tenant, model: ScriptedModel) -> None:
-    """Row N40: a shared tag can change another tool's verdict, and nothing else can."""
+    """A shared tag can change another tool's verdict, and nothing else can."""
     replied(tenant, HOURS)
     [done] = run(tenant, "text_tool", STRICTER)
     assert {tool.name for tool in done.scene.tools} == {"text_tool", "send_sms_tool", "send_manage_booking_url_tool"}

@@ -1,4 +1,4 @@
-"""Signing secrets and secret headers: shown once, encrypted, never read back (S2, S4)."""
+"""Signing secrets and secret headers: shown once, encrypted, never read back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from projects.common import crypto
-from tests.between import meanwhile
+from tests.concurrent import meanwhile
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
 from tools.engine.custom import secrets, service
@@ -59,7 +59,7 @@ def test_an_old_secret_signs_beside_the_new_one_for_a_day(tools: Tools, monkeypa
 
 
 def test_two_secrets_sign_at_most(tools: Tools) -> None:
-    """Threat 20: one that got out is of no use once it was changed twice."""
+    """One that got out is of no use once it was changed twice."""
     first = tools.save(NAME, webhook()).signing_secret
     for _ in range(2):
         with tools.tenant.tx():
@@ -78,7 +78,7 @@ def test_secret_headers_are_set_and_taken_away_by_name(tools: Tools) -> None:
 
 @pytest.mark.parametrize("headers", [{"Host": "x"}, {"X-A": "b\r\nc"}, {"Webhook-Id": "x"}, {"X-A": ""}, {"X A": "b"}])
 def test_a_secret_header_is_held_to_the_same_rules(tools: Tools, headers: dict[str, str]) -> None:
-    """Row 17: the sentence names the header, never its value."""
+    """The sentence names the header, never its value."""
     tools.save(NAME, webhook())
     with pytest.raises(DefinitionRefused) as refused, tools.tenant.tx():
         set_secret_headers(CustomTool.objects.get(), headers)
@@ -95,7 +95,6 @@ def test_secrets_are_no_part_of_what_is_stored_in_plain(tools: Tools) -> None:
 
 
 def test_a_secret_of_another_row_cannot_be_read(tools: Tools) -> None:
-    """S2"""
     tools.save(NAME, webhook())
     tools.save("other_tool", webhook())
     with tools.tenant.tx():
@@ -108,7 +107,6 @@ def test_a_secret_of_another_row_cannot_be_read(tools: Tools) -> None:
 
 
 def test_no_door_shows_a_secret_again(tools: Tools, api: Client) -> None:
-    """S4"""
     secret = tools.save(NAME, webhook()).signing_secret
     assert secret
     with tools.tenant.tx():
@@ -122,7 +120,7 @@ def test_no_door_shows_a_secret_again(tools: Tools, api: Client) -> None:
 
 @pytest.mark.parametrize("is_saved", [True, False])
 def test_a_new_secret_outlives_what_was_begun_before_it(tools: Tools, is_saved: bool) -> None:
-    """S4: shown once, it would be lost for good under a definition or a header that is saved at the same moment."""
+    """Shown once, it would be lost for good under a definition or a header that is saved at the same moment."""
     tools.save(NAME, webhook())
     project = tools.tenant.project
 

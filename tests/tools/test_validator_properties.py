@@ -1,4 +1,4 @@
-"""Whatever JSON is given, the checks answer in sentences, and what they accept can be read (reliability 4)."""
+"""For any JSON the validator answers in sentences, and whatever it accepts can be read."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.models import Member
 from tenancy.threads import in_db
-from tests.effects.target import Target, target_server
+from tests.conversations.effects.target import Target, target_server
 from tests.processes import ScriptedModel
 from tests.todos.conftest import Desk
 from todos.content.lifecycle import Actor

@@ -12,7 +12,7 @@ from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
 from projects.common.api_error import Conflict
 from tenancy.threads import in_db
-from tests.effects.target import Target
+from tests.conversations.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.executor import run, steps
@@ -28,7 +28,7 @@ CALLER = "send_email_to_caller"
 
 @pytest.mark.parametrize("text", ['{"subject": "Your sc', "", "[1]", '"text"', "null", "{" * 5000])
 def test_arguments_that_are_no_object_are_never_run(text: str, runs: Runs) -> None:
-    """T7, T8: cut JSON is an error for the model, which does it anew."""
+    """Cut JSON is an error for the model, which does it anew."""
     runs.calls_tool(CALLER, text or "null")
     runs.calls_tool(CALLER)
     runs.says()
@@ -38,6 +38,7 @@ def test_arguments_that_are_no_object_are_never_run(text: str, runs: Runs) -> No
     assert (whole.effect.state, todo.status) == ("done", "completed")
 
 
+@pytest.mark.requirement("L19")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -49,7 +50,7 @@ def test_arguments_that_are_no_object_are_never_run(text: str, runs: Runs) -> No
     ],
 )
 def test_arguments_that_do_not_fit_are_an_error(arguments: dict[str, Any], runs: Runs) -> None:
-    """L19: with what is wrong, as a string."""
+    """With what is wrong, as a string."""
     runs.calls_tool(CALLER, arguments)
     runs.says()
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
@@ -58,7 +59,7 @@ def test_arguments_that_do_not_fit_are_an_error(arguments: dict[str, Any], runs:
 
 
 def test_fifty_calls_in_one_step_do_one_thing(runs: Runs) -> None:
-    """T8: each has its result; the same is done once, and what is too much not at all."""
+    """Each has its result; the same is done once, and what is too much not at all."""
     runs.model.script("execute", tool_calls=[{"name": CALLER, "arguments": LETTER}] * 50)
     runs.says()
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
@@ -68,10 +69,11 @@ def test_fifty_calls_in_one_step_do_one_thing(runs: Runs) -> None:
     assert all(call.result and call.finished_at for call in runs.calls(todo))
 
 
+@pytest.mark.requirement("L19")
 def test_a_tool_that_raises_ends_no_run(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """L19: nobody knows what it did, the model is told so, and staff is asked (T9)."""
+    """Nobody knows what it did, the model is told so, and staff is asked."""
 
     async def broken(*_: Any) -> Any:
         raise RuntimeError("the tool has a bug")
@@ -89,7 +91,7 @@ def test_a_tool_that_raises_ends_no_run(
 
 
 def test_a_tool_that_was_removed_returns_the_todo_to_review(runs: Runs, target: Target) -> None:
-    """T1: between the yes and the run."""
+    """Between the yes and the run."""
     runs.own_tool(target.url)
     todo = runs.approved(runs.todo(runs.kind(NOTIFY)))
     with runs.tenant.tx():
@@ -100,7 +102,7 @@ def test_a_tool_that_was_removed_returns_the_todo_to_review(runs: Runs, target: 
 
 
 def test_a_tool_that_was_removed_in_the_middle_runs_no_more(runs: Runs, target: Target) -> None:
-    """T1: looked at again before every effect; what was planned is cancelled."""
+    """Looked at again before every effect; what was planned is cancelled."""
     runs.own_tool(target.url)
 
     def remove(_: Any) -> None:
@@ -115,7 +117,7 @@ def test_a_tool_that_was_removed_in_the_middle_runs_no_more(runs: Runs, target: 
 
 
 def test_a_contact_that_lost_its_address_returns_the_todo_to_review(runs: Runs) -> None:
-    """T1: it was approved for the address that was seen."""
+    """It was approved for the address that was seen."""
     todo = runs.approved(runs.frozen())
     with runs.tenant.tx():
         give_fields(runs.conversation.persona, {"email": "somebody.else@example.com"})
@@ -124,8 +126,9 @@ def test_a_contact_that_lost_its_address_returns_the_todo_to_review(runs: Runs) 
     assert "contact" in todo.reason
 
 
+@pytest.mark.requirement("L10")
 def test_a_contact_without_an_address_any_more_is_shown_in_words(runs: Runs) -> None:
-    """T1, L10: nothing goes out, and nobody can approve that it should."""
+    """Nothing goes out, and nobody can approve that it should."""
     todo = runs.approved(runs.frozen())
     with runs.tenant.tx():
         PersonaField.objects.filter(persona=runs.conversation.persona, key="email").delete()
@@ -136,8 +139,9 @@ def test_a_contact_without_an_address_any_more_is_shown_in_words(runs: Runs) -> 
         runs.approved(todo)
 
 
+@pytest.mark.requirement("L10")
 def test_a_contact_that_loses_its_address_in_the_run_is_not_written_to(runs: Runs, target: Target) -> None:
-    """T1, L10: read anew before each effect, whatever an earlier one of the run was told."""
+    """Read anew before each effect, whatever an earlier one of the run was told."""
     runs.own_tool(target.url)
 
     def forget(_: Any) -> None:
@@ -153,7 +157,7 @@ def test_a_contact_that_loses_its_address_in_the_run_is_not_written_to(runs: Run
 
 
 def test_a_tool_that_changes_between_two_steps_does_nothing_more(runs: Runs, target: Target) -> None:
-    """T1, E9: a step is decided with the tools of the last check, and carried out under a new one."""
+    """A step is decided with the tools of the last check, and carried out under a new one."""
     runs.own_tool(target.url)
     target.on_request = lambda _: runs.own_tool(f"{target.url}/elsewhere")
     runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
@@ -168,7 +172,7 @@ def run_out() -> None:
 
 
 def test_a_yes_that_was_not_used_in_time_runs_nothing(runs: Runs) -> None:
-    """T10: before the sweep has come by."""
+    """Before the sweep has come by."""
     todo = runs.approved(runs.frozen())
     runs.do(run_out)
     todo = runs.run(todo)
@@ -176,7 +180,7 @@ def test_a_yes_that_was_not_used_in_time_runs_nothing(runs: Runs) -> None:
 
 
 def test_a_yes_that_runs_out_in_the_middle_does_nothing_more(runs: Runs, target: Target) -> None:
-    """T10: what is left is reviewed."""
+    """What is left is reviewed."""
     runs.own_tool(target.url)
     target.on_request = lambda _: runs.do(run_out)
     runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
@@ -186,7 +190,7 @@ def test_a_yes_that_runs_out_in_the_middle_does_nothing_more(runs: Runs, target:
 
 
 def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
-    """T10: before the next effect."""
+    """Before the next effect."""
     runs.own_tool(target.url)
     todo = runs.approved(runs.todo(runs.kind(NOTIFY)))
     target.on_request = lambda _: runs.do(cancel, todo)
@@ -204,7 +208,7 @@ def test_a_cancelled_todo_does_nothing_more(runs: Runs, target: Target) -> None:
 def test_a_todo_that_is_cancelled_while_its_model_answers_takes_no_step_more(
     tool: str, arguments: dict[str, Any], runs: Runs, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T10, L13: what the answer cost is kept, and nothing that it decides; it doesn't come back to review either."""
+    """What the answer cost is kept, and nothing that it decides; it doesn't come back to review either."""
     runs.own_tool(target.url)
     runs.calls_tool(tool, arguments)
     todo = runs.approved(runs.todo(runs.kind(NOTIFY, "send_email", recipients=["ada@example.com"])))
@@ -224,7 +228,7 @@ def test_a_todo_that_is_cancelled_while_its_model_answers_takes_no_step_more(
 def test_a_todo_that_is_cancelled_as_its_call_is_to_begin_sends_nothing(
     runs: Runs, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T10: its run ends, and needs nobody to look at a job that failed."""
+    """Its run ends, and needs nobody to look at a job that failed."""
     runs.own_tool(target.url)
     todo = runs.approved(runs.frozen(NOTIFY, {"body": {"what": "a"}}))
 
@@ -243,8 +247,9 @@ def cancel(todo: Todo) -> None:
     cancel_todo(todo.pk, actor=Actor("Nello"))
 
 
+@pytest.mark.requirement("L14")
 def test_a_model_that_refuses_fails_the_todo(runs: Runs) -> None:
-    """L14: what it was asked is kept, with what that cost."""
+    """What it was asked is kept, with what that cost."""
     runs.model.script("execute", times=0, fault="content_filter")
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
     with runs.tenant.tx():
@@ -260,7 +265,7 @@ def test_an_answer_that_was_cut_is_no_step(runs: Runs) -> None:
 
 
 def test_two_calls_of_one_id_are_told_apart() -> None:
-    """T8: a result names its call by it, and no provider takes one twice."""
+    """A result names its call by it, and no provider takes one twice."""
     asked = ToolCall("call_1", CALLER, "{}")
     assert [call_id_of(asked, index=at, taken=taken) for at, taken in enumerate([[], ["call_1"]])] == [
         "call_1",

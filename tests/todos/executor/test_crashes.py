@@ -1,4 +1,4 @@
-"""Workers die at each labelled point of a run, by a real SIGKILL, and another goes on (reliability 2.4)."""
+"""Workers die at each labelled point of a run, by a real SIGKILL, and another goes on."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from conversations.models import Event
 from jobs.models import Job, State
+from tests.conversations.effects.target import Answers, Target
 from tests.crashes.invariants import settle
-from tests.effects.target import Answers, Target
-from tests.processes import Zygote, until
+from tests.processes import ForkServer, until
 from tests.todos.executor.conftest import Runs
 from todos.models import Todo, TodoStatus, TodoType
 from tools.models import Effect
@@ -72,14 +72,16 @@ def _told(runs: Runs, effect: Effect) -> list[str]:
         return [event.idn.removeprefix("effect_") for event in rows.order_by("seq")]
 
 
-def kill(processes: Zygote, label: str) -> None:
+def kill(processes: ForkServer, label: str) -> None:
     processes.worker(queues="work", crash_at=f"{label}:1").wait()
 
 
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", POINTS)
-def test_two_kills_lose_nothing_and_double_nothing(label: str, runs: Runs, target: Target, processes: Zygote) -> None:
-    """T4, T6, T8: the first kill hits one todo, the second another, or the same one further on."""
+def test_two_kills_lose_nothing_and_double_nothing(
+    label: str, runs: Runs, target: Target, processes: ForkServer
+) -> None:
+    """The first kill hits one todo, the second another, or the same one further on."""
     kind = prepare(runs, target)
     todos = [runs.approved(runs.todo(kind)) for _ in range(2)]
     for _ in todos:
@@ -93,9 +95,9 @@ def test_two_kills_lose_nothing_and_double_nothing(label: str, runs: Runs, targe
 @pytest.mark.short_leases
 @pytest.mark.parametrize("label", POINTS)
 def test_twenty_kills_lose_nothing_and_double_nothing(
-    label: str, runs: Runs, target: Target, processes: Zygote
+    label: str, runs: Runs, target: Target, processes: ForkServer
 ) -> None:
-    """T4, T6, T8: each kill hits another todo."""
+    """Each kill hits another todo."""
     kind, todos = prepare(runs, target), list[Todo]()
     for _ in range(20):
         todos.append(runs.approved(runs.todo(kind)))
@@ -106,8 +108,9 @@ def test_twenty_kills_lose_nothing_and_double_nothing(
     assert violations(runs, todos, target) == []
 
 
-def test_an_approved_todo_is_picked_up_by_a_worker(runs: Runs, processes: Zygote) -> None:
-    """L13, T13: two workers, and one run."""
+@pytest.mark.requirement("L13")
+def test_an_approved_todo_is_picked_up_by_a_worker(runs: Runs, processes: ForkServer) -> None:
+    """Two workers, and one run."""
     processes.worker(queues="work")
     processes.worker(queues="work")
     todo = runs.approved(runs.frozen())

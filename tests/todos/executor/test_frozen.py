@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from cryptography.fernet import Fernet
 
 from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models.attribute import AttributeType
 from projects.records.attributes import set_attribute
-from tests.pipeline.conftest import configure
+from tests.conversations.pipeline.conftest import configure
 from tests.todos.executor.conftest import LETTER, Runs
 
 
+@pytest.mark.requirement("L10", "L13")
 def test_an_approved_e_mail_goes_out_as_it_was_approved(runs: Runs) -> None:
-    """L10, L13: to the contact's own address, once, without a model."""
+    """To the contact's own address, once, without a model."""
     todo = runs.carry_out(runs.frozen())
     [effect] = runs.effects(todo)
     assert (todo.status, effect.state, effect.origin, effect.adapter) == ("completed", "done", "todo", "outbox")

@@ -1,19 +1,22 @@
-"""The names of the source, by which workers are hinted at and beat ticks (L13)."""
+"""The task names that wake workers and that beat schedules."""
 
 from __future__ import annotations
+
+import pytest
 
 from config.celery import app
 from jobs.lanes import lane_of, lane_of_task
 
 
+@pytest.mark.requirement("L13")
 def test_the_hint_to_a_todo_is_called_as_in_the_source() -> None:
-    """L13: and a worker that hears it looks into the lane."""
+    """A worker that receives it looks into the lane."""
     assert lane_of("todo").task_name == "execute_todo"
     assert lane_of_task("execute_todo") is lane_of("todo")
 
 
+@pytest.mark.requirement("L13")
 def test_beat_looks_for_approved_todos_every_half_minute() -> None:
-    """L13"""
     app.loader.import_default_modules()
     tick = app.conf.beat_schedule["execute_todos_job"]
     assert (tick["task"], tick["schedule"]) == ("execute_todos_job", 30.0)

@@ -1,4 +1,4 @@
-"""What a todo begins while a turn begins the same, or another conversation writes to the same customer (E6, threat 8)."""
+"""A todo and a turn, or two conversations, that do the same for one customer at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conversations.models import TurnCall
 from conversations.tool_runs.calls import tool_loop
 from conversations.turns.services import start_conversation
 from tenancy.ids import uuid7
-from tests.between import is_anybody_waiting
+from tests.concurrent import is_anybody_waiting
 from tests.conversations.threads import in_thread
 from tests.processes import until
 from tests.todos.executor.conftest import Runs
@@ -46,7 +46,7 @@ def done(runs: Runs) -> Effect:
 
 
 def test_what_a_turn_begins_at_the_same_moment_a_todo_does_not_do_too(runs: Runs, done: Effect) -> None:
-    """E6: whatever tool or moment it comes from."""
+    """Whatever tool or moment it comes from."""
     runs.calls_tool(CALLER)
     runs.says()
     todo = runs.approved(runs.todo(runs.kind(CALLER)))
@@ -62,7 +62,7 @@ def test_what_a_turn_begins_at_the_same_moment_a_todo_does_not_do_too(runs: Runs
 def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
     runs: Runs, done: Effect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Threat 8: counted over all conversations of the project."""
+    """Counted over all conversations of the project."""
     monkeypatch.setattr(limits, "MOST_TO_RECIPIENT", 1)
     with runs.tenant.tx():
         other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
@@ -82,7 +82,7 @@ def test_two_conversations_at_once_share_the_last_place_of_a_recipient(
 
 
 def test_who_writes_and_texts_to_a_customer_and_who_texts_and_writes_do_not_deadlock(runs: Runs, done: Effect) -> None:
-    """Threat 8: a hop that begins both waits for its turn at both in the order that is everybody's."""
+    """A hop that begins both waits for its turn at both in the order that is everybody's."""
     with runs.tenant.tx():
         other = start_conversation(runs.tenant.project, channel="chat", external_id="bob", known={}, metadata={})
 

@@ -1,4 +1,4 @@
-"""What the agent arranged and a colleague has to approve: the todo runs that effect, and no other."""
+"""An effect that the agent planned and a colleague has to approve: the todo runs that effect, and no other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jobs.models import Job, State
 from jobs.services import fail_job, run_again
 from projects.common.api_error import Conflict
 from tenancy.threads import in_db
-from tests.effects.target import Answers, Target
+from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import compiled_tools
@@ -53,7 +53,7 @@ def todo(runs: Runs, arranged: Effect) -> Todo:
 
 
 def test_the_arranged_effect_itself_runs(runs: Runs, todo: Todo, arranged: Effect) -> None:
-    """D16: with its own key and arguments; the ledger has no other."""
+    """With its own key and arguments; the ledger has no other."""
     todo = runs.carry_out(todo)
     with runs.tenant.tx():
         [effect] = Effect.objects.all()
@@ -62,7 +62,7 @@ def test_the_arranged_effect_itself_runs(runs: Runs, todo: Todo, arranged: Effec
 
 
 def test_it_waits_for_the_next_yes_when_the_todo_is_put_back(runs: Runs, todo: Todo, arranged: Effect) -> None:
-    """T1: nothing is cancelled that is to be approved again."""
+    """Nothing is cancelled that is to be approved again."""
     approved = runs.approved(todo)
     runs.do(put_back, approved, reason="Something changed.", actor=Actor("Nello"))
     runs.run(todo)
@@ -72,7 +72,7 @@ def test_it_waits_for_the_next_yes_when_the_todo_is_put_back(runs: Runs, todo: T
 def test_it_waits_for_the_next_yes_when_its_approval_ends_as_it_is_begun(
     runs: Runs, todo: Todo, arranged: Effect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T1, T10: the customer's address changes in between."""
+    """The customer's address changes in between."""
 
     async def later(*arguments: Any, **details: Any) -> Any:
         monkeypatch.undo()
@@ -89,7 +89,7 @@ def test_it_waits_for_the_next_yes_when_its_approval_ends_as_it_is_begun(
 def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
     runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
-    """T11: it didn't happen, so what the agent said still can; it keeps its key."""
+    """It didn't happen, so what the agent said still can; it keeps its key."""
     with runs.tenant.tx():
         refused = {
             "state": "failed",
@@ -107,7 +107,7 @@ def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
 
 
 def test_what_failed_is_done_as_it_was_edited_under_a_key_of_its_own(runs: Runs, target: Target) -> None:
-    """E1, T1, T11: the endpoint knows the old key, and would answer as it did then."""
+    """The endpoint knows the old key, and would answer as it did then."""
     target.answers(Answers(status=400), Answers())
     runs.own_tool(target.url)
     effect = planned(runs, NOTIFY, {"body": {"what": "Hello"}})
@@ -141,7 +141,7 @@ def planned(runs: Runs, name: str, arguments: dict[str, Any]) -> Effect:
 def test_an_arranged_effect_that_was_held_back_is_done_if_it_is_ticked(
     ticked: bool, status: str, runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
-    """T11, E6: it is the same effect still, with staff's word for it."""
+    """It is the same effect still, with staff's word for it."""
     runs.carry_out(runs.frozen())
     assert runs.carry_out(todo).status == "needs_attention"
     runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[arranged.pk] if ticked else [])
@@ -156,7 +156,7 @@ def test_an_arranged_effect_that_was_held_back_is_done_if_it_is_ticked(
 def test_what_was_edited_is_compared_as_it_is_now(
     was: dict[str, str], becomes: dict[str, str], state: str, runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
-    """E6, T1: the letter that goes out is the one that went out already, or isn't, whatever was arranged first."""
+    """The letter that goes out is the one that went out already, or isn't, whatever was arranged first."""
     done = runs.effects(runs.carry_out(runs.frozen(arguments=LETTER)))[0]
     with runs.tenant.tx():
         Effect.objects.filter(pk=arranged.pk).update(
@@ -170,7 +170,7 @@ def test_what_was_edited_is_compared_as_it_is_now(
 
 
 def test_what_did_not_happen_is_done_with_the_next_yes(runs: Runs, todo: Todo, arranged: Effect) -> None:
-    """T9, T11: staff reviews it again first, and says then that it didn't happen; a yes before that would do nothing."""
+    """Staff reviews it again first, and says then that it didn't happen; a yes before that would do nothing."""
     approved = runs.approved(todo)
     with runs.tenant.tx():
         Effect.objects.filter(pk=arranged.pk).update(state="unknown", attempts=1, started_at=timezone.now())
@@ -184,7 +184,7 @@ def test_what_did_not_happen_is_done_with_the_next_yes(runs: Runs, todo: Todo, a
 
 
 def test_what_a_second_run_leaves_open_is_answered_for_that_run(runs: Runs, target: Target) -> None:
-    """T9, T11: the effect is the one that failed in the first, and what staff says of it completes the second."""
+    """The effect is the one that failed in the first, and what staff says of it completes the second."""
     target.answers(Answers(status=400), Answers(drops=True))
     runs.own_tool(target.url)
     effect = planned(runs, NOTIFY, {"body": {"what": "Hello"}})
@@ -211,7 +211,7 @@ def test_a_run_that_was_given_up_fails_with_the_reason(runs: Runs) -> None:
 def test_a_run_that_was_given_up_between_two_attempts(
     answers: Answers, status: str, state: str, runs: Runs, target: Target
 ) -> None:
-    """E4, T8: its call has its end, and what may have happened is asked of staff."""
+    """Its call has its end, and what may have happened is asked of staff."""
     target.answers(answers)
     runs.own_tool(target.url, delivery="idempotent")
     todo = runs.carry_out(runs.frozen(NOTIFY, {"body": {"what": "Hello"}}), hurry=False)
@@ -222,7 +222,6 @@ def test_a_run_that_was_given_up_between_two_attempts(
 
 
 def test_a_failed_run_is_approved_again_and_not_just_run_again(runs: Runs) -> None:
-    """T11"""
     runs.approved(runs.frozen())
     job = fail(runs, "It broke.")
     with pytest.raises(WrongState, match="approve what is to be done"), runs.tenant.tx():
@@ -230,7 +229,6 @@ def test_a_failed_run_is_approved_again_and_not_just_run_again(runs: Runs) -> No
 
 
 def test_a_todo_that_was_cancelled_before_its_run_does_nothing(runs: Runs) -> None:
-    """T10"""
     todo = runs.approved(runs.frozen())
     runs.do(cancel_todo, todo.pk, actor=Actor("Nello"))
     runs.run(todo)

@@ -15,7 +15,7 @@ from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
 from projects.records.attributes import set_attribute
-from tests.effects.target import Answers, Target
+from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.approvals.manual_completion import take_todo
 from todos.content.lifecycle import Actor
@@ -51,7 +51,7 @@ def unclear(runs: Runs, target: Target) -> Todo:
 
 
 def test_what_was_not_sent_is_tried_again(runs: Runs, target: Target) -> None:
-    """E3: by another job, under the same key, each time after a pause; the model is not asked in between."""
+    """By another job, under the same key, each time after a pause; the model is not asked in between."""
     target.answers(Answers(status=503), Answers(status=503), Answers())
     runs.own_tool(target.url, delivery="idempotent")
     runs.calls_tool(NOTIFY, HELLO)
@@ -74,7 +74,7 @@ def test_what_was_not_sent_is_tried_again(runs: Runs, target: Target) -> None:
     ids=["arguments", "tool", "definition"],
 )
 def test_a_plan_that_was_swapped_in_the_ledger_is_not_run(swap: dict[str, Any], runs: Runs, target: Target) -> None:
-    """T1: what was decided under the approval runs, or nothing."""
+    """What was decided under the approval runs, or nothing."""
     target.answers(Answers(status=429, headers={"Retry-After": "60"}), Answers())
     runs.own_tool(target.url, delivery="idempotent")
     runs.calls_tool(NOTIFY, HELLO)
@@ -89,7 +89,7 @@ def test_a_plan_that_was_swapped_in_the_ledger_is_not_run(swap: dict[str, Any], 
 def test_one_statement_finds_what_of_a_step_is_put_off(
     runs: Runs, target: Target, django_assert_max_num_queries: Any
 ) -> None:
-    """E3: whatever the number of calls."""
+    """Whatever the number of calls."""
     target.answers(*[Answers(status=503)] * 5)
     runs.own_tool(target.url, delivery="idempotent")
     calls = [{"name": NOTIFY, "arguments": {"body": {"what": str(number)}}} for number in range(5)]
@@ -123,7 +123,7 @@ def test_another_job_makes_no_attempt_before_it_is_due(runs: Runs, target: Targe
 def test_what_its_worker_died_at_is_asked_about_or_tried_as_often_as_any_other(
     delivery: str, attempts: int, status: str, sent: int, runs: Runs, target: Target
 ) -> None:
-    """E1, E4: nobody knows whether the last request left; one that kills every worker does so no tenth time."""
+    """Nobody knows whether the last request left; one that kills every worker does so no tenth time."""
     target.answers(Answers(status=429), Answers())
     runs.own_tool(target.url, delivery=delivery)
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO), hurry=False)
@@ -133,7 +133,7 @@ def test_what_its_worker_died_at_is_asked_about_or_tried_as_often_as_any_other(
 
 
 def test_a_tool_that_answers_later_is_waited_for(runs: Runs, target: Target) -> None:
-    """W6: the todo stays in progress, its job ends; the answer queues another."""
+    """The todo stays in progress, its job ends; the answer queues another."""
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     runs.calls_tool(NOTIFY, HELLO)
@@ -159,7 +159,7 @@ def test_a_second_answer_changes_nothing(runs: Runs, target: Target) -> None:
 
 
 def test_an_answer_that_never_comes_is_unknown(runs: Runs, target: Target) -> None:
-    """T9: and one that comes all the same completes the todo."""
+    """A late answer still completes the todo."""
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
@@ -172,13 +172,12 @@ def test_an_answer_that_never_comes_is_unknown(runs: Runs, target: Target) -> No
 
 
 def test_an_unknown_outcome_needs_attention(unclear: Todo, runs: Runs) -> None:
-    """T9, E4"""
     assert (unclear.status, runs.effects(unclear)[0].state) == ("needs_attention", "unknown")
     assert f"It isn't known whether {NOTIFY} happened" in unclear.reason
 
 
 def test_what_may_have_happened_is_never_called_failed(runs: Runs, target: Target) -> None:
-    """E4: the first attempt was cut, and the second refused."""
+    """The first attempt was cut, and the second refused."""
     target.answers(Answers(drops=True), Answers(status=400))
     runs.own_tool(target.url, delivery="idempotent")
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
@@ -186,7 +185,7 @@ def test_what_may_have_happened_is_never_called_failed(runs: Runs, target: Targe
 
 
 def test_what_was_under_way_when_its_todo_was_cancelled_is_asked_about(runs: Runs, target: Target) -> None:
-    """E4, T10: its worker died at it."""
+    """Its worker died at it."""
     target.answers(Answers(status=429))
     runs.own_tool(target.url, delivery="idempotent")
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO), hurry=False)
@@ -198,13 +197,12 @@ def test_what_was_under_way_when_its_todo_was_cancelled_is_asked_about(runs: Run
 
 
 def test_what_may_have_happened_is_answered_before_a_person_takes_over(unclear: Todo, runs: Runs) -> None:
-    """T9: else it might happen twice."""
+    """Otherwise it might happen twice."""
     with pytest.raises(WrongState, match=f"It isn't known whether {NOTIFY} happened"):
         runs.do(take_todo, unclear.pk, **runs.seen(unclear), actor=Actor("Nello"), member=runs.boss)
 
 
 def test_staff_says_that_it_happened(unclear: Todo, runs: Runs, target: Target) -> None:
-    """T9"""
     says(runs, runs.effects(unclear)[0], happened=True)
     assert (runs.now(unclear).status, len(target.log)) == ("completed", 1)
     assert runs.result(unclear) == "A colleague has checked it: it was done."
@@ -221,7 +219,7 @@ def test_staff_says_that_it_did_not_happen(unclear: Todo, runs: Runs, target: Ta
 
 
 def test_what_is_left_after_staffs_word_is_said(runs: Runs, target: Target) -> None:
-    """T9: of two calls one may have happened, and the other did not."""
+    """Of two calls one may have happened, and the other did not."""
     target.answers(Answers(drops=True), Answers(status=400))
     runs.own_tool(target.url)
     runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
@@ -233,14 +231,13 @@ def test_what_is_left_after_staffs_word_is_said(runs: Runs, target: Target) -> N
 
 
 def test_staff_answers_only_what_is_not_known(runs: Runs) -> None:
-    """T9"""
     [effect] = runs.effects(runs.carry_out(runs.frozen()))
     with pytest.raises(WrongState, match="this one is done"):
         says(runs, effect, happened=False)
 
 
 def test_what_staff_says_of_a_todo_that_is_over_starts_nothing(unclear: Todo, runs: Runs, target: Target) -> None:
-    """T11: another yes is another run."""
+    """Another yes is another run."""
     [effect] = runs.effects(unclear)
     runs.do(review_again, unclear.pk, actor=Actor("Nello"))
     says(runs, effect, happened=False)
@@ -249,7 +246,7 @@ def test_what_staff_says_of_a_todo_that_is_over_starts_nothing(unclear: Todo, ru
 
 
 def test_a_repeat_is_held_and_staff_may_release_it(runs: Runs) -> None:
-    """E6: two todos with the same words for the same customer."""
+    """Two todos with the same words for the same customer."""
     runs.carry_out(runs.frozen())
     todo = runs.carry_out(runs.frozen())
     [effect] = runs.effects(todo)
@@ -259,7 +256,7 @@ def test_a_repeat_is_held_and_staff_may_release_it(runs: Runs) -> None:
 
 
 def test_what_is_held_back_is_not_released_while_its_todo_is_reviewed(runs: Runs) -> None:
-    """E6, T11: that is a tick of the review."""
+    """That is a tick of the review."""
     runs.carry_out(runs.frozen())
     todo = runs.carry_out(runs.frozen())
     [effect] = runs.effects(todo)
@@ -270,13 +267,13 @@ def test_what_is_held_back_is_not_released_while_its_todo_is_reviewed(runs: Runs
 
 
 def test_a_repeat_is_held_though_another_letter_went_out_in_between(runs: Runs) -> None:
-    """E6: the newest letter to the customer isn't the only one that is compared."""
+    """The newest letter to the customer isn't the only one that is compared."""
     letters = [runs.carry_out(runs.frozen(arguments={**LETTER, "body": body})) for body in ("One.", "Two.", "One.")]
     assert [runs.effects(todo)[0].state for todo in letters] == ["done", "done", "held"]
 
 
 def test_the_same_letter_after_a_while_is_no_repeat(runs: Runs) -> None:
-    """E6: of another todo, which somebody has approved."""
+    """Of another todo, which somebody has approved."""
     runs.carry_out(runs.frozen())
     with runs.tenant.tx():
         Effect.objects.update(started_at=F("started_at") - timedelta(minutes=11))
@@ -285,7 +282,7 @@ def test_the_same_letter_after_a_while_is_no_repeat(runs: Runs) -> None:
 
 @pytest.mark.parametrize(("hours", "status"), [(23, "needs_attention"), (25, "completed")])
 def test_the_same_booking_is_a_mistake_for_a_day(hours: int, status: str, runs: Runs) -> None:
-    """E6: of another todo, though nobody booked anything in between."""
+    """Of another todo, though nobody booked anything in between."""
     day = timezone.now().date() + timedelta(days=7)
     friday = day + timedelta(days=(4 - day.weekday()) % 7)
     agreed = {"date": friday.isoformat(), "time": "19:00", "party_size": 2}
@@ -308,7 +305,7 @@ def test_two_letters_to_one_customer_are_no_repeat(runs: Runs) -> None:
 
 @pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
 def test_what_an_earlier_run_did_is_repeated_if_it_is_ticked(ticked: bool, status: str, runs: Runs) -> None:
-    """T11: whatever the words are."""
+    """Whatever the words are."""
     runs.calls_tool(CALLER)
     runs.calls_tool("nothing", {})
     runs.model.script("execute", times=1, fault="content_filter")
@@ -322,7 +319,7 @@ def test_what_an_earlier_run_did_is_repeated_if_it_is_ticked(ticked: bool, statu
 
 
 def test_what_failed_before_is_tried_again(runs: Runs, target: Target) -> None:
-    """T11: without a tick, because it did not happen."""
+    """Without a tick, because it did not happen."""
     target.answers(Answers(status=400), Answers())
     runs.own_tool(target.url)
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
@@ -331,7 +328,7 @@ def test_what_failed_before_is_tried_again(runs: Runs, target: Target) -> None:
 
 
 def test_two_letters_of_one_run_are_no_repeat_though_it_is_the_second(runs: Runs) -> None:
-    """E6, T11: only what earlier runs did is compared by its recipient alone."""
+    """Only what earlier runs did is compared by its recipient alone."""
     runs.model.script("execute", times=1, fault="content_filter")
     todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
@@ -342,7 +339,7 @@ def test_two_letters_of_one_run_are_no_repeat_though_it_is_the_second(runs: Runs
 
 
 def test_a_tick_is_for_what_it_stands_beside(runs: Runs, target: Target) -> None:
-    """T11: what else was done before is held back still."""
+    """What else was done before is held back still."""
     runs.own_tool(target.url)
     runs.calls_tool(CALLER)
     runs.calls_tool(NOTIFY, HELLO)
@@ -360,7 +357,7 @@ def test_a_tick_is_for_what_it_stands_beside(runs: Runs, target: Target) -> None
 
 @pytest.mark.parametrize(("ticked", "status"), [(False, "needs_attention"), (True, "completed")])
 def test_what_was_held_back_is_done_if_it_is_ticked(ticked: bool, status: str, runs: Runs) -> None:
-    """T11, E6: whoever ticks it has seen that the same was done already, by another todo."""
+    """Whoever ticks it has seen that the same was done already, by another todo."""
     runs.carry_out(runs.frozen())
     todo = runs.carry_out(runs.frozen())
     [held] = runs.effects(todo)
@@ -368,8 +365,9 @@ def test_what_was_held_back_is_done_if_it_is_ticked(ticked: bool, status: str, r
     assert runs.carry_out(runs.now(todo)).status == status
 
 
+@pytest.mark.requirement("N47")
 def test_after_actions_change_the_conversation(runs: Runs, target: Target) -> None:
-    """N47, E8: by the conversation's own lane."""
+    """By the conversation's own lane."""
     target.answers(Answers(body='{"crew": "red"}'))
     runs.own_tool(target.url, after_actions=[SEEN])
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO))
@@ -385,8 +383,9 @@ def after(runs: Runs, todo: Todo) -> list[tuple[str, str]]:
         return [(row.state, row.error or row.value) for row in runs.effects(todo)[0].after_actions.order_by("index")]
 
 
+@pytest.mark.requirement("N47")
 def test_without_a_conversation_the_customer_is_known_by_what_came_back(runs: Runs, target: Target) -> None:
-    """N47: the rest needs a conversation, and is skipped with that reason."""
+    """The rest needs a conversation, and is skipped with that reason."""
     target.answers(Answers(body='{"crew": "red"}'))
     runs.own_tool(target.url, after_actions=[{"type": "send_urgent_message"}, SEEN])
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None))
@@ -395,16 +394,17 @@ def test_without_a_conversation_the_customer_is_known_by_what_came_back(runs: Ru
         assert PersonaField.objects.get(persona_id=todo.persona_id, key="crew").value == "red"
 
 
+@pytest.mark.requirement("N47")
 def test_a_model_works_on_what_came_back_outside_of_a_conversation(runs: Runs, target: Target) -> None:
-    """N47"""
     target.answers(Answers(body='{"crew": "red"}'))
     runs.own_tool(target.url, after_actions=[{**SEEN, "options": {"attribute": "crew", "instruction": "The colour."}}])
     runs.model.script("arguments", json={"value": "rot"})
     assert after(runs, runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None))) == [("done", "rot")]
 
 
+@pytest.mark.requirement("N47")
 def test_without_a_customer_there_is_nobody_to_know_better(runs: Runs, target: Target) -> None:
-    """N47: and no job is queued for it."""
+    """No job is queued."""
     runs.own_tool(target.url, after_actions=[SEEN])
     todo = runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None, persona_id=None))
     assert after(runs, todo) == [("skipped", "The todo is about no customer.")]
@@ -412,8 +412,8 @@ def test_without_a_customer_there_is_nobody_to_know_better(runs: Runs, target: T
         assert not Job.objects.filter(lane="effect").exists()
 
 
+@pytest.mark.requirement("N47")
 def test_a_value_that_can_not_be_right_fails_visibly(runs: Runs, target: Target) -> None:
-    """N47, E8"""
     target.answers(Answers(body='{"crew": "\\u202e"}'))
     runs.own_tool(target.url, after_actions=[SEEN])
     [(state, error)] = after(runs, runs.carry_out(runs.frozen(NOTIFY, HELLO, conversation_id=None)))
@@ -421,7 +421,7 @@ def test_a_value_that_can_not_be_right_fails_visibly(runs: Runs, target: Target)
 
 
 def test_what_an_earlier_run_waits_for_holds_up_no_later_one(runs: Runs, target: Target) -> None:
-    """T13: the first run waits an hour for a callback; meanwhile its todo changed, and was approved again."""
+    """The first run waits an hour for a callback; meanwhile its todo changed, and was approved again."""
     target.answers(Answers(status=202))
     runs.own_tool(target.url, callback=True)
     target.on_request = lambda _: runs.do(give_fields, runs.conversation.persona, {"email": "ada@other.example"})

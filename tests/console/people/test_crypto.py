@@ -1,0 +1,39 @@
+"""Secrets at rest open for the tenant and the field that they were written for, and with the keys that the operator has."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from cryptography.fernet import Fernet
+
+from projects.common.crypto import WrongSecret, decrypt, encrypt
+
+OURS, THEIRS = UUID(int=1), UUID(int=2)
+
+
+def test_a_secret_opens_for_its_own_tenant_and_field_only() -> None:
+    sealed = encrypt("s3cret", organization_id=OURS, field="key")
+    assert "s3cret" not in sealed
+    assert decrypt(sealed, organization_id=OURS, field="key") == "s3cret"
+    for organization_id, field in ((THEIRS, "key"), (OURS, "other")):
+        with pytest.raises(WrongSecret):
+            decrypt(sealed, organization_id=organization_id, field=field)
+
+
+def test_a_new_key_before_the_old_one_opens_what_was_written_before(settings: Any) -> None:
+    old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+    settings.ENCRYPTION_KEYS = [old]
+    sealed = encrypt("s3cret", organization_id=OURS, field="key")
+    settings.ENCRYPTION_KEYS = [new, old]
+    assert decrypt(sealed, organization_id=OURS, field="key") == "s3cret"
+    settings.ENCRYPTION_KEYS = [new]
+    with pytest.raises(WrongSecret):
+        decrypt(sealed, organization_id=OURS, field="key")
+
+
+@pytest.mark.parametrize("sealed", ["", "gAAAA", "no ciphertext"])
+def test_what_is_no_ciphertext_is_told_apart(sealed: str) -> None:
+    with pytest.raises(WrongSecret):
+        decrypt(sealed, organization_id=OURS, field="key")

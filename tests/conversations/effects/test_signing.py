@@ -1,0 +1,33 @@
+"""Standard Webhooks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from tools.engine.execution.signing import signature_headers
+
+# The published vector of the Standard Webhooks specification.
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+MESSAGE = "msg_p5jXN8AQM9LWM0D4loKWxJek"
+AT = datetime.fromtimestamp(1614265330, UTC)
+BODY = b'{"test": 2432232314}'
+SIGNATURE = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_the_official_vector() -> None:
+    assert signature_headers([SECRET], id=MESSAGE, at=AT, body=BODY) == {
+        "webhook-id": MESSAGE,
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": SIGNATURE,
+    }
+
+
+def test_while_a_secret_is_exchanged_both_sign() -> None:
+    newer = "whsec_" + "A" * 43 + "="
+    signed = signature_headers([newer, SECRET], id=MESSAGE, at=AT, body=BODY)["webhook-signature"].split(" ")
+    assert len(signed) == 2
+    assert signed[1] == SIGNATURE
+
+
+def test_without_a_secret_nothing_is_signed() -> None:
+    assert "webhook-signature" not in signature_headers([], id=MESSAGE, at=AT, body=b"")

@@ -1,0 +1,60 @@
+"""The widget's script: one small file, made of its modules by this program alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from conversations.widget.bundle import SOURCE, CannotBuild, built, widget_source
+
+LIMIT = 25 * 1024
+# How text could become markup or code, or a page's policy be broken.
+FORBIDDEN = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setTimeout\(\s*[\"'`]"
+    r"|createContextualFragment|srcdoc|setAttribute\(\s*[\"']style|DOMParser|<style|\.cssText|import\("
+)
+
+
+def test_the_script_is_smaller_than_25_kb_as_it_is_sent() -> None:
+    """With all of its renderers and words."""
+    answer = Client().get("/widget.js", headers={"Accept-Encoding": "gzip"})
+    assert answer["Content-Encoding"] == "gzip"
+    assert answer["Content-Type"] == "text/javascript; charset=utf-8"
+    assert len(answer.content) < LIMIT
+
+
+def test_the_script_is_kept_and_asked_for_again_by_its_tag() -> None:
+    client = Client()
+    first = client.get("/widget.js")
+    assert "max-age" in first["Cache-Control"]
+    assert client.get("/widget.js", headers={"If-None-Match": first["ETag"]}).status_code == 304
+
+
+def test_every_module_is_in_the_file_once() -> None:
+    text = built().plain.decode()
+    for module in SOURCE.glob("*.js"):
+        first = re.search(r"^export (?:const|class|function|async function) (\w+)", module.read_text(), re.MULTILINE)
+        if first:
+            assert len(re.findall(rf"^(?:const|class|function|async function) {first[1]}\b", text, re.MULTILINE)) == 1
+    assert "import " not in re.sub(r'"[^"]*"|`[^`]*`', "", text)
+
+
+def test_no_module_can_make_markup_or_code_of_text() -> None:
+    """What comes from a server or a person becomes text, and nothing is evaluated."""
+    found = {path.name: FORBIDDEN.findall(path.read_text()) for path in SOURCE.glob("*.js")}
+    assert {name: uses for name, uses in found.items() if uses} == {}
+
+
+@pytest.mark.parametrize(
+    "second",
+    ["export const one = 2;\n", 'import two from "./other.js";\n', "export default 3;\n"],
+    ids=["a name twice", "a default import", "a default export"],
+)
+def test_what_one_file_cannot_say_is_refused(tmp_path: Path, second: str) -> None:
+    (tmp_path / "main.js").write_text('import { two } from "./other.js";\nconst one = 1;\n')
+    (tmp_path / "other.js").write_text(f"export const two = 2;\n{second}")
+    with pytest.raises(CannotBuild):
+        widget_source(tmp_path)
