@@ -125,6 +125,13 @@ def test_the_settings_page_lists_exactly_what_is_read() -> None:
     assert listed - ELSEWHERE == read - ELSEWHERE
 
 
+@pytest.mark.parametrize("file", ["requirements.in", "requirements-dev.in"])
+def test_every_direct_dependency_has_its_reason(file: str) -> None:
+    names = set(re.findall(r"^[a-z][\w-]*", (ROOT / file).read_text(), re.MULTILINE))
+    rows = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs/decisions/008-dependencies.md").read_text(), re.MULTILINE)
+    assert names - set(re.findall(r"[\w-]+", " ".join(rows))) == set()
+
+
 def test_the_changelog_ends_its_latest_release_at_the_version() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     released = re.findall(r"^## \[(\d[\w.]*)\] - \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Tenant
-from tests.processes import Zygote, free_port, until
+from tests.processes import ForkServer, free_port, until
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -36,7 +36,7 @@ def api_commands(page: Path) -> str:
 
 
 @pytest.fixture
-def home(tmp_path: Path, tenant: Tenant, processes: Zygote) -> Path:
+def home(tmp_path: Path, tenant: Tenant, processes: ForkServer) -> Path:
     """Where a reader's shell is: beside the data directory of a running copy."""
     _, url = processes.web()
     processes.worker()
