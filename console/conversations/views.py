@@ -189,7 +189,7 @@ def _shown(row: Conversation, entry: Entry, *, zone: str) -> dict[str, Any]:
             "external_id": row.persona.external_id,
             "channel": row.get_channel_display(),
             "is_ended": row.status == ConversationStatus.ENDED,
-            "is_test": _is_test(row),
+            "is_test": row.is_test,
             "flag": row.flag,
             "caller_flag": (row.persona.flag_reason or "No reason was given.") if row.persona.flagged else "",
             "last_event": row.last_event,
@@ -271,7 +271,7 @@ def _row(row: Conversation, around: Around, *, message: Message | None, at: date
         initials=_initials(name),
         channel=row.get_channel_display(),
         is_ended=row.status == ConversationStatus.ENDED,
-        is_test=_is_test(row),
+        is_test=row.is_test,
         flag=row.flag,
         operator=row.operator.name if row.operator else "",
         reasons=around.reasons.get(row.pk, ()),
@@ -284,10 +284,6 @@ def _row(row: Conversation, around: Around, *, message: Message | None, at: date
 def _initials(name: str) -> str:
     parts = [part[0] for part in name.split() if part[0].isalpha()] if name != UNNAMED else []
     return "".join((parts[0], parts[-1]) if len(parts) > 1 else parts).upper()
-
-
-def _is_test(row: Conversation) -> bool:
-    return bool(row.metadata.get("playground"))
 
 
 def _cursor(place: Place) -> str:

@@ -38,15 +38,21 @@ from conversations.followups.system_events import post_event
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
 from conversations.turns.services import give_fields, post_message, start_conversation
+from projects.api.caller import caller_of
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
 from projects.api.project_views import ProjectView
 from projects.api.typed_responses import Accepted, Answer, Created, Page
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tenancy.prepared_queries import Compiled
 
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 
+ANSWER_AS_YOURSELF = (
+    "Only the customer writes messages here. To answer as yourself, take the conversation over"
+    " (POST …/take-over) and write with POST …/operator-messages."
+)
 
 BARE = Compiled(
     lambda project, conversation: Conversation.objects.filter(project_id=project, pk=conversation), kinds=(UUID, UUID)
@@ -134,8 +140,11 @@ class Messages(ConversationView):
         While an operator has the conversation it is stored for them: `turn` is null, nothing is waited for or streamed, and
         `operator` says who has it. If one takes it over while a client waits, that is answered at once: 202 with `reply`
         null, the turn `superseded`, and the `operator`, whose words come as messages of the conversation.
+
+        A member's session may write as the customer in a test conversation only: 403 elsewhere.
         """
         data = self.valid(MessageInput)
+        self._require_right_to_speak(conversation_id)
         # Before anything is stored: who reads a refusal posts again.
         wait_seconds(request.query_params.get("wait", ""))
         try:
@@ -149,6 +158,12 @@ class Messages(ConversationView):
             return Accepted(kept)
         answered: PostedPayload = {"message": message, "turn": turn_summary(posted.turn)}
         return Accepted(answered)
+
+    def _require_right_to_speak(self, conversation_id: UUID) -> None:
+        """Raise ApiError where a member would speak as a real customer; Http404 for a conversation of no or another project."""
+        caller = caller_of(self.request)
+        if caller and caller.member and not self.bare_conversation(conversation_id).is_test:
+            raise ApiError("not_a_test_conversation", ANSWER_AS_YOURSELF, status=403)
 
 
 class Turns(ConversationView):

@@ -44,7 +44,7 @@ def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) ->
     is_wanted = (
         conversation.status == ConversationStatus.OPEN
         and conversation.follow_ups < config.follow_up_limit
-        and conversation.metadata.get("playground") is not True
+        and not conversation.is_test
         and conversation.last_turn == after.seq
     )
     if delay is None or not is_wanted:

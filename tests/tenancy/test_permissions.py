@@ -131,7 +131,7 @@ def house(_schema: None) -> Iterator[House]:
     people = {role: tenant.owner if role is Role.OWNER else member_of(tenant, role) for role in Role}
     with tenant.tx():
         conversation = start_conversation(
-            tenant.project, channel=Channel.API, external_id="canary-guest", known={}, metadata={}
+            tenant.project, channel=Channel.API, external_id="canary-guest", known={}, metadata={"playground": True}
         )
         posted = post_message(conversation.pk, "canary-message")
         turn = posted.turn
