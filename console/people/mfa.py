@@ -32,9 +32,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.generic.edit import FormView
 
-from console.people.moments import Moment, moment
 from console.people.passkey_challenges import make_question, read_question
 from console.people.passkey_forms import origin_host
+from console.timestamps import Moment, moment_of
 from projects.models import AuditAction, User
 from projects.records.mfa_audit import note_factor
 
@@ -186,6 +186,6 @@ def _row(key: auth.WebAuthn) -> PasskeyRow:
         name=key.name,
         opens_alone=bool(key.is_passwordless),
         elsewhere="" if host == get_adapter().get_public_key_credential_rp_entity()["id"] else host,
-        added=moment(one.created_at),
-        used=moment(one.last_used_at) if one.last_used_at else None,
+        added=moment_of(one.created_at),
+        used=moment_of(one.last_used_at) if one.last_used_at else None,
     )

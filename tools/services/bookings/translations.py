@@ -15,7 +15,7 @@ from django.utils.formats import date_format
 from django.utils.translation import override
 
 from projects.models import Project, Widget
-from tools.engine.contacts import contact_of
+from tools.engine.hooks import read_contact
 from tools.models import Booking, ResourceKind
 from tools.services.bookings.date_words import time_words
 from tools.services.bookings.formatting import booking_words
@@ -81,7 +81,7 @@ def language_of(booking: Booking, *, asked: str) -> str:
     """What is known of the customer, else what the business chose for its widget, else what their browser `asked` for, as far as
     there are words for it. Inside the tenant's transaction.
     """
-    contact = contact_of(booking.persona_id)
+    contact = read_contact(booking.persona_id)
     theme = Widget.objects.filter(project_id=booking.project_id).values_list("theme", flat=True).first() or {}
     return best_of(contact.language if contact else "", str(theme.get("language", "")), asked)
 
