@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from conversations.common.channels import traits_of
-from conversations.common.translations import Notice, add_notice
+from conversations.handover.notices import Notice, add_notice
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Turn, TurnStatus
 from conversations.turns.channel_signals import give_up_replies

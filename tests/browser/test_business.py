@@ -205,13 +205,13 @@ def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, a
     time = page.get_by_role("radio").last
     moved_to = time.get_attribute("value")
     time.check()
-    page.get_by_role("button", name="Move the booking").click()
-    expect(page.get_by_role("status")).to_contain_text("Your booking is moved")
+    page.get_by_role("button", name="Move booking").click()
+    expect(page.get_by_role("status")).to_contain_text("Booking moved")
     assert now(app.tenant, booking).starts_at == datetime.fromisoformat(moved_to or "")
 
-    page.get_by_text("Cancel the booking").click()
-    page.get_by_role("button", name="Yes, cancel it").click()
-    expect(page.get_by_text("It was cancelled by you")).to_be_visible()
+    page.get_by_text("Cancel booking").click()
+    page.get_by_role("button", name="Yes, cancel").click()
+    expect(page.get_by_text("You canceled this booking")).to_be_visible()
     assert now(app.tenant, booking).state == BookingState.CANCELLED
 
 

@@ -86,7 +86,7 @@ def test_a_link_that_we_never_signed_opens_nothing(call: Conversation, client: C
     """It is not found, and the customer is told what to do instead of a member."""
     answer = client.get(f"/c/{change(token_of(call))}")
     assert (answer.status_code, answer.headers["X-Robots-Tag"]) == (404, "noindex, nofollow")
-    assert "or ask there for a new one" in answer.content.decode()
+    assert "or ask for a new link" in answer.content.decode()
 
 
 def test_a_link_stands_for_fourteen_days(call: Conversation, client: Client) -> None:
@@ -170,10 +170,7 @@ def test_what_is_too_long_is_said_and_stands_there_still(call: Conversation, cli
     address = f"/c/{token_of(call)}"
     answer = client.post(address, {"content": "line\r\n" * 800 + "b"})
     assert answer.status_code == 422
-    assert (
-        "That is 4,001 characters; the limit is 4,000. Nothing is lost: shorten it by 1, then send it."
-        in answer.content.decode()
-    )
+    assert "Too long: 4,001 of 4,000 characters. Remove 1 to send." in answer.content.decode()
     assert "line\nline\nb</textarea>" in answer.content.decode()
     assert client.post(address, {"content": "line\r\n" * 800}).status_code == 302
 
