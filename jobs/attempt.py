@@ -9,11 +9,10 @@ from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
 
 from jobs import claims
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
 from jobs.failpoints import crash_point
 from jobs.fence import Zombie
-from jobs.lanes import Lane
+from jobs.lanes import ClaimedJob, Lane
 from jobs.services import fail_job
 from llm.errors import LlmError
 from outbound.errors import OutboundError

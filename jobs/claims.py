@@ -13,8 +13,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
 
-from jobs.claimed import ClaimedJob
-from jobs.lanes import Lane, lane_of, lanes
+from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from tenancy.postgresql.prepared import Prepared
 
 # Of due jobs with one ordinal, as an effect's are, the older goes first: two at once would undo the whole claim, again and again.

@@ -20,11 +20,10 @@ from django.db.models.functions import Now
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from jobs.claimed import ClaimedJob
 from jobs.enqueue import JobRequest, enqueue
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx
-from jobs.lanes import Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
 from jobs.models import Job, State
 from projects.common.mail import Delivery, deliver, has_server
 from projects.models import Member, Project, Role

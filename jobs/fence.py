@@ -13,7 +13,7 @@ from functools import partial
 from django.db import transaction
 
 from jobs import wakeups
-from jobs.claimed import ClaimedJob
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import tenant_tx

@@ -15,9 +15,8 @@ from redis import RedisError
 
 from jobs import claims, wakeups
 from jobs.attempt import attempt
-from jobs.claimed import ClaimedJob
 from jobs.claims import Held
-from jobs.lanes import Lane, lanes
+from jobs.lanes import ClaimedJob, Lane, lanes
 from jobs.sweep import sweep
 from tenancy.threads import in_db, in_ops
 

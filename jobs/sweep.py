@@ -8,8 +8,8 @@ from collections.abc import Callable
 from django.db import connections, transaction
 
 from jobs import claims, wakeups
-from jobs.claimed import ClaimedJob
 from jobs.fence import Zombie
+from jobs.lanes import ClaimedJob
 from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
 from projects.common.hooks import Signal

@@ -11,7 +11,6 @@ from pydantic_core import from_json
 
 from llm.completion_builder import Answer
 from llm.errors import BadAnswer
-from llm.sse import DataLines
 
 if TYPE_CHECKING:
     import httpx2
@@ -19,6 +18,11 @@ if TYPE_CHECKING:
 MOST_BYTES = 16 * 1024 * 1024
 END_OF_STREAM = b"[DONE]"
 JSON, PAGE, EVENTS = "application/json", "text/html", "text/event-stream"
+
+# A server may begin its stream with a byte order mark
+DATA = (b"data:", b"\xef\xbb\xbfdata:")
+# One line longer than this is no token of an answer
+LONGEST_LINE = 1024 * 1024
 
 # Called after each event with its text, which is often empty
 OnProgress = Callable[[str], None]
@@ -89,3 +93,24 @@ def _but(response: httpx2.Response | None) -> str:
 def _kind_of(response: httpx2.Response) -> str:
     kind: str = response.headers.get("content-type", "")
     return kind.lower()
+
+
+class DataLines:
+    """Feed it the chunks as they arrive. Chat Completions puts every event on one line, so a line is an event."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self.has_any = False
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The payloads of the lines that are complete by now, without comments and other fields."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        if len(self._rest) > LONGEST_LINE:
+            raise BadAnswer("The endpoint's event stream holds a line of more than 1 MiB.")
+        payloads = [line.partition(b":")[2].strip() for line in lines if line.startswith(DATA)]
+        self.has_any = self.has_any or bool(payloads)
+        return payloads
+
+    def close(self) -> list[bytes]:
+        """What stood on the last line, if the stream ended without a line feed."""
+        return self.feed(b"\n")

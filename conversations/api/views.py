@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import Http404
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from conversations.api.known import known_fields
 from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch
-from conversations.api.waiting import wait_seconds
+from conversations.api.waiting import OpenStream, ReplyWait, TurnStream, wait_seconds
 from conversations.common.payloads import (
     ConversationPayload,
     EventPayload,
@@ -29,15 +29,18 @@ from conversations.common.presenters import (
     began_payload,
     conversation_payload,
     message_payload,
+    operator_payload,
     persona_payload,
     read_conversation,
     shown,
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
 from conversations.followups.system_events import post_event
+from conversations.live.stream import Place
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
-from conversations.turns.services import give_fields, post_message, start_conversation
+from conversations.turns.services import give_fields, message_event, post_message, start_conversation
+from projects.api.async_views import Continued
 from projects.api.caller import caller_of
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
@@ -153,11 +156,31 @@ class Messages(ConversationView):
             raise Http404 from error
         message = message_payload(posted.message)
         if posted.turn is None:
-            operator = self.conversation(conversation_id)["operator"]
+            operator = operator_payload(posted.conversation)
             kept: PostedPayload = {"message": message, "turn": None, "operator": operator}
             return Accepted(kept)
         answered: PostedPayload = {"message": message, "turn": turn_summary(posted.turn)}
-        return Accepted(answered)
+        return self._follow(answered, turn_id=posted.turn.pk, event=posted.event)
+
+    def replay(self, answer: Any, *, status: int) -> Response:
+        stored: PostedPayload = answer
+        turn = stored["turn"]
+        return self._follow(stored, turn_id=UUID(turn["id"])) if turn else Accepted(stored)
+
+    def _follow(self, answer: PostedPayload, *, turn_id: UUID, event: int | None = None) -> Accepted[PostedPayload]:
+        """The stored message's response, unless the client streams its turn or waits for the reply.
+
+        `event` is the number of the message's event, which is looked up where it isn't known.
+        """
+        organization_id, conversation_id = self.caller.organization_id, self.kwargs["conversation_id"]
+        if "text/event-stream" in self.request.headers.get("Accept", ""):
+            after = (event or message_event(conversation_id, answer["message"]["id"])) - 1
+            place = Place(organization_id, conversation_id, after=after)
+            return Continued(TurnStream(self.caller, place, turn_id), payload=answer)
+        if seconds := wait_seconds(self.request.query_params.get("wait", "")):
+            wait = ReplyWait(organization_id, conversation_id, turn_id, answer["message"], seconds)
+            return Continued(wait, payload=answer)
+        return Accepted(answer)
 
     def _require_right_to_speak(self, conversation_id: UUID) -> None:
         """Raise ApiError where a member would speak as a real customer; Http404 for a conversation of no or another project."""
@@ -202,7 +225,8 @@ class Events(ConversationView):
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
         after = int(asked) if known else 0
         is_silent = after == conversation.last_event and not conversation.last_turn
-        return Response({"after": after, "is_reset": not known, "is_silent": is_silent})
+        place = Place(self.caller.organization_id, conversation_id, after, is_reset=not known, is_silent=is_silent)
+        return Continued(OpenStream(self.caller, place), status=200)
 
     @extend_schema(operation_id="events_create", request=EventInput)
     @idempotent

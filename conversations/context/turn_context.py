@@ -17,7 +17,7 @@ from conversations.common.queries import FIELDS, WAITS, open_waits_of
 from conversations.context.summaries import summary_before
 from conversations.context.transcript import Said, as_line, read_transcript
 from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
-from jobs.claimed import ClaimedJob
+from jobs.lanes import ClaimedJob
 from llm.types import Endpoint, ModelSpec
 from projects.agents.model_choice import endpoint_of, model_at
 from projects.models import Project

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from conversations.context.turn_context import Scene, scene_after
-from jobs.claimed import ClaimedJob
 from jobs.fence import reading
+from jobs.lanes import ClaimedJob
 from tenancy.threads import in_db
 from tools.engine.business_state import normalise_channel
 from tools.engine.catalogue import CompiledTool, compile_tools

@@ -16,7 +16,7 @@ from django.utils import timezone
 from conversations.common.business_hours import working_status
 from conversations.context.evaluation_input import exchange_after, latest_turn, read_lines, written_exchange
 from conversations.models import Channel, PersonaField, Turn
-from jobs.calls import call_rows
+from jobs.model_client import call_rows
 from jobs.models import ModelCall
 from llm.client import Client
 from llm.types import CallRecord, ModelSpec

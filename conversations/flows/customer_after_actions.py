@@ -12,8 +12,8 @@ from conversations.common.business_hours import working_status
 from conversations.models import Persona, PersonaField
 from conversations.tool_runs.effects.after_actions import Prepared, carry_out_alone
 from conversations.tool_runs.effects.preparing import prepare
-from jobs.claimed import ClaimedJob
 from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
 from llm.types import ModelSpec
 from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig

@@ -31,9 +31,9 @@ from conversations.tool_runs.effects.outcome_events import (
     tell_held,
 )
 from conversations.tool_runs.effects.preparing import prepare
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx, prove
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from tools.engine import ledger

@@ -10,9 +10,9 @@ from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Turn
 from conversations.turns.conversation_end import is_of_the_end
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
 from jobs.fence import reading
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from llm.types import ChatRequest
 from tenancy.threads import in_db

@@ -13,10 +13,10 @@ from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.models import Conversation, PersonaField
 from conversations.promises.make_good import broken_promise, day_of, is_unsure, make_good
 from conversations.prompts.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
+from jobs.lanes import ClaimedJob
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import ChatRequest

@@ -12,12 +12,12 @@ from conversations.live.event_log import ConversationLog
 from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Turn
 from conversations.prompts.observer import Observation, RatedObservation, build_request, output_of
+from conversations.turns.after_reply import watched_message
 from conversations.turns.customer_fields import keep_facts, refusal_of
-from conversations.turns.observe_unanswered import watched_message
 from conversations.turns.quality import keep_quality
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
+from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError

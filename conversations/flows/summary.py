@@ -12,9 +12,9 @@ from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Summary
 from conversations.prompts.summary import ConversationSummary, build_request
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from llm.types import ChatRequest
 from tenancy.threads import in_db

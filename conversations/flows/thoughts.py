@@ -15,9 +15,9 @@ from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.prompts.thoughts import KeyDirectives, build_request
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
+from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError

@@ -16,9 +16,9 @@ from conversations.followups.proactive import speak_up
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.models.event import EventType
 from conversations.tool_runs.effects.outcome_events import sentence_of, tell_end
-from jobs.claimed import ClaimedJob
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from todos.content.lifecycle import CLOCK

@@ -16,9 +16,9 @@ from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Analysis
 from conversations.promises.apply_verdicts import execute, is_waited_for, put_claims_right, source_of, update_follow_up
 from conversations.promises.unsupported_promises import make_todos
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
 from jobs.fence import job_tx, reading
+from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError

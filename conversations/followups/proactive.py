@@ -9,8 +9,7 @@ from conversations.common.voice_session import is_held_by_a_voice
 from conversations.live.event_log import ConversationLog
 from conversations.models import ConversationStatus, Origin, Turn, TurnStatus
 from conversations.models.event import URGENT
-from conversations.turns.policy import policy_for
-from conversations.turns.services import has_talked_enough, queue_reply
+from conversations.turns.services import has_talked_enough, policy_for, queue_reply
 
 
 def speak_up(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:

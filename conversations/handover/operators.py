@@ -13,9 +13,9 @@ from conversations.common.channels import traits_of
 from conversations.handover.notices import Notice, add_notice
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Turn, TurnStatus
+from conversations.models.turn import TAKEN_OVER
 from conversations.turns.channel_signals import give_up_replies
-from conversations.turns.policy import policy_for
-from conversations.turns.services import queue_reply
+from conversations.turns.services import policy_for, queue_reply
 from jobs.errors import WrongState
 from jobs.failpoints import crash_point
 from projects.models import Member, Role, User
@@ -26,7 +26,6 @@ from tools.services.support import escalations, tickets
 from tools.services.support.notices import tell_operators_again
 
 A_COLLEAGUE = "A colleague"
-TAKEN_OVER = "A colleague took the conversation over."
 A_CALL = "This is a call: a person comes into it by a transfer. Claim the request, and call the customer back."
 NOBODY = "Nobody has this conversation: the agent answers in it."
 NOT_YOURS = "Take the conversation over before you answer in it."

@@ -16,8 +16,8 @@ from conversations.common.presenters import message_payload
 from conversations.live import publish
 from conversations.models import Conversation, Event, Message, MessageRole, Origin, Turn
 from conversations.models.event import EventType
-from jobs.claimed import ClaimedJob
 from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.ids import uuid7
 from tenancy.prepared_queries import Compiled

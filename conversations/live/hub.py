@@ -16,8 +16,7 @@ from django.db import DatabaseError
 from pydantic_core import from_json
 from redis import RedisError
 
-from conversations.live.client import new_client
-from conversations.live.keys import channel_of, partial_of
+from conversations.live.client import channel_of, new_client, partial_of
 from conversations.live.last_events import Standing, beginnings, standings
 from conversations.live.subscriptions import Subscriptions
 from tenancy.threads import in_db

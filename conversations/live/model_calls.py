@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conversations.models import Turn
-from jobs.calls import call_rows
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
+from jobs.lanes import ClaimedJob
+from jobs.model_client import call_rows
 from jobs.models import Job
 from llm.errors import LlmError
 from llm.types import CallRecord

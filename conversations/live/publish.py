@@ -10,7 +10,7 @@ from uuid import UUID
 import redis
 from pydantic_core import to_json
 
-from conversations.live.keys import channel_of
+from conversations.live.client import channel_of
 from conversations.models import Event
 from projects.common.redis_publish import tell
 

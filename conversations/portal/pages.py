@@ -144,7 +144,7 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
         return _show(request, token, typed=typed) if typed else redirect("portal", token)
     if wants_json:
         return JsonResponse(answer, status=202)
-    if "state" in answer:
+    if "escalation" in request.POST:
         with override(language):
             messages.success(request, gettext("A colleague was asked to take over and will reply here."))
     return redirect("portal", token)
@@ -163,7 +163,7 @@ def _take(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, A
     with override(language):
         content = _checked(_said_by(posted))
     made = say(visit, content)
-    return {"message": message_shown(message_payload(made.message)), "chat": str(made.message.conversation_id)}
+    return {"message": message_shown(message_payload(made.message)), "chat": str(made.conversation.pk)}
 
 
 def _said_by(posted: Mapping[str, str]) -> str:

@@ -1,17 +1,20 @@
-"""What follows every reply: the event that the flows subscribe to, and their jobs (T07-T09)."""
+"""The jobs that follow a reply, and the one that follows a message no turn answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from conversations.context.summaries import is_due
 from conversations.context.transcript import Said
 from conversations.live.event_log import ConversationLog
-from conversations.models import Turn
+from conversations.models import Message, Turn
 from conversations.models.event import EventType
 from jobs.enqueue import JobRequest, enqueue
 
-AFTER_REPLY = ("observer", "thoughts", "tool_caller")
+OBSERVER = "observer"
+OF_MESSAGE = f"{OBSERVER}:message:"
+AFTER_REPLY = (OBSERVER, "thoughts", "tool_caller")
 ANALYZE = "broadcast_analyze_conversation"
 
 
@@ -37,3 +40,24 @@ def _job(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
         ordinal=turn.seq,
         key=f"{lane}:{turn.pk}",
     )
+
+
+def watch(log: ConversationLog, message: Message) -> None:
+    """Have a customer's message read that no turn answers, for what it says of them."""
+    enqueue(
+        [
+            JobRequest(
+                lane=OBSERVER,
+                project_id=log.conversation.project_id,
+                subject_id=log.conversation.pk,
+                # Before any turn's: it is no turn's job.
+                ordinal=0,
+                key=f"{OF_MESSAGE}{message.pk}",
+            )
+        ]
+    )
+
+
+def watched_message(key: str) -> UUID | None:
+    """The message that a job of the observer's is about; None for a turn's."""
+    return UUID(key.removeprefix(OF_MESSAGE)) if key.startswith(OF_MESSAGE) else None

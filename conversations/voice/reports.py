@@ -15,8 +15,8 @@ from conversations.common.voice_session import can_have_a_voice
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, Directives, Event, MessageRole, Turn, VoiceSession
 from conversations.models.event import EventType
+from conversations.turns.after_reply import watch
 from conversations.turns.channel_signals import obey_signal
-from conversations.turns.observe_unanswered import watch
 from conversations.voice.turns import add_spoken_turn, unanswered
 from projects.common.api_error import ApiError
 from tools.engine.execution.outcome import Signal

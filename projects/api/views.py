@@ -63,6 +63,10 @@ class TenantView(APIView):
         """The project that the key belongs to, or that the member is in."""
         return self.caller.project
 
+    def replay(self, answer: Any, *, status: int) -> Response:
+        """The response to a repeated request, made of the stored answer to the first."""
+        return Response(answer, status=status)
+
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         self.args, self.kwargs = args, kwargs
         self.request = self.initialize_request(request, *args, **kwargs)

@@ -12,9 +12,8 @@ import redis
 import redis.asyncio as aioredis
 from django.conf import settings
 
-from conversations.live.client import new_client
+from conversations.live.client import channel_of, new_client
 from conversations.live.hub import Entry, hub
-from conversations.live.keys import channel_of
 from projects.common.redis_publish import tell
 from tenancy.ids import uuid7
 from tests.live_hub import close_hub

@@ -11,8 +11,8 @@ from conversations.followups.system_events import post_event
 from conversations.followups.waits import ACTIVATE
 from conversations.live.event_log import lock_conversation
 from conversations.turns.services import post_message
-from jobs.claimed import ClaimedJob
 from jobs.fence import Zombie
+from jobs.lanes import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job
 from tests.conversations.conftest import Talk

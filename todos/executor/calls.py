@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
-from jobs.claimed import ClaimedJob
 from jobs.failpoints import crash_point
+from jobs.lanes import ClaimedJob
 from tenancy.prepared_queries import Compiled
 from tenancy.threads import in_db
 from todos.approvals import validity

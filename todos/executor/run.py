@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.failpoints import crash_point
 from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from todos.approvals import validity

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from django.db.models import Model
 
-from jobs.claimed import ClaimedJob
 from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from llm.types import ModelSpec
 from projects.agents.model_choice import model_for
 from projects.models import AgentVersion

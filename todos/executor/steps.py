@@ -9,12 +9,11 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from jobs.calls import call_rows
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
 from jobs.failpoints import crash_point
 from jobs.fence import Zombie
-from jobs.model_client import model_client
+from jobs.lanes import ClaimedJob
+from jobs.model_client import call_rows, model_client
 from jobs.models import Job, ModelCall
 from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
 from llm.types import CallRecord, Completion, FinishReason

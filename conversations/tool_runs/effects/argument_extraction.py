@@ -8,9 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from conversations.live.model_calls import as_failure
 from conversations.tool_runs.effects.effect_context import Work
-from jobs.calls import call_rows
-from jobs.claimed import ClaimedJob
-from jobs.model_client import model_client
+from jobs.lanes import ClaimedJob
+from jobs.model_client import call_rows, model_client
 from jobs.models import Job, ModelCall
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec

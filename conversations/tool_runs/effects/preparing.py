@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from conversations.tool_runs.effects.after_actions import Prepared, input_for, instruction_of
 from conversations.tool_runs.effects.argument_extraction import Asked, make_value
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
 from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
 from llm.errors import LlmError
 from tenancy.threads import in_db
 from tools.engine.execution.after_actions import NoInput, end_after_action

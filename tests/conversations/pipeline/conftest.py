@@ -8,7 +8,7 @@ from typing import Any
 from conversations.context.turn_context import Scene, scene_before
 from conversations.models import Turn
 from conversations.prompts.reply import build_request
-from jobs.claimed import ClaimedJob
+from jobs.lanes import ClaimedJob
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tests.conftest import Tenant

@@ -14,11 +14,10 @@ from conversations.flows import group_commit
 from conversations.flows.group_commit import Write, commit
 from conversations.live.event_log import ConversationLog
 from conversations.models import Conversation, Event
-from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
 from jobs.fence import Zombie
-from jobs.lanes import lane_of
+from jobs.lanes import ClaimedJob, lane_of
 from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk

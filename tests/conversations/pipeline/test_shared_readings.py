@@ -19,10 +19,9 @@ from conversations.flows.group_commit import commit
 from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn, TurnStatus
 from conversations.prompts.observer import RatedObservation
-from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
-from jobs.lanes import lane_of
+from jobs.lanes import ClaimedJob, lane_of
 from jobs.models import State
 from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models.attribute import AttributeType

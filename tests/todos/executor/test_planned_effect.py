@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from conversations.tool_runs.effects.decisions import resolve
 from conversations.turns.services import give_fields
-from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
+from jobs.lanes import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
 from projects.common.api_error import Conflict

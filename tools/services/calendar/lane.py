@@ -15,11 +15,10 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from jobs.claimed import ClaimedJob
 from jobs.enqueue import enqueue
 from jobs.failpoints import crash_point
 from jobs.fence import prove
-from jobs.lanes import Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
 from jobs.models import State
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Response
