@@ -1,4 +1,4 @@
-"""Django settings. Every choice of the operator's comes from the environment; README has the table."""
+"""Django settings. Operators configure them by environment variables: see docs/settings.md."""
 
 from __future__ import annotations
 
