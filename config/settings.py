@@ -167,6 +167,19 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
+# The languages in which the product itself speaks to customers; staff's pages are in English.
+LANGUAGES = [
+    ("en", "English"),
+    ("it", "Italian"),
+    ("de", "German"),
+    ("fr", "French"),
+    ("es", "Spanish"),
+    ("pt", "Portuguese"),
+    ("nl", "Dutch"),
+    ("ar", "Arabic"),
+    ("he", "Hebrew"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.claim_check.claim_guard import text_of
-from conversations.common.translations import words_for
+from conversations.common.translations import apology_for
 from conversations.context.turn_context import Scene, scene_before
 from conversations.followups.follow_ups import next_follow_up
 from conversations.live.event_log import job_log, open_log
@@ -164,7 +164,7 @@ def apologise(job: ClaimedJob, reason: str) -> None:
     with open_log(job.subject_id) as log:
         turn = Turn.objects.get(conversation=log.conversation, seq=job.ordinal)
         if turn.origin != Origin.FOLLOW_UP:
-            apology = words_for(log.conversation).apology
+            apology = apology_for(log.conversation)
             turn.reply = log.add_message(MessageRole.AGENT, apology, turn=turn, idn="agent_message")
         turn.status, turn.error, turn.finished_at = TurnStatus.FAILED, reason[:300], timezone.now()
         turn.save(update_fields=["reply", "status", "error", "finished_at"])

@@ -14,6 +14,7 @@ from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from conversations.common.contacts import read_contact
 from conversations.handover.requests import request_person
@@ -30,9 +31,8 @@ from tools.engine.catalogue import why_not
 from tools.engine.registry import builtin_tools
 from tools.models import Escalation
 from tools.services.bookings.finding import Clue, standing_bookings
-from tools.services.bookings.links import manage_url
 from tools.services.bookings.translations import own_line
-from tools.services.verification.portal_links import PortalPlace, read_token
+from tools.services.signed_links import PortalPlace, manage_url, read_portal_token
 from tools.services.verification.services import RECENT, Proof, last_proof, level_of
 
 MOST_CONVERSATIONS = 5
@@ -41,7 +41,14 @@ MOST_MESSAGES = 200
 SHOWN = ("user", "agent", "operator")
 # What the agent finds out with who a visitor is, by the level that the project asks for (D14).
 PROVED_BY = {"basic": "verify_caller", "code": "send_verification_code"}
-NAMES = {Channel.WHATSAPP: "WhatsApp", Channel.TELEGRAM: "Telegram"}
+NAMES = {
+    Channel.PHONE: gettext_lazy("Phone call"),
+    Channel.WEBCALL: gettext_lazy("Web call"),
+    Channel.CHAT: gettext_lazy("Chat"),
+    Channel.SMS: gettext_lazy("Text messages"),
+    Channel.WHATSAPP: "WhatsApp",
+    Channel.TELEGRAM: "Telegram",
+}
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,8 @@ class Past:
 
     @property
     def name(self) -> str:
-        """What its channel is called in every language; "" for one that the page has a word for."""
-        return NAMES.get(Channel(self.conversation.channel), "")
+        """The channel's name in the active language."""
+        return str(NAMES.get(Channel(self.conversation.channel), gettext("Conversation")))
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,7 @@ def open_visit(place: PortalPlace) -> Visit:
 
 def place_of(token: str) -> PortalPlace:
     """Whose page a link opens. Raises Http404 for one that we never signed, or that is over."""
-    place = read_token(token)
+    place = read_portal_token(token)
     if place is None:
         raise Http404
     return place
@@ -157,13 +164,13 @@ def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[
     return said
 
 
-def bookings_to_come(visit: Visit, *, language: str) -> list[ToCome]:
-    """The customer's own bookings, the soonest first, for one who is known; in words of a language that there are words for."""
+def bookings_to_come(visit: Visit) -> list[ToCome]:
+    """The customer's own bookings, the soonest first, for one who is known; in the active language."""
     if not visit.is_known:
         return []
     now = timezone.now()
     found = standing_bookings(visit.project, _clue(visit), now=now)
-    return [ToCome(own_line(one, visit.project, now=now, language=language), manage_url(one)) for one in found]
+    return [ToCome(own_line(one, visit.project, now=now), manage_url(one)) for one in found]
 
 
 def _clue(visit: Visit) -> Clue:

@@ -17,7 +17,7 @@ from tests.console.pages.conftest import browser
 from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import settle
 
-APOLOGY = "Sorry, I can't answer right now."
+APOLOGY = "Sorry, I can’t reply right now."
 
 
 @pytest.mark.parametrize("fault", ["401", "404", "content_filter", "html", "empty", "error_200"])

@@ -247,7 +247,7 @@ FORMS = [
 ]
 
 # Open to everyone: what they tell is everyone's.
-PUBLIC = {"healthz", "widget.js", f"{API}schema/", f"{API}docs/"}
+PUBLIC = {"healthz", "widget.js", "i18n/<str:language>.js", f"{API}schema/", f"{API}docs/"}
 
 # Open to whoever was given the token in the address, which is a credential of its own.
 BY_TOKEN = {

@@ -550,7 +550,7 @@ def test_a_strangers_home_does_not_name_our_project(house: House, stranger: Tena
 
 @pytest.mark.parametrize("route", sorted(PUBLIC))
 def test_what_is_public_is_public(route: str) -> None:
-    assert Client().get(f"/{route}").status_code == 200
+    assert Client().get(f"/{route.replace('<str:language>', 'it')}").status_code == 200
 
 
 @pytest.mark.parametrize("route", sorted(BY_TOKEN))

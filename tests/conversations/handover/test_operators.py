@@ -232,7 +232,7 @@ def test_an_operator_s_words_carry_the_first_name(turns: Turns, lucia: User, api
         operators.answer(turns.conversation.pk, "Good evening.", by=lucia)
     rows = api.get(f"/api/v1/conversations/{turns.conversation.pk}/messages").json()["results"]
     assert [(row["role"], row.get("author"), row["content"]) for row in rows] == [
-        ("system", None, "Lucia has joined the conversation."),
+        ("system", None, "Lucia joined the conversation."),
         ("operator", "Lucia", "Good evening."),
     ]
 

@@ -27,7 +27,7 @@ from tests.conversations.tool_runs.turns import Turns
 from tools.models import Booking, Verification
 from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.services import Guest, book
-from tools.services.verification.portal_links import PortalPlace
+from tools.services.signed_links import PortalPlace
 from tools.services.verification.services import note_verified
 
 OVER = timedelta(minutes=61)
@@ -79,7 +79,7 @@ def test_with_a_level_only_somebody_who_has_proved_it(page: Page, level: str, pr
     """By the same proofs as the tools ask for, and for as long."""
     page.turns.configure(caller_verification=level)
     assert page.shows() == (False, False)
-    assert "once it is sure that this is you" in page.look()
+    assert "Confirm it’s you" in page.look()
     for method in ("basic", "code"):
         page.prove(method)
         assert page.shows() == (method in proofs, method in proofs)

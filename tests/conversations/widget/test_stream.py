@@ -171,7 +171,7 @@ def test_a_colleague_is_seen_by_the_first_name_and_the_agent_is_silent(told: Vis
         (message["role"], message.get("author"), message["content"]) for message in snapshot["data"]["messages"][2:]
     ]
     assert tail == [
-        (MessageRole.SYSTEM, None, "Lucia has joined the conversation."),
+        (MessageRole.SYSTEM, None, "Lucia joined the conversation."),
         (MessageRole.OPERATOR, "Lucia", "Here I am."),
         (MessageRole.USER, None, "At last"),
     ]
