@@ -21,11 +21,11 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from jobs.enqueue import JobRequest, enqueue
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
 from jobs.models import Job, State
-from projects.common.mail import Delivery, deliver, has_server
+from projects.common.mail import MailResult, deliver, has_server
 from projects.models import Member, Project, Role
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
@@ -89,7 +89,7 @@ class Digest(Generic[Item]):
     async def run(self, job: ClaimedJob) -> None:
         """Write to each member who may be written to now. Raises Undelivered."""
         due = await in_db(_note, self, job)
-        crash_point(f"{self.lane}.noted_pre_send")
+        failpoint(f"{self.lane}.noted_pre_send")
         failed = [email for email in due.emails if await asyncio.to_thread(_is_refused, self, email, due.project)]
         await in_db(_finish, self, job, due, failed)
         if failed:
@@ -156,7 +156,7 @@ def _is_refused(digest: Digest[Item], email: DigestEmail[Item], project: Project
         "note": digest.note,
     }
     body = render_to_string("email/digest.txt", context)
-    return deliver(EmailMessage(f"{headline}: {name}", body, to=[email.member.user.email])) is Delivery.FAILED
+    return deliver(EmailMessage(f"{headline}: {name}", body, to=[email.member.user.email])) is MailResult.FAILED
 
 
 def _line(text: str) -> str:

@@ -64,7 +64,7 @@ class Runner:
             # Others come to their end while one is given back
             if (task := self._tasks.get(job_id)) is not None:
                 task.cancel()
-            await in_db(claims.give_back, held.job, error="", delay_seconds=0, forgive=True)
+            await in_db(claims.requeue, held.job, error="", delay_seconds=0, forgive=True)
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=1)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.db import connections, transaction
 
 from jobs import claims, wakeups
-from jobs.fence import Zombie
+from jobs.fence import LeaseLost
 from jobs.lanes import ClaimedJob
 from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
@@ -62,7 +62,7 @@ def sweep_tenants(sql: str, act: Callable[..., None], *, failed: str) -> None:
 def _fail(job: ClaimedJob) -> None:
     try:
         fail_job(job, reason=f"The worker that ran this died {job.attempt} times in a row.")
-    except Zombie:
+    except LeaseLost:
         log.info("Job %s found another end meanwhile.", job.id)
     except Exception:  # the worker's edge: a bug in what one job's failure brings about keeps no other from its end
         log.exception("Job %s could not be failed; the next sweep tries again.", job.id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from llm.completion_builder import Answer
+from llm.completion_builder import CompletionBuilder
 from llm.errors import BadAnswer
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ LONGEST_LINE = 1024 * 1024
 OnProgress = Callable[[str], None]
 
 
-async def read_answer(response: httpx2.Response, *, answer: Answer, is_streamed: bool, on_progress: OnProgress) -> None:
+async def read_answer(
+    response: httpx2.Response, *, answer: CompletionBuilder, is_streamed: bool, on_progress: OnProgress
+) -> None:
     """Fill `answer`. Raises BadAnswer, and what the connection raises."""
     # Some servers ignore `stream` and send one JSON body; at a wrong address there is a page, which is no stream either
     if is_streamed and not _kind_of(response).startswith((JSON, PAGE)):
@@ -37,7 +39,7 @@ async def read_answer(response: httpx2.Response, *, answer: Answer, is_streamed:
         on_progress(answer.add_body(_json(await _whole_body(response), response=response)))
 
 
-async def _read_events(response: httpx2.Response, *, answer: Answer, on_progress: OnProgress) -> None:
+async def _read_events(response: httpx2.Response, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
     """Read on after the last event, to the end of the body: only then can the connection be used again."""
     lines = DataLines()
     async for chunk in _chunks(response):
@@ -52,7 +54,7 @@ async def _read_events(response: httpx2.Response, *, answer: Answer, on_progress
             _take(payload, answer=answer, on_progress=on_progress)
 
 
-def _take(payload: bytes, *, answer: Answer, on_progress: OnProgress) -> None:
+def _take(payload: bytes, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
     if payload and payload != END_OF_STREAM:
         on_progress(answer.add_chunk(_json(payload)))
 

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from conversations.api.views import ConversationView
 from conversations.common.payloads import Block
 from conversations.prompts.session import guidance
-from conversations.voice.deduplication import Answer
+from conversations.voice.deduplication import CallAnswer
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer, TextField
@@ -129,7 +129,7 @@ async def live_calls(request: HttpRequest, served: Continued[LiveCall]) -> HttpR
     return served.json(answer_payload(await handle_tool_call(served.state)))
 
 
-def answer_payload(answer: Answer) -> LiveAnswerPayload:
+def answer_payload(answer: CallAnswer) -> LiveAnswerPayload:
     return {
         "result": answer.result,
         "is_error": answer.is_error,

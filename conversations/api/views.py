@@ -36,7 +36,7 @@ from conversations.common.presenters import (
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
 from conversations.followups.system_events import post_event
-from conversations.live.stream import Place
+from conversations.live.stream import StreamCursor
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
 from conversations.turns.services import give_fields, message_event, post_message, start_conversation
@@ -45,10 +45,10 @@ from projects.api.caller import caller_of
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
 from projects.api.project_views import ProjectView
-from projects.api.typed_responses import Accepted, Answer, Created, Page
+from projects.api.typed_responses import Accepted, Created, Page, TypedResponse
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 
@@ -57,7 +57,7 @@ ANSWER_AS_YOURSELF = (
     " (POST …/take-over) and write with POST …/operator-messages."
 )
 
-BARE = Compiled(
+BARE = PreparedQuery(
     lambda project, conversation: Conversation.objects.filter(project_id=project, pk=conversation), kinds=(UUID, UUID)
 )
 
@@ -87,7 +87,7 @@ class Conversations(ConversationView):
     plans_once = frozenset({"POST"})
 
     @extend_schema(operation_id="conversations_list")
-    def get(self, request: Request) -> Answer[Page[ConversationPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[ConversationPayload]]:
         """The project's conversations, newest first."""
         rows = Conversation.objects.filter(project_id=self.project.pk)
         return self.page(shown(rows), conversation_payload)
@@ -109,9 +109,9 @@ class Conversations(ConversationView):
 
 class ConversationDetail(ConversationView):
     @extend_schema(operation_id="conversations_read")
-    def get(self, request: Request, conversation_id: UUID) -> Answer[ConversationPayload]:
+    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[ConversationPayload]:
         """One conversation."""
-        return Answer(self.conversation(conversation_id))
+        return TypedResponse(self.conversation(conversation_id))
 
 
 class Messages(ConversationView):
@@ -126,7 +126,7 @@ class Messages(ConversationView):
     plans_once = frozenset({"POST"})
 
     @extend_schema(operation_id="messages_list")
-    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[MessagePayload]]:
+    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[MessagePayload]]:
         """The transcript in order."""
         rows = Message.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, message_payload, ordering="seq")
@@ -137,7 +137,7 @@ class Messages(ConversationView):
         responses={(200, "text/event-stream"): OpenApiTypes.STR},
     )
     @idempotent
-    def post(self, request: Request, conversation_id: UUID) -> Accepted[PostedPayload] | Answer[RepliedPayload]:
+    def post(self, request: Request, conversation_id: UUID) -> Accepted[PostedPayload] | TypedResponse[RepliedPayload]:
         """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed.
 
         While an operator has the conversation it is stored for them: `turn` is null, nothing is waited for or streamed, and
@@ -175,7 +175,7 @@ class Messages(ConversationView):
         organization_id, conversation_id = self.caller.organization_id, self.kwargs["conversation_id"]
         if "text/event-stream" in self.request.headers.get("Accept", ""):
             after = (event or message_event(conversation_id, answer["message"]["id"])) - 1
-            place = Place(organization_id, conversation_id, after=after)
+            place = StreamCursor(organization_id, conversation_id, after=after)
             return Continued(TurnStream(self.caller, place, turn_id), payload=answer)
         if seconds := wait_seconds(self.request.query_params.get("wait", "")):
             wait = ReplyWait(organization_id, conversation_id, turn_id, answer["message"], seconds)
@@ -193,7 +193,7 @@ class Turns(ConversationView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="turns_list")
-    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[TurnSummaryPayload]]:
+    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[TurnSummaryPayload]]:
         """The conversation's turns in order."""
         rows = Turn.objects.filter(conversation=self.bare_conversation(conversation_id)).select_related("reply")
         return self.page(rows, turn_summary, ordering="seq")
@@ -201,14 +201,14 @@ class Turns(ConversationView):
 
 class TurnDetail(ConversationView):
     @extend_schema(operation_id="turns_read")
-    def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Answer[TurnPayload]:
+    def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> TypedResponse[TurnPayload]:
         """One turn with its jobs, verdicts, effects, directives and model calls."""
         conversation = self.bare_conversation(conversation_id)
         turns = Turn.objects.filter(conversation=conversation).select_related("reply", "directives_used")
         turn = turns.filter(pk=turn_id).first()
         if turn is None:
             raise Http404
-        return Answer(turn_payload(turn))
+        return TypedResponse(turn_payload(turn))
 
 
 class Events(ConversationView):
@@ -225,7 +225,9 @@ class Events(ConversationView):
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
         after = int(asked) if known else 0
         is_silent = after == conversation.last_event and not conversation.last_turn
-        place = Place(self.caller.organization_id, conversation_id, after, is_reset=not known, is_silent=is_silent)
+        place = StreamCursor(
+            self.caller.organization_id, conversation_id, after, is_reset=not known, is_silent=is_silent
+        )
         return Continued(OpenStream(self.caller, place), status=200)
 
     @extend_schema(operation_id="events_create", request=EventInput)
@@ -242,7 +244,7 @@ class SystemEvents(ConversationView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="events_list")
-    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[EventPayload]]:
+    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[EventPayload]]:
         """Everything that happened in the conversation, by the sources' names."""
         rows = Event.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, _event_payload, ordering="seq")
@@ -252,16 +254,16 @@ class PersonaDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONVERSE}
 
     @extend_schema(operation_id="personas_read")
-    def get(self, request: Request, persona_id: UUID) -> Answer[PersonaPayload]:
+    def get(self, request: Request, persona_id: UUID) -> TypedResponse[PersonaPayload]:
         """A customer with everything known about them."""
-        return Answer(persona_payload(self._persona(persona_id)))
+        return TypedResponse(persona_payload(self._persona(persona_id)))
 
     @extend_schema(operation_id="personas_update", request=PersonaPatch)
-    def patch(self, request: Request, persona_id: UUID) -> Answer[PersonaPayload]:
+    def patch(self, request: Request, persona_id: UUID) -> TypedResponse[PersonaPayload]:
         """Set fields of a customer; no observation overrides them."""
         data = self.valid(PersonaPatch)
         give_fields(self._persona(persona_id), known_fields(self.project, data))
-        return Answer(persona_payload(self._persona(persona_id)))
+        return TypedResponse(persona_payload(self._persona(persona_id)))
 
     def _persona(self, persona_id: UUID) -> Persona:
         personas = Persona.objects.filter(project_id=self.project.pk).prefetch_related("fields")

@@ -22,7 +22,7 @@ from conversations.common.payloads import TurnSummaryPayload
 from conversations.common.turn_detail import turn_summary
 from conversations.common.voice_session import can_have_a_voice
 from conversations.voice.reports import NoVoice, Report, ReportType, take_reports
-from conversations.voice.updates import Place, place_of, update_frames
+from conversations.voice.updates import UpdatesCursor, place_of, update_frames
 from projects.api.async_views import Continued, continues
 from projects.api.caller import Caller
 from projects.api.serializers import StrictSerializer, TextField
@@ -111,7 +111,7 @@ class SessionUpdates(ConversationView):
 
 
 @continues(SessionUpdates)
-async def updates(request: HttpRequest, served: Continued[tuple[Caller, Place]]) -> HttpResponseBase:
+async def updates(request: HttpRequest, served: Continued[tuple[Caller, UpdatesCursor]]) -> HttpResponseBase:
     """Stream the updates."""
     caller, place = served.state
     return stream_of(caller, update_frames(place))

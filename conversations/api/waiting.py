@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from conversations.common.payloads import MessagePayload
-from conversations.live.stream import Place
+from conversations.live.stream import StreamCursor
 from projects.api.caller import Caller
 from projects.common.api_error import ApiError
 
@@ -30,7 +30,7 @@ class OpenStream:
     """A client that was let in to a conversation's stream, which begins at `place`."""
 
     caller: Caller
-    place: Place
+    place: StreamCursor
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.context.turn_context import Scene, scene_of
+from conversations.context.turn_context import TurnContext, scene_of
 from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Turn
 from conversations.turns.conversation_end import is_of_the_end
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import reading
 from jobs.lanes import ClaimedJob
 from jobs.models import State
@@ -24,7 +24,7 @@ from tools.engine.skills.exchange import TranscriptLine
 
 
 @dataclass(frozen=True)
-class Begun:
+class ExtractionInput:
     """A conversation about to be looked through."""
 
     source: Source
@@ -41,10 +41,10 @@ async def run_extraction(job: ClaimedJob) -> None:
     calls = Calls(job, begun.source.project.pk)
     found = await ask_once(begun.request, output=Findings, calls=calls)
     await in_db(_commit, job, begun, found, calls)
-    crash_point("lane.committed")
+    failpoint("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> Begun | None:
+def _begin(job: ClaimedJob) -> ExtractionInput | None:
     with reading(job):
         newest = Turn.objects.filter(conversation_id=job.subject_id).order_by("-seq").first()
         if newest is None:
@@ -66,10 +66,10 @@ def _begin(job: ClaimedJob) -> Begun | None:
             messages=[TranscriptLine(role=line.role, content=line.content) for line in scene.lines],
         )
         request = build_request(context, model=scene.model(SKILL))
-        return Begun(source=_source(scene), types=types, request=request)
+        return ExtractionInput(source=_source(scene), types=types, request=request)
 
 
-def _source(scene: Scene) -> Source:
+def _source(scene: TurnContext) -> Source:
     conversation = scene.conversation
     words = "\n".join([scene.summary, *(line.content for line in scene.lines)])
     return Source(
@@ -77,7 +77,7 @@ def _source(scene: Scene) -> Source:
     )
 
 
-def _commit(job: ClaimedJob, begun: Begun, found: Findings, calls: Calls) -> None:
+def _commit(job: ClaimedJob, begun: ExtractionInput, found: Findings, calls: Calls) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
         kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=is_of_the_end(job.key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from conversations.context.observed_context import scene_at
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.context.turn_context_cache import read_after_reply
 from conversations.flows.group_commit import commit
 from conversations.live.event_log import ConversationLog
@@ -15,7 +15,7 @@ from conversations.prompts.observer import Observation, RatedObservation, build_
 from conversations.turns.after_reply import watched_message
 from conversations.turns.customer_fields import keep_facts, refusal_of
 from conversations.turns.quality import keep_quality
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
@@ -39,12 +39,12 @@ async def run_observer(job: ClaimedJob) -> None:
     except LlmError as error:
         await in_db(keep_calls, job, scene.turn, records)
         raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
+    failpoint("lane.llm_done_pre_commit")
     await commit(job, lambda log: _write(log, job, scene, observation, records), finish=State.DONE)
-    crash_point("lane.committed")
+    failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> Scene | None:
+async def _scene_of(job: ClaimedJob) -> TurnContext | None:
     """The turn's, or that of a message which no turn answers."""
     message_id = watched_message(job.key)
     if message_id is None:
@@ -52,7 +52,7 @@ async def _scene_of(job: ClaimedJob) -> Scene | None:
     return await in_db(_scene_at, job, message_id)
 
 
-def _scene_at(job: ClaimedJob, message_id: UUID) -> Scene | None:
+def _scene_at(job: ClaimedJob, message_id: UUID) -> TurnContext | None:
     with reading(job):
         return scene_at(message_id)
 
@@ -63,7 +63,7 @@ def _skip(job: ClaimedJob) -> None:
 
 
 def _write(
-    log: ConversationLog, job: ClaimedJob, scene: Scene, observation: Observation, records: list[CallRecord]
+    log: ConversationLog, job: ClaimedJob, scene: TurnContext, observation: Observation, records: list[CallRecord]
 ) -> None:
     kept = keep_facts(
         scene.conversation.persona_id,

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from conversations.claim_check.claim_guard import text_of
 from conversations.common.translations import apology_for
-from conversations.context.turn_context import Scene, scene_before
+from conversations.context.turn_context import TurnContext, context_before
 from conversations.followups.follow_ups import next_follow_up
 from conversations.live.event_log import job_log, open_log
 from conversations.live.model_calls import add_calls, keep_calls
@@ -27,7 +27,7 @@ from conversations.turns.after_reply import queue_analysis, tell_replied
 from conversations.turns.channel_signals import obey_signal
 from conversations.turns.flags import no_reply
 from jobs.errors import GiveUp, WrongState
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
 from jobs.models import State
@@ -36,7 +36,7 @@ from llm.types import CallRecord
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tenancy.write_batch import update_row
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Signal
 from tools.engine.function_calling.offer import read_offer
 
@@ -65,16 +65,16 @@ async def run_reply(job: ClaimedJob) -> None:
     if written.end is LoopEnd.LIMIT:
         await in_db(_keep_partial, loop, "", records)
         raise GiveUp(NO_END)
-    crash_point("turn.llm_done_pre_commit")
+    failpoint("turn.llm_done_pre_commit")
     await in_db(_commit, loop, written, records)
 
 
 def _read(job: ClaimedJob) -> ToolLoop:
     """Mark the turn as replying and read everything the prompt needs; the directives as they stand now."""
     with job_tx(job):
-        scene = scene_before(job)
+        scene = context_before(job)
         turn, directives = scene.turn, scene.conversation.directives
-        offer = read_offer(Moment.TURN, scene.project, channel=scene.conversation.channel)
+        offer = read_offer(Trigger.TURN, scene.project, channel=scene.conversation.channel)
         steps = stored_steps(turn.pk) if turn.started_at else []
         turn.status, turn.started_at, turn.directives_used = TurnStatus.REPLYING, timezone.now(), directives
         turn.freshness, turn.working_hours = _freshness(scene), scene.status.document
@@ -82,7 +82,7 @@ def _read(job: ClaimedJob) -> ToolLoop:
         return ToolLoop(job, scene, build_request(scene, offer), offer, steps)
 
 
-def _freshness(scene: Scene) -> Freshness:
+def _freshness(scene: TurnContext) -> Freshness:
     """Fresh directives were written after the last reply; while a result is awaited none are."""
     conversation = scene.conversation
     if scene.waits:
@@ -142,7 +142,7 @@ def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) ->
         if (last := loop.signal) is not None:
             result = (last.effect.result if last.effect else None) or {"turn": str(turn.pk)}
             obey_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
-        transaction.on_commit(partial(crash_point, "turn.committed_pre_wake"))
+        transaction.on_commit(partial(failpoint, "turn.committed_pre_wake"))
         log.conversation.follow_up_at = next_follow_up(log, scene.config, after=turn)
         queue_analysis(log, turn, said=scene.messages)
 

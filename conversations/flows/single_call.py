@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from conversations.live.model_calls import as_failure
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
 from jobs.model_client import call_rows, model_client
@@ -55,7 +55,7 @@ async def ask_once(request: ChatRequest, *, output: type[Output], calls: Calls) 
     except LlmError as error:
         await in_db(calls.keep)
         raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
+    failpoint("lane.llm_done_pre_commit")
     return answer
 
 

@@ -18,7 +18,7 @@ from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, FollowUp, FollowUpState, Origin, Turn
 from conversations.turns.services import has_talked_enough, queue_reply
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
@@ -56,7 +56,7 @@ def fire_follow_ups() -> None:
 
 def _fire(conversation_id: UUID) -> None:
     """Under the lock: a customer's message that was committed first has stopped the timer (F2)."""
-    crash_point("timer.claimed")
+    failpoint("timer.claimed")
     with open_log(conversation_id) as log:
         conversation, due_at = log.conversation, log.conversation.follow_up_at
         if due_at is None or due_at > log.now:
@@ -92,9 +92,9 @@ def _speak(log: ConversationLog, due_at: datetime) -> None:
     log.conversation.follow_ups += 1
     _record(log, FollowUpState.FIRED, due_at=due_at, turn=turn)
     log.add_event("follow_up", payload={"turn": str(turn.pk), "after_message": generation})
-    transaction.on_commit(partial(crash_point, "timer.committed_pre_wake"))
+    transaction.on_commit(partial(failpoint, "timer.committed_pre_wake"))
     queue_reply(log, turn, policy="queue")
-    crash_point("timer.inserted_pre_commit")
+    failpoint("timer.inserted_pre_commit")
 
 
 def _record(log: ConversationLog, state: FollowUpState, *, due_at: datetime, turn: Turn | None) -> None:

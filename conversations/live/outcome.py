@@ -11,7 +11,7 @@ from conversations.common.payloads import MessagePayload, OperatorPayload, TurnS
 from conversations.common.presenters import message_payload, operator_payload
 from conversations.common.turn_detail import turn_summary
 from conversations.live.hub import Listener, Room, hub
-from conversations.live.stream import EventStream, Frames, Place
+from conversations.live.stream import EventStream, Frames, StreamCursor
 from conversations.models import Turn, TurnStatus
 from conversations.models.event import EventType
 from tenancy.scope import tenant_tx
@@ -69,7 +69,7 @@ def outcome_of(organization_id: UUID, turn_id: UUID) -> Outcome | None:
         return Outcome(turn_summary(turn), reply=message_payload(turn.reply) if turn.reply else None)
 
 
-async def turn_stream(place: Place, turn_id: UUID) -> Frames:
+async def turn_stream(place: StreamCursor, turn_id: UUID) -> Frames:
     """The frames of the conversation's events from the message on, until its turn's reply is complete."""
     async with aclosing(EventStream(place).frames()) as stream:
         async for frames in stream:

@@ -17,8 +17,8 @@ from conversations.live.hub import LOOK, PING, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
-from jobs.failpoints import crash_point
-from tenancy.prepared_queries import Compiled, CompiledValues
+from jobs.failpoints import failpoint
+from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
@@ -26,13 +26,13 @@ from tenancy.threads import in_db
 PING_SECONDS = (10, 15)
 PAGE = 500
 
-EVENTS = Compiled(
+EVENTS = PreparedQuery(
     lambda conversation, after: Event.objects.filter(conversation_id=conversation, seq__gt=after).order_by("seq")[
         :PAGE
     ],
     kinds=(UUID, int),
 )
-REPLYING = CompiledValues(
+REPLYING = PreparedValues(
     lambda turn: Turn.objects.filter(pk=turn, status=TurnStatus.REPLYING).values_list("seq"), kinds=(UUID,)
 )
 
@@ -59,7 +59,7 @@ PINGED = Frame("", ": ping")
 
 
 @dataclass(frozen=True)
-class Place:
+class StreamCursor:
     """Which conversation is streamed, and the number of the last event that the client has.
 
     One that `is_silent` had no event after that, and nobody writing, when it was heard already: there is nothing to look up.
@@ -75,7 +75,7 @@ class Place:
 class EventStream:
     """The text/event-stream of one conversation, for one client."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: StreamCursor) -> None:
         self._place = place
         self._listener = Listener()
         self._shown: tuple[str, int, int] | None = None  # turn, attempt, characters
@@ -126,7 +126,7 @@ class EventStream:
         """Everything stored since, then the reply being written."""
         while backlog := await in_db(_events_after, self._place, self._after):
             for entry in backlog:
-                crash_point("sse.mid_replay")
+                failpoint("sse.mid_replay")
                 if piece := self._event(entry):
                     yield piece
         if piece := await self._partial():
@@ -181,17 +181,17 @@ class EventStream:
         return Frame("token", {"turn": known[0], "attempt": known[1], "offset": 0, "text": partial["text"]})
 
 
-def _events_after(place: Place, after: int) -> list[Entry]:
+def _events_after(place: StreamCursor, after: int) -> list[Entry]:
     with tenant_tx(place.organization_id):
         return [event_entry(event) for event in EVENTS(place.conversation_id, after)]
 
 
-def _is_replying(place: Place, turn_id: str) -> bool:
+def _is_replying(place: StreamCursor, turn_id: str) -> bool:
     with tenant_tx(place.organization_id):
         return bool(REPLYING(UUID(turn_id)))
 
 
-def _snapshot(place: Place) -> dict[str, Any]:
+def _snapshot(place: StreamCursor) -> dict[str, Any]:
     """The whole conversation, for a client whose place is not known."""
     with tenant_tx(place.organization_id):
         conversation = Conversation.objects.get(pk=place.conversation_id)

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from conversations.live.hub import Listener, Room, hub
-from conversations.live.stream import PING_SECONDS, PINGED, RETRY, EventStream, Frame, Frames, Place
+from conversations.live.stream import PING_SECONDS, PINGED, RETRY, EventStream, Frame, Frames, StreamCursor
 from conversations.models import Channel, Conversation
 from conversations.portal.session import open_visit
 from tenancy.scope import tenant_tx
@@ -41,7 +41,7 @@ async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> Frames
         yield [Frame("begun", {"chat": str(now.chat)})]
 
 
-async def frames_until_another(place: PortalPlace, chat: Place) -> Frames:
+async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames:
     """The chat's own frames until another begins after it, the last of which names that."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     # Of none is known how many there were: the hub's first round has them counted, and who began meanwhile is seen.

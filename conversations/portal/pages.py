@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 
 from conversations.common.presenters import message_payload
 from conversations.common.translations import language_of
-from conversations.live.stream import Place, writing_in
+from conversations.live.stream import StreamCursor, writing_in
 from conversations.portal.chat_start import Beginning, beginning_of, frames_until_another, frames_until_begun
 from conversations.portal.session import (
     Visit,
@@ -104,13 +104,13 @@ async def events(request: HttpRequest, token: str) -> HttpResponseBase:
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     found = await in_db(_place, token, after, request.GET.get("chat", ""))
     place = place_of(token)
-    frames = frames_until_another(place, found) if isinstance(found, Place) else frames_until_begun(place, found)
+    frames = frames_until_another(place, found) if isinstance(found, StreamCursor) else frames_until_begun(place, found)
     stream = for_customer(frames)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 
 
-def _place(token: str, after: str, named: str) -> Place | Beginning:
+def _place(token: str, after: str, named: str) -> StreamCursor | Beginning:
     found = place_of(token)
     with tenant_tx(found.organization_id):
         chat = open_visit(found).chat()
@@ -118,7 +118,7 @@ def _place(token: str, after: str, named: str) -> Place | Beginning:
             return beginning_of(found)
         is_known = after.isascii() and after.isdigit() and len(after) < 10 and int(after) <= chat.last_event
         is_known = is_known and named == str(chat.pk)
-        return Place(found.organization_id, chat.pk, after=int(after) if is_known else 0, is_reset=not is_known)
+        return StreamCursor(found.organization_id, chat.pk, after=int(after) if is_known else 0, is_reset=not is_known)
 
 
 def _say(request: HttpRequest, token: str) -> HttpResponse:

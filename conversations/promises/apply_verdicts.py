@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.followups.follow_ups import GOODBYE
 from conversations.followups.waits import open_wait
 from conversations.live.event_log import ConversationLog
@@ -51,7 +51,7 @@ def is_waited_for(judgements: Iterable[Judgement]) -> bool:
     return any(judgement.fired and wait_seconds(judgement.tool) for judgement in judgements)
 
 
-def source_of(log: ConversationLog, scene: Scene) -> Source:
+def source_of(log: ConversationLog, scene: TurnContext) -> Source:
     """The reply that promises are found in."""
     assert scene.turn.reply is not None
     return Source(
@@ -63,7 +63,7 @@ def source_of(log: ConversationLog, scene: Scene) -> Source:
     )
 
 
-def execute(log: ConversationLog, scene: Scene, judgements: Sequence[Judgement]) -> Executed:
+def execute(log: ConversationLog, scene: TurnContext, judgements: Sequence[Judgement]) -> Executed:
     """Store the verdicts; for each that fired one effect and its job, one promise, and a wait where a result is awaited."""
     conversation, turn = log.conversation, scene.turn
     store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)

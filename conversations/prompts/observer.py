@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from conversations.common.channels import is_scored
 from conversations.common.prompt_shapes import ExtraField, Fact, Line
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.prompts.reply import ANSWERS
 from llm.requests import structured_request
 from llm.types import ChatRequest
@@ -81,12 +81,12 @@ class ObserverContext:
     latest: list[Line]
 
 
-def output_of(scene: Scene) -> type[Observation]:
+def output_of(scene: TurnContext) -> type[Observation]:
     """What is asked for; quality is scored on voice channels, and where the project says so (T12)."""
     return RatedObservation if _is_rated(scene) else Observation
 
 
-def build_request(scene: Scene) -> ChatRequest:
+def build_request(scene: TurnContext) -> ChatRequest:
     """The request for what a turn's exchange reveals, in the shape of `output_of`."""
     lines, is_rated, latest = scene.lines, _is_rated(scene), _latest(scene)
     context = ObserverContext(
@@ -110,12 +110,12 @@ def build_request(scene: Scene) -> ChatRequest:
     )
 
 
-def _latest(scene: Scene) -> int:
+def _latest(scene: TurnContext) -> int:
     """How many messages the latest exchange has: a reply that took others over answers all since the one before (T10)."""
     answers = [place for place, one in enumerate(scene.messages[:-1]) if one.role in ANSWERS]
     return max(LATEST, len(scene.messages) - 1 - answers[-1] if answers else len(scene.messages))
 
 
-def _is_rated(scene: Scene) -> bool:
+def _is_rated(scene: TurnContext) -> bool:
     """A turn is rated, not what a colleague answers."""
     return scene.turn.pk is not None and is_scored(scene.config, scene.conversation.channel)

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from conversations.common.channels import traits_of
 from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
-from conversations.context.transcript import Said, as_line
-from conversations.context.turn_context import Scene
+from conversations.context.transcript import TranscriptMessage, as_line
+from conversations.context.turn_context import TurnContext
 from conversations.models import Directives, Event, MessageRole, Origin
 from conversations.models.event import URGENT
 from conversations.prompts.budget import within_budget
@@ -18,7 +18,7 @@ from llm.prompts import neutralise
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.knowledge.answers import prompt_passages
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tools.engine.function_calling.offer import Offer
 
 # The longest reply; longer than any channel bears.
@@ -64,7 +64,7 @@ class ReplyContext:
     latest: list[Line]
 
 
-def build_request(scene: Scene, offer: Offer = NO_TOOLS) -> ChatRequest:
+def build_request(scene: TurnContext, offer: Offer = NO_TOOLS) -> ChatRequest:
     """The request for a turn's reply: stable prompt, transcript, then what changes from turn to turn."""
     history, latest = _split(scene)
     knowledge = _knowledge(scene, latest)
@@ -81,7 +81,7 @@ def view_of(directives: Directives | None, *, beside: Sequence[Fact] = ()) -> Di
     return DirectivesView(directives.version, **{name: directives.document[name] for name in shown}, known=known)
 
 
-def _knowledge(scene: Scene, latest: Sequence[Said]) -> list[str]:
+def _knowledge(scene: TurnContext, latest: Sequence[TranscriptMessage]) -> list[str]:
     """What the articles say about the customer's latest words, where the project wants it in the prompt (T08)."""
     if not scene.config.knowledge_in_prompt or not latest:
         return []
@@ -89,7 +89,11 @@ def _knowledge(scene: Scene, latest: Sequence[Said]) -> list[str]:
 
 
 def _request(
-    scene: Scene, offer: Offer, history: Sequence[Said], latest: Sequence[Said], knowledge: list[str]
+    scene: TurnContext,
+    offer: Offer,
+    history: Sequence[TranscriptMessage],
+    latest: Sequence[TranscriptMessage],
+    knowledge: list[str],
 ) -> ChatRequest:
     return reply_request(
         context_of(scene, offer, latest=latest, knowledge=knowledge),
@@ -101,7 +105,7 @@ def _request(
 
 
 def context_of(
-    scene: Scene, offer: Offer, *, latest: Sequence[Said] = (), knowledge: Sequence[str] = ()
+    scene: TurnContext, offer: Offer, *, latest: Sequence[TranscriptMessage] = (), knowledge: Sequence[str] = ()
 ) -> ReplyContext:
     """What the prompt's templates are filled with, in the running transaction."""
     config, conversation = scene.config, scene.conversation
@@ -136,7 +140,7 @@ def context_of(
     )
 
 
-def _split(scene: Scene) -> tuple[list[Said], list[Said]]:
+def _split(scene: TurnContext) -> tuple[list[TranscriptMessage], list[TranscriptMessage]]:
     """The transcript before, and the customer's messages that this turn answers: its own, and those it took over."""
     answered = max((one.turn for one in _earlier(scene) if one.role in ANSWERS), default=0)
     latest = [one for one in scene.messages if one.role == MessageRole.USER and one.turn > answered]
@@ -145,25 +149,25 @@ def _split(scene: Scene) -> tuple[list[Said], list[Said]]:
     return before, latest
 
 
-def _said_by_colleague(scene: Scene) -> list[str]:
+def _said_by_colleague(scene: TurnContext) -> list[str]:
     """What a colleague has said since the agent spoke last: it takes the conversation up where they left it."""
     said = [one for one in scene.messages if one.role in ANSWERS]
     own = max((place for place, one in enumerate(said) if one.role == MessageRole.AGENT), default=-1)
     return [one.content for one in said[own + 1 :]]
 
 
-def _earlier(scene: Scene) -> list[Said]:
+def _earlier(scene: TurnContext) -> list[TranscriptMessage]:
     return [message for message in scene.messages if message.turn < scene.turn.seq]
 
 
 # Read when the turn is marked as begun already: whoever tells it more meanwhile has waited for that, or was waited for.
-TOLD = Compiled(
+TOLD = PreparedQuery(
     lambda conversation: Event.objects.filter(conversation_id=conversation, idn=URGENT).order_by("-seq")[:MOST_URGENT],
     kinds=(UUID,),
 )
 
 
-def _urgent(scene: Scene) -> list[str]:
+def _urgent(scene: TurnContext) -> list[str]:
     """Urgent messages that no reply has told yet: those of this turn, and of turns that it took over."""
     told = scene.replied or 0
     payloads = [event.payload for event in reversed(TOLD(scene.conversation.pk))]
@@ -174,6 +178,6 @@ def _line_of(payload: dict[str, Any]) -> str:
     return f"(late) {payload['text']}" if payload.get("is_late") else str(payload["text"])
 
 
-def _as_chat(message: Said) -> dict[str, str]:
+def _as_chat(message: TranscriptMessage) -> dict[str, str]:
     role = "user" if message.role == MessageRole.USER else "assistant"
     return {"role": role, "content": neutralise(message.content)}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
-from conversations.context.transcript import Said, as_line
-from conversations.context.turn_context import Scene
+from conversations.context.transcript import TranscriptMessage, as_line
+from conversations.context.turn_context import TurnContext
 from conversations.prompts.budget import within_budget
 from conversations.prompts.reply import view_of
 from llm.requests import structured_request
@@ -73,12 +73,12 @@ class ThoughtsContext:
     messages: list[Line]
 
 
-def build_request(scene: Scene) -> ChatRequest:
+def build_request(scene: TurnContext) -> ChatRequest:
     """The request for a turn's directives, with the full supervisor context (T14)."""
     return within_budget(lambda kept: _request(scene, kept), scene.messages)
 
 
-def _request(scene: Scene, messages: Sequence[Said]) -> ChatRequest:
+def _request(scene: TurnContext, messages: Sequence[TranscriptMessage]) -> ChatRequest:
     config = scene.config
     context = ThoughtsContext(
         agent_name=config.agent_name,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from conversations.context.summaries import is_due
-from conversations.context.transcript import Said
+from conversations.context.transcript import TranscriptMessage
 from conversations.live.event_log import ConversationLog
 from conversations.models import Message, Turn
 from conversations.models.event import EventType
@@ -25,7 +25,7 @@ def tell_replied(log: ConversationLog, turn: Turn) -> None:
     log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
 
 
-def queue_analysis(log: ConversationLog, turn: Turn, *, said: Sequence[Said]) -> None:
+def queue_analysis(log: ConversationLog, turn: Turn, *, said: Sequence[TranscriptMessage]) -> None:
     """Queue the flows side by side, and a summary where what was `said` since the last one weighs too much."""
     lanes = (*AFTER_REPLY, "summary") if is_due(said) else AFTER_REPLY
     enqueue([_job(lane, log, turn) for lane in lanes])

@@ -27,15 +27,15 @@ from conversations.models import (
 )
 from conversations.models.persona import Strength
 from conversations.turns.after_reply import watch
-from conversations.turns.channel_signals import take_up_again
+from conversations.turns.channel_signals import reopen
 from jobs.enqueue import JobRequest, Superseded, enqueue
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.lanes import Mode
 from projects.common.api_error import Conflict
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import NewerMessage
 from tenancy.ids import uuid7
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import insert_rows, insert_unless_there
 
 REPLY = "reply"
@@ -43,7 +43,7 @@ REPLY = "reply"
 MAX_AGENT_TURNS = 3
 UNSENT = (TurnStatus.QUEUED, TurnStatus.REPLYING)
 
-PERSONA = Compiled(
+PERSONA = PreparedQuery(
     lambda project, external_id: Persona.objects.filter(project_id=project, external_id=external_id), kinds=(UUID, str)
 )
 
@@ -124,7 +124,7 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
     Conversation.DoesNotExist, ReplyInProgress, ConversationOver.
     """
     with open_log(conversation_id, project_id=project_id) as log:
-        take_up_again(log)
+        reopen(log)
         policy = policy_for(log)
         if policy == "reject":
             refuse_while_answering(log)
@@ -137,7 +137,7 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
         message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
         event = log.conversation.last_event
         queue_reply(log, turn, policy=policy)
-    crash_point("msg.pre_commit")
+    failpoint("msg.pre_commit")
     return Posted(log.conversation, message, turn, event)
 
 
@@ -149,7 +149,7 @@ def message_event(conversation_id: UUID, message_id: str) -> int:
 
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
     """Queue a turn's reply: after those not sent yet, or in place of them, whose turns it then takes over."""
-    transaction.on_commit(partial(crash_point, "msg.post_commit_pre_wake"))
+    transaction.on_commit(partial(failpoint, "msg.post_commit_pre_wake"))
     [made] = enqueue(
         [
             JobRequest(

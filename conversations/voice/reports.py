@@ -44,7 +44,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Taken:
+class AcceptedReports:
     """What became of some reports: how many came before, and the turns that the others made."""
 
     repeated: int
@@ -67,7 +67,7 @@ class NoUpdate(ApiError):
         )
 
 
-def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> Taken:
+def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> AcceptedReports:
     """Take reports in their order, all of them or none. Raises Conversation.DoesNotExist, NoVoice, NoUpdate."""
     with open_log(conversation_id, project_id=project_id) as log:
         if not can_have_a_voice(log.conversation):
@@ -82,7 +82,7 @@ def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id
                 turns.append(turn)
         session.heard_at = log.now
         session.save()
-        return Taken(repeated=len(reports) - len(new), turns=turns)
+        return AcceptedReports(repeated=len(reports) - len(new), turns=turns)
 
 
 def _session(log: ConversationLog) -> VoiceSession:

@@ -31,7 +31,7 @@ OVER = "The call is over for you. Say nothing more."
 
 
 @dataclass(frozen=True)
-class Place:
+class UpdatesCursor:
     """Whose updates are streamed, from which number on; None where the voice's model was given none yet."""
 
     organization_id: UUID
@@ -51,7 +51,7 @@ class Due:
     stop: str = ""
 
 
-async def update_frames(place: Place) -> Frames:
+async def update_frames(place: UpdatesCursor) -> Frames:
     """The updates as server-sent events until the call is over; the last of them says `stop`, and why."""
     after = place.after
     async with hub().listen(Room(place.organization_id, place.conversation_id), after=0) as listener:
@@ -68,7 +68,7 @@ async def update_frames(place: Place) -> Frames:
                 yield [PINGED]
 
 
-def due_after(place: Place, after: int | None) -> Due:
+def due_after(place: UpdatesCursor, after: int | None) -> Due:
     """What is due now. The first look leaves out what an earlier reply has told."""
     with tenant_tx(place.organization_id):
         conversation = Conversation.objects.get(pk=place.conversation_id)
@@ -82,12 +82,12 @@ def due_after(place: Place, after: int | None) -> Due:
         return Due(frames, conversation.last_event, conversation.last_event)
 
 
-def place_of(conversation: Conversation, asked: int | None) -> Place:
+def place_of(conversation: Conversation, asked: int | None) -> UpdatesCursor:
     """Where a stream begins: after what the carrier has seen, or the voice's model was given by its reports."""
     session = VoiceSession.objects.filter(conversation=conversation).first()
     applied = (session.applied or None) if session else None
     known = [number for number in (asked, applied) if number is not None]
-    return Place(cast(UUID, conversation.organization_id), conversation.pk, max(known, default=None))
+    return UpdatesCursor(cast(UUID, conversation.organization_id), conversation.pk, max(known, default=None))
 
 
 def _is_held(conversation: Conversation) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
-from conversations.live.stream import EventStream, Place
+from conversations.live.stream import EventStream, StreamCursor
 from conversations.widget.event_filter import for_customer
 from conversations.widget.views import Events
 from projects.api.async_views import Continued, continues
 
 
 @continues(Events)
-async def events(request: HttpRequest, served: Continued[Place]) -> HttpResponseBase:
+async def events(request: HttpRequest, served: Continued[StreamCursor]) -> HttpResponseBase:
     """GET the visitor's conversation as server-sent events."""
     kept = {name: value for name, value in served.headers.items() if name.startswith(("Access-Control", "Vary"))}
     return StreamingHttpResponse(

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from conversations.common.presenters import message_payload
 from conversations.handover.requests import request_person
-from conversations.live.stream import Place
+from conversations.live.stream import StreamCursor
 from conversations.models import Conversation
 from conversations.widget.agent import agent_payload
 from conversations.widget.authentication import PageAuthentication, VisitorAuthentication, WidgetCaller
@@ -142,7 +142,7 @@ class Events(WidgetView):
         asked = request.headers.get("Last-Event-ID", "")
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
         after = int(asked) if known else 0
-        return Continued(Place(self.caller.organization_id, conversation.pk, after=after, is_reset=not known))
+        return Continued(StreamCursor(self.caller.organization_id, conversation.pk, after=after, is_reset=not known))
 
     def _conversation(self) -> Conversation:
         """The one that is named, if it is the visitor's; else their newest. Raises NoConversation."""

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from projects.api.authentication import TenantAuthentication
-from projects.api.caller import Caller, Entrance
+from projects.api.caller import Caller, PendingAuth
 from projects.api.permissions import READING, not_authenticated
 from projects.api.query_params import PROJECT, check_query
 from projects.api.schema import Schema
@@ -96,7 +96,7 @@ class TenantView(APIView):
                 self._check_query(request)
             return handler(request, *args, **kwargs)
 
-    def _find_entrance(self, request: Request) -> Entrance:
+    def _find_entrance(self, request: Request) -> PendingAuth:
         # The first kind of credentials that the request carries decides.
         for authenticator in request.authenticators or ():
             if isinstance(authenticator, TenantAuthentication):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from projects.models import Project
-from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking
 from tools.services.bookings.booking_reference import NOT_FOUND, WhichBooking, clue_of
@@ -29,7 +29,7 @@ def cancellation(state: BusinessState) -> str:
     return "" if kind in {"endpoint", "project"} else f"{TYPE} is {kind}, neither endpoint nor project"
 
 
-def cancel_booking(project: Project, asked: WhichBooking, occasion: Occasion) -> Outcome:
+def cancel_booking(project: Project, asked: WhichBooking, occasion: ToolContext) -> Outcome:
     """Cancelled, once per effect, or why not and what to ask. Of several bookings none is guessed at."""
     if done := cancelled_by_effect(project, occasion.effect_id):
         return _cancelled(done, project, occasion)
@@ -42,7 +42,7 @@ def cancel_booking(project: Project, asked: WhichBooking, occasion: Occasion) ->
     return _cancelled(cancel(found[0], by="agent", now=occasion.at, effect_id=occasion.effect_id), project, occasion)
 
 
-def _cancelled(booking: Booking, project: Project, occasion: Occasion) -> Outcome:
+def _cancelled(booking: Booking, project: Project, occasion: ToolContext) -> Outcome:
     words = booking_words(booking, project, now=occasion.at)
     return Outcome.done(f"Cancelled: {words}.", result={"booking": booking_data(booking, project)}, adapter="book")
 
@@ -50,7 +50,7 @@ def _cancelled(booking: Booking, project: Project, occasion: Occasion) -> Outcom
 TOOL = BuiltinTool(
     name="cancel_booking_tool",
     kind="booking_cancel",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=cancellation,
     definition=define(
         "Cancels a booking that the customer has already made.",

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Capability, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Capability, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
 from tools.services.support.escalations import LABEL, LONGEST_REASON, make_request, offer_person
@@ -32,7 +32,7 @@ class EscalateArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
     """Nothing leaves. A second call shows what stands, so that trying again is safe."""
     if occasion.conversation_id is None:
         return Outcome.failed("Only in a conversation can a person take over.")
@@ -52,7 +52,7 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
     return Outcome.done(OFFERED, result=result, block=block, adapter="makegood")
 
 
-def _escalate(occasion: Occasion, conversation_id: UUID, reason: str) -> Escalation:
+def _escalate(occasion: ToolContext, conversation_id: UUID, reason: str) -> Escalation:
     with tenant_tx(occasion.organization_id):
         escalation = offer_person(
             project_id=occasion.project_id,
@@ -72,13 +72,13 @@ TOOL = BuiltinTool(
     name="escalate_to_human",
     kind="escalation",
     # Nothing leaves, and a conversation has one open request.
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(
         "Offers the customer a person, with a button. Call it when the customer asks for a person, or when you can't help."
     ),
     handler=Handler(carry_out=carry_out, arguments=EscalateArguments),
-    moments=(Moment.TURN, Moment.LIVE),
+    moments=(Trigger.TURN, Trigger.LIVE),
     capability=Capability.TICKET_ESCALATION,
     category="people",
 )

@@ -11,8 +11,8 @@ from projects.common.phones import normal_phone
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingState
 from tools.services.bookings.finding import bookings_of
@@ -27,7 +27,7 @@ NO_BOOKING = (
 SUBJECT = "manage booking link"
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
     if occasion.contact is None or not occasion.contact.phone:
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
     booking = await in_db(_next_booking, occasion)
@@ -36,11 +36,11 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
     return await send_sms(f"{occasion.business}: {booking.code}\n{manage_url(booking)}".removeprefix(": "), occasion)
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+def repeat_of(arguments: Mapping[str, Any], occasion: ToolContext) -> str | None:
     return sms_repeat(SUBJECT, occasion)
 
 
-def _next_booking(occasion: Occasion) -> Booking | None:
+def _next_booking(occasion: ToolContext) -> Booking | None:
     """The booking that this conversation made last, else the customer's next one."""
     with tenant_tx(occasion.organization_id):
         project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
@@ -49,7 +49,7 @@ def _next_booking(occasion: Occasion) -> Booking | None:
         return (occasion.conversation_id and made_here.first()) or coming.filter(_is_of(occasion, project)).first()
 
 
-def _is_of(occasion: Occasion, project: Project) -> Q:
+def _is_of(occasion: ToolContext, project: Project) -> Q:
     contact = occasion.contact
     assert contact is not None  # without a number nothing is looked for
     phone = normal_phone(contact.phone, region=config_of(project).region)
@@ -59,7 +59,7 @@ def _is_of(occasion: Occasion, project: Project) -> Q:
 TOOL = BuiltinTool(
     name="send_manage_booking_url_tool",
     kind="sms",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=switched_on_by("project_attributes_setting_booking_manage_url_enabled"),
     definition=define(
         "Sends the customer a link to view, change or cancel their existing booking.",

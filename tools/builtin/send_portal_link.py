@@ -12,8 +12,8 @@ from typing import Any
 
 from django.conf import settings
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.outbox import NAME as OUTBOX
 from tools.services.messaging.sms import NO_PHONE, send_sms, sms_repeat
@@ -25,7 +25,7 @@ SENT = "I have sent you the link to your page by text message."
 BLOTTED = "••••••"
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
     """The link goes to the caller's own number, whatever a model says."""
     if occasion.contact is None or not occasion.contact.phone:
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
@@ -58,20 +58,20 @@ def _blotted(value: Any, token: str) -> Any:
     return [_blotted(one, token) for one in value] if isinstance(value, list | tuple) else value
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+def repeat_of(arguments: Mapping[str, Any], occasion: ToolContext) -> str | None:
     return sms_repeat(SUBJECT, occasion)
 
 
 TOOL = BuiltinTool(
     name="send_portal_link",
     kind="sms",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=always,
     definition=define(
         "Texts the caller a link to their own page: what was said, their bookings, and a chat to go on in writing."
     ),
     handler=Handler(carry_out=carry_out, repeat_of=repeat_of),
-    moments=(Moment.TURN, Moment.LIVE),
+    moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",
 )

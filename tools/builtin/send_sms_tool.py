@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.sms import LONGEST_TEXT, send_sms, sms_repeat
 
@@ -24,18 +24,18 @@ class SmsArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def carry_out(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
     return await send_sms(SmsArguments.model_validate(arguments).text, occasion)
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+def repeat_of(arguments: Mapping[str, Any], occasion: ToolContext) -> str | None:
     return sms_repeat(str(arguments.get("text", "")), occasion)
 
 
 TOOL = BuiltinTool(
     name="send_sms_tool",
     kind="sms",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=switched_on_by("project_attributes_setting_sms_send_information_enabled"),
     definition=define(
         "Sends the customer a text message (SMS) with information.",

@@ -12,11 +12,11 @@ from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import ActionType
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.run import prefixed
 from tools.engine.execution.schemas import wanted_arguments
 from tools.engine.execution.webhook import build_request
-from tools.engine.skills.arguments import Surroundings, generate_object_by_schema
+from tools.engine.skills.arguments import ExtractionContext, generate_object_by_schema
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ async def preview(
     model: ModelSpec,
     *,
     tool: CompiledTool,
-    surroundings: Surroundings,
-    occasion: Occasion,
+    surroundings: ExtractionContext,
+    occasion: ToolContext,
     secrets: WebhookSecrets,
     record: Recorder,
 ) -> Preview:
@@ -50,7 +50,7 @@ async def preview(
 
 
 def _sent(
-    tool: CompiledTool, arguments: Mapping[str, Any], occasion: Occasion, secrets: WebhookSecrets
+    tool: CompiledTool, arguments: Mapping[str, Any], occasion: ToolContext, secrets: WebhookSecrets
 ) -> Mapping[str, Any]:
     action = tool.definition.action
     match action.type:

@@ -9,12 +9,12 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.common.contacts import contact_with
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.models import TurnCall, TurnStep
 from llm.types import Completion, ToolCall
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.deduplication import same_thing
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.limits import recipient_of
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.offer import Offer
@@ -24,7 +24,9 @@ from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin
 
 
-def plan_step(scene: Scene, offer: Offer, completion: Completion, *, number: int) -> tuple[TurnStep, list[TurnCall]]:
+def plan_step(
+    scene: TurnContext, offer: Offer, completion: Completion, *, number: int
+) -> tuple[TurnStep, list[TurnCall]]:
     """The hop of an answer that calls tools. What can't be carried out has its result at once (L03, L19)."""
     step = TurnStep(turn=scene.turn, number=number, content=storable(completion.text))
     calls: list[TurnCall] = []
@@ -34,11 +36,11 @@ def plan_step(scene: Scene, offer: Offer, completion: Completion, *, number: int
     return step, calls
 
 
-def occasion_of(scene: Scene, call: TurnCall) -> Occasion:
+def occasion_of(scene: TurnContext, call: TurnCall) -> ToolContext:
     """Where, when and for whom a call is carried out; nothing of it comes from the model."""
     conversation, effect = scene.conversation, call.effect
     fields = {field.key: field.value for field in scene.fields}
-    return Occasion(
+    return ToolContext(
         organization_id=cast(UUID, conversation.organization_id),
         project_id=conversation.project_id,
         effect_id=effect.pk if effect else call.pk,
@@ -56,7 +58,7 @@ def occasion_of(scene: Scene, call: TurnCall) -> Occasion:
 
 
 def _plan_call(
-    scene: Scene, offer: Offer, step: TurnStep, asked: ToolCall, *, index: int, taken: Sequence[str]
+    scene: TurnContext, offer: Offer, step: TurnStep, asked: ToolCall, *, index: int, taken: Sequence[str]
 ) -> TurnCall:
     call = TurnCall(
         step=step,
@@ -75,7 +77,7 @@ def _plan_call(
     return call
 
 
-def _planned_effect(scene: Scene, tool: CompiledTool, call: TurnCall) -> Effect:
+def _planned_effect(scene: TurnContext, tool: CompiledTool, call: TurnCall) -> Effect:
     conversation = scene.conversation
     effect = Effect(
         project_id=conversation.project_id,

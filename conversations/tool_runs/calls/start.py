@@ -13,9 +13,9 @@ from conversations.tool_runs.calls.ending import end_call, end_with_effect
 from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, waiting_for
 from conversations.tool_runs.effects.effect_context import has_asked_since
 from conversations.tool_runs.effects.outcome_events import tell_held
-from tenancy.write_batch import Writes
+from tenancy.write_batch import WriteBatch
 from tools.engine import ledger
-from tools.engine.definition import Delivery
+from tools.engine.definition import RetryPolicy
 from tools.engine.execution.limits import cap_of, wait_in_order
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import DIED
@@ -31,7 +31,7 @@ ALLOWED = "This is allowed by the business and being done now. Say so, and never
 
 def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> None:
     """Store a step with its calls and their planned effects; no model is asked for them again."""
-    writes = Writes()
+    writes = WriteBatch()
     writes.insert([step])
     writes.insert([call.effect for call in calls if call.effect is not None])
     writes.insert(calls)
@@ -86,7 +86,7 @@ def _start(log: ConversationLog, call: TurnCall, asked_again: bool | None) -> Ca
         return CallStart.FINISHED
     if effect is None:
         return CallStart.READY
-    if effect.state == EffectState.SENDING and effect.delivery == Delivery.ONCE:
+    if effect.state == EffectState.SENDING and effect.delivery == RetryPolicy.ONCE:
         end_with_effect(log, call, Outcome.unknown(DIED))
         return CallStart.FINISHED
     if effect.state not in ledger.OPEN:

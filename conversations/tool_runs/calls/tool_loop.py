@@ -14,7 +14,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from conversations.claim_check.claim_guard import TruthfulText, UncheckedText
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.live.event_log import job_log, open_log
 from conversations.live.tokens import TokenWriter
 from conversations.models import TurnCall, TurnStep
@@ -23,14 +23,14 @@ from conversations.tool_runs.calls.ending import settle_call
 from conversations.tool_runs.calls.plan import occasion_of, plan_step
 from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
-from conversations.tool_runs.effects.effect_context import Work, read_work
-from jobs.failpoints import crash_point
-from jobs.fence import Zombie, reading
+from conversations.tool_runs.effects.effect_context import EffectContext, read_work
+from jobs.failpoints import failpoint
+from jobs.fence import LeaseLost, reading
 from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from llm.errors import StreamCut
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Outcome
@@ -42,7 +42,7 @@ from tools.models import Effect
 MAX_STEPS = 3
 GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
 
-CALLS = Compiled(
+CALLS = PreparedQuery(
     lambda turn: (
         TurnCall.objects.select_related("step", "effect").filter(step__turn_id=turn).order_by("step__number", "index")
     ),
@@ -75,7 +75,7 @@ class ReplyText:
 
     def write(self, piece: str) -> None:
         self.guard.write(piece)
-        crash_point("turn.mid_stream")
+        failpoint("turn.mid_stream")
 
     def next_answer(self) -> Callable[[str], None]:
         """Takes the words of one more answer, set apart by a space from those said before."""
@@ -97,7 +97,7 @@ class ToolLoop:
     """A reply being written: its prompt, the tools on offer, and the steps so far."""
 
     job: ClaimedJob
-    scene: Scene
+    scene: TurnContext
     request: ChatRequest
     offer: Offer
     steps: list[ToolStep] = field(default_factory=list)
@@ -193,7 +193,7 @@ def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
 
 async def _take(loop: ToolLoop, completion: Completion) -> None:
     """Store the calls of one answer, and run them."""
-    crash_point("hop.llm_done_pre_commit")
+    failpoint("hop.llm_done_pre_commit")
     step, started = await in_db(_store, loop, completion)
     loop.steps.append(step)
     await _run(loop, started)
@@ -211,12 +211,12 @@ async def _run(loop: ToolLoop, started: StartedCalls) -> None:
         started.ready.extend((await _confirm(loop, call)).ready)
     if not started.ready:
         return
-    crash_point("hop.sending_pre_bytes")
+    failpoint("hop.sending_pre_bytes")
     running = asyncio.gather(*(_execute(loop, call) for call in started.ready))
     try:
         await asyncio.shield(running)
     except asyncio.CancelledError:
-        with suppress(Zombie):
+        with suppress(LeaseLost):
             await running
         raise
 
@@ -229,12 +229,12 @@ async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
 
 async def _execute(loop: ToolLoop, call: TurnCall) -> None:
     outcome = await attempt_call(call.name, call.arguments or {}, occasion_of(loop.scene, call), call.effect)
-    crash_point("hop.response_pre_commit")
+    failpoint("hop.response_pre_commit")
     await in_db(_settle, loop, call, outcome)
-    crash_point("hop.settled_pre_next")
+    failpoint("hop.settled_pre_next")
 
 
-def _work_of(loop: ToolLoop, call: TurnCall) -> Work:
+def _work_of(loop: ToolLoop, call: TurnCall) -> EffectContext:
     with reading(loop.job):
         return read_work(cast(UUID, call.effect_id))
 
@@ -257,7 +257,7 @@ def _settle(loop: ToolLoop, call: TurnCall, outcome: Outcome) -> None:
     try:
         with job_log(loop.job, conversation_id) as log:
             settle_call(log, call, outcome)
-    except Zombie:
+    except LeaseLost:
         with tenant_tx(loop.job.organization_id), open_log(conversation_id) as log:
             settle_call(log, call, outcome)
         raise

@@ -108,7 +108,7 @@ def test_the_job_of_an_attempt_ends_with_the_plan_of_the_next(
         if label == "effect.committed_pre_after_actions":
             raise RuntimeError(label)
 
-    monkeypatch.setattr(effects, "crash_point", die)
+    monkeypatch.setattr(effects, "failpoint", die)
     target.answers(Answers(429, headers={"Retry-After": "4"}))
     bench.tool("notify_crew", webhook(target.url, after_actions=[{"type": "send_urgent_message", "options": {}}]))
     bench.carry_out("notify_crew", hurry=False)

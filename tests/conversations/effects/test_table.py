@@ -15,7 +15,7 @@ from tests.conversations.effects.target import Answers, Target
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import WebhookOptions
 from tools.engine.execution import webhook
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.execution.outcome_policy import Course, course_of, next_attempt_at
 from tools.engine.execution.webhook import call_webhook
@@ -63,8 +63,8 @@ def _allowed(settings: Any) -> None:
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
 
 
-def occasion() -> Occasion:
-    return Occasion(
+def occasion() -> ToolContext:
+    return ToolContext(
         organization_id=uuid.uuid4(),
         project_id=uuid.uuid4(),
         effect_id=uuid.uuid4(),

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.channels import traits_of
-from conversations.context.turn_context import scene_after, scene_before
+from conversations.context.turn_context import context_before, scene_after
 from conversations.models import Conversation, Directives, PromptSection, Summary
 from conversations.prompts import reply, thoughts
 from conversations.turns.services import give_fields
@@ -114,7 +114,7 @@ def test_every_scenario_step_and_procedure_stands_there_with_its_words(talk) -> 
     )
     turn = talk.say("Hello")
     with talk.tenant.tx():
-        supervisor = thoughts.build_request(scene_before(job_of(turn))).messages[0]["content"]
+        supervisor = thoughts.build_request(context_before(job_of(turn))).messages[0]["content"]
     for stable in (prompts_of(talk, turn)[0], supervisor):
         assert "<BusinessContext>\nNello cooks for twelve tables.\n</BusinessContext>" in stable
         assert "Scenario 1: Book\n1.1 Ask for the day.\n1.2 Ask for the time.\n1.3 Read it back.\n" in stable

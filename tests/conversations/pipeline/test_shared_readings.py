@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError, models
 
 from conversations.context import turn_context_cache
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.context.turn_context_cache import SHARED_SECONDS, Reading, read_after_reply
 from conversations.flows import observer
 from conversations.flows.group_commit import commit
@@ -48,7 +48,7 @@ def reply_to(talk: Talk) -> Turn:
     return turn
 
 
-def read(job: ClaimedJob) -> Scene:
+def read(job: ClaimedJob) -> TurnContext:
     return asyncio.run(read_after_reply(job)).scene
 
 
@@ -161,7 +161,7 @@ def claimed(tenant: Tenant, talk: Talk, turn: Turn) -> dict[str, ClaimedJob]:
     return {job.lane: job for job in claim([lane_of(lane) for lane in FLOWS], limit=8)}
 
 
-def contents(scene: Scene) -> dict[str, Any]:
+def contents(scene: TurnContext) -> dict[str, Any]:
     """Every column of every row in the scene."""
     rows = [scene.turn, scene.turn.reply, scene.conversation, scene.project, *scene.fields, *scene.effects]
     return {f"{type(row).__name__} {row.pk}": columns(row) for row in rows if row is not None}

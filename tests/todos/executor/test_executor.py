@@ -8,7 +8,7 @@ from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.executor.finish import LIMIT
 from todos.executor.messages import as_messages
-from todos.executor.run_context import Taken
+from todos.executor.run_context import StepWithCalls
 from todos.models.step import MOST_STEPS
 from tools.engine.execution import limits
 
@@ -95,7 +95,7 @@ def test_the_results_go_back_to_the_model(runs: Runs, target: Target) -> None:
     runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
     runs.says()
     todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
-    [called, *results] = as_messages([Taken(step, list(step.calls.all())) for step in runs.steps(todo)[:1]])
+    [called, *results] = as_messages([StepWithCalls(step, list(step.calls.all())) for step in runs.steps(todo)[:1]])
     assert [one["tool_call_id"] for one in results] == [one["id"] for one in called["tool_calls"]]
     told = runs.model.requests("execute")[-1]["messages"][3:]
     assert [one["content"] for one in told] == ['{"crew": "on its way"}'] * 2

@@ -22,7 +22,7 @@ from todos.content.snapshot import compiled_tools
 from todos.executor import run
 from todos.executor.calls import carry_out_calls
 from todos.models import Todo, TodoSource
-from todos.services import cancel_todo, put_back, review_again
+from todos.services import cancel_todo, return_to_review, review_again
 from tools.builtin.send_email_tool import TOOL
 from tools.engine.ledger import effect_key
 from tools.models import Effect
@@ -64,7 +64,7 @@ def test_the_arranged_effect_itself_runs(runs: Runs, todo: Todo, arranged: Effec
 def test_it_waits_for_the_next_yes_when_the_todo_is_put_back(runs: Runs, todo: Todo, arranged: Effect) -> None:
     """Nothing is cancelled that is to be approved again."""
     approved = runs.approved(todo)
-    runs.do(put_back, approved, reason="Something changed.", actor=Actor("Nello"))
+    runs.do(return_to_review, approved, reason="Something changed.", actor=Actor("Nello"))
     runs.run(todo)
     assert runs.carry_out(runs.now(todo)).status == "completed"
 

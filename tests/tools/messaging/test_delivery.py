@@ -20,7 +20,7 @@ from tests.conversations.conftest import Talk, begin
 from tests.tools.messaging.conftest import ANNA, KEY, connect_twilio, occasion_for, source_of
 from tests.tools.messaging.mail_server import MailServer
 from tests.tools.messaging.twilio_server import TwilioServer
-from tools.engine.execution.handler import Contact, Handler, Occasion
+from tools.engine.execution.handler import Contact, Handler, ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.numbers import NumberRefused, countries_of, number_to_text
 from tools.engine.registry import builtin_tools
@@ -42,7 +42,7 @@ def handler_of(name: str) -> Handler:
     return handler
 
 
-def run(name: str, arguments: dict[str, Any], occasion: Occasion) -> Outcome:
+def run(name: str, arguments: dict[str, Any], occasion: ToolContext) -> Outcome:
     return asyncio.run(handler_of(name).carry_out(arguments, occasion))
 
 

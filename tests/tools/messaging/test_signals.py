@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conversations.followups.follow_ups import fire_follow_ups
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Turn
 from conversations.turns.channel_signals import ConversationOver, obey_signal
@@ -180,7 +180,7 @@ def test_nothing_more_is_said_by_itself(chat: Talk, kind: Signal) -> None:
         Conversation.objects.filter(pk=chat.conversation.pk).update(follow_up_at="2026-01-01T00:00Z")
     signal(chat, kind, turn)
     with chat.tenant.tx(), open_log(chat.conversation.pk) as log:
-        assert speak_up(log, "The table is free.", {}) is None
+        assert say_proactively(log, "The table is free.", {}) is None
     fire_follow_ups()
     assert turns(chat) == [("message", "done")]
     assert chat.reload().follow_up_at is None
@@ -200,7 +200,7 @@ def test_a_reply_that_was_not_sent_before_a_transfer_is_given_up(call: Talk) -> 
 def test_a_reply_of_the_agents_own_that_was_not_sent_before_the_end_is_given_up(chat: Talk) -> None:
     turn = answered(chat)
     with chat.tenant.tx(), open_log(chat.conversation.pk) as log:
-        speak_up(log, "The table is free.", {})
+        say_proactively(log, "The table is free.", {})
     signal(chat, Signal.END, turn)
     assert turns(chat) == [("message", "done"), ("urgent", "superseded")]
 

@@ -11,7 +11,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.schemas import handler_of
 from tools.engine.execution.webhook import call_webhook
@@ -23,7 +23,7 @@ def definition_of(effect: Effect) -> ToolDefinition:
     return ToolDefinition.model_validate(effect.definition)
 
 
-async def carry_out(effect: Effect, occasion: Occasion, *, within_seconds: float = math.inf) -> Outcome:
+async def execute(effect: Effect, occasion: ToolContext, *, within_seconds: float = math.inf) -> Outcome:
     """One attempt, outside of any transaction. Every foreseen end is an Outcome; nothing runs from a malformed plan.
 
     A request is given up after `within_seconds`, if its own limit is longer.
@@ -41,7 +41,7 @@ async def carry_out(effect: Effect, occasion: Occasion, *, within_seconds: float
             return await _event(effect, definition, occasion)
 
 
-async def _webhook(effect: Effect, options: WebhookOptions, occasion: Occasion) -> Outcome:
+async def _webhook(effect: Effect, options: WebhookOptions, occasion: ToolContext) -> Outcome:
     try:
         secrets = await in_db(_secrets, effect, occasion)
     except WrongSecret:
@@ -49,7 +49,7 @@ async def _webhook(effect: Effect, options: WebhookOptions, occasion: Occasion) 
     return await call_webhook(options, effect.arguments, occasion, secrets=secrets)
 
 
-def _secrets(effect: Effect, occasion: Occasion) -> WebhookSecrets:
+def _secrets(effect: Effect, occasion: ToolContext) -> WebhookSecrets:
     with tenant_tx(occasion.organization_id):
         return secrets_of(effect.project_id, effect.tool)
 
@@ -61,7 +61,7 @@ def _urgent_message(effect: Effect, definition: ToolDefinition) -> Outcome:
     return Outcome.done(told, result={"message": told}, adapter="makegood")
 
 
-async def _event(effect: Effect, definition: ToolDefinition, occasion: Occasion) -> Outcome:
+async def _event(effect: Effect, definition: ToolDefinition, occasion: ToolContext) -> Outcome:
     """The event is in the conversation's log already; the flow that is subscribed to it does the rest (N44, N51)."""
     handler = handler_of(effect.tool, definition)
     if handler is None:

@@ -12,7 +12,7 @@ from projects.common.api_error import Conflict
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import CarryOut, Occasion
+from tools.engine.execution.handler import CarryOut, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.refusals import NoTime
 
@@ -35,16 +35,16 @@ class Arguments(BaseModel):
 
 A = TypeVar("A", bound=Arguments)
 # The work of a handler, inside the transaction; what it refuses it raises.
-Work = Callable[[Project, A, Occasion], Outcome]
+Work = Callable[[Project, A, ToolContext], Outcome]
 
 
 def at_desk(arguments: type[A], work: Work[A]) -> CarryOut:
     """A handler's `carry_out` whose work is on our own rows. Conflict and NoTime end as failed, with what is possible."""
 
-    async def carry_out(given: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    async def carry_out(given: Mapping[str, Any], occasion: ToolContext) -> Outcome:
         return await in_db(_work, given, occasion)
 
-    def _work(given: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    def _work(given: Mapping[str, Any], occasion: ToolContext) -> Outcome:
         try:
             read = arguments.model_validate(dict(given))
             with tenant_tx(occasion.organization_id):

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from projects.common.phones import NoPhone, example_phone, read_phone
 from projects.models import Project
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingKind, BookingState, ResourceKind
 from tools.services.bookings.booking_request import Wish, fitting
@@ -75,7 +75,7 @@ class PhoneUnknown(Unbookable):
 def reserve(
     project: Project,
     agreed: Agreed,
-    occasion: Occasion,
+    occasion: ToolContext,
     *,
     kind: BookingKind,
     busy: Sequence[Span] = (),
@@ -104,7 +104,7 @@ def reserve(
     return Outcome.done(_told(booking, project, occasion), result=result, adapter="book")
 
 
-def same_reservation(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+def same_reservation(arguments: Mapping[str, Any], occasion: ToolContext) -> str | None:
     """The same time for the same people is the same booking, whatever else was said."""
     return " ".join(str(arguments.get(part)) for part in ("date", "time", "party_size", "with_whom"))
 
@@ -120,7 +120,7 @@ def local_moment(
     return moment
 
 
-def _cause(occasion: Occasion) -> Cause:
+def _cause(occasion: ToolContext) -> Cause:
     return Cause(
         effect_id=occasion.effect_id,
         conversation_id=occasion.conversation_id,
@@ -128,7 +128,7 @@ def _cause(occasion: Occasion) -> Cause:
     )
 
 
-def _guest(agreed: Agreed, occasion: Occasion, *, region: str) -> Guest:
+def _guest(agreed: Agreed, occasion: ToolContext, *, region: str) -> Guest:
     """What was said, filled up with what is known of the customer. Raises PhoneUnknown for words that are no number."""
     contact = occasion.contact
     try:
@@ -142,7 +142,7 @@ def _guest(agreed: Agreed, occasion: Occasion, *, region: str) -> Guest:
     )
 
 
-def _told(booking: Booking, project: Project, occasion: Occasion) -> str:
+def _told(booking: Booking, project: Project, occasion: ToolContext) -> str:
     words = booking_words(booking, project, now=occasion.at)
     if booking.state == BookingState.CANCELLED:
         return f"It was booked and has been cancelled since: {words}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.words import same_words
 from tools.services.messaging.base import Email
@@ -33,7 +33,7 @@ class WrittenEmail(BaseModel):
     )
 
 
-async def send_email(subject: str, body: str, occasion: Occasion) -> Outcome:
+async def send_email(subject: str, body: str, occasion: ToolContext) -> Outcome:
     """Write to the customer of the occasion."""
     contact = occasion.contact
     if contact is None or not contact.email:
@@ -41,7 +41,7 @@ async def send_email(subject: str, body: str, occasion: Occasion) -> Outcome:
     return await deliver(Email(to=contact.email, name=contact.name, subject=subject, body=body), occasion)
 
 
-def email_repeat(subject: str, body: str, occasion: Occasion) -> str | None:
+def email_repeat(subject: str, body: str, occasion: ToolContext) -> str | None:
     """The same words to the same address are a repeat."""
     contact = occasion.contact
     if contact is None or not contact.email:

@@ -14,7 +14,7 @@ from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, guard_for, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import refused_sign_in
 from tools.services.orders.formatting import order_block, order_data, orders_told
@@ -56,7 +56,7 @@ class Wanted:
         return {"customer": str(self.customer_id), "per_page": str(self.limit), **status}
 
 
-async def look_up_orders(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def look_up_orders(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
     """The shopper's newest orders. Without a shopper, or without a shop, it says so kindly, which is no error (W05)."""
     asked = WhichOrders.model_validate(arguments)
     customer_id = wp_user_id(occasion.shopper)

@@ -17,7 +17,7 @@ from pydantic import Field
 from projects.common.phones import normal_phone
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 from tools.services.bookings.handler_adapter import Arguments
@@ -45,12 +45,12 @@ class Claimed(Arguments):
     )
 
 
-async def verify_caller(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def verify_caller(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
     """Verify the customer by what is on file, or say what is needed (F20)."""
     return await in_db(_verify, Claimed.model_validate(dict(arguments)), occasion)
 
 
-def _verify(claimed: Claimed, occasion: Occasion) -> Outcome:
+def _verify(claimed: Claimed, occasion: ToolContext) -> Outcome:
     with tenant_tx(occasion.organization_id):
         case = open_case(occasion)
         answer = settled(case)
@@ -59,7 +59,7 @@ def _verify(claimed: Claimed, occasion: Occasion) -> Outcome:
         return unproved(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, occasion)
 
 
-def _by_match(case: Case, claimed: Claimed, occasion: Occasion) -> Outcome:
+def _by_match(case: Case, claimed: Claimed, occasion: ToolContext) -> Outcome:
     if _is_the_callers_number(case, occasion):
         return _proved(case)
     if claimed.phone is None and claimed.email is None:
@@ -79,7 +79,7 @@ def _proved(case: Case) -> Outcome:
     return proved()
 
 
-def _is_the_callers_number(case: Case, occasion: Occasion) -> bool:
+def _is_the_callers_number(case: Case, occasion: ToolContext) -> bool:
     """Whether the network tells of the number on file: a browser's call has no number of its own (F15)."""
     calling = str(occasion.call.get("caller_phone") or "")
     return occasion.channel == "phone" and _same_phone(case, calling)
@@ -98,7 +98,7 @@ def _same_phone(case: Case, phone: str) -> bool:
     return normal_phone(phone, region=case.region) == normal_phone(on_file, region=case.region)
 
 
-def _has_tried_too_often(occasion: Occasion) -> bool:
+def _has_tried_too_often(occasion: ToolContext) -> bool:
     """Whether five others of this conversation didn't match within ten minutes; one that runs at the same moment counts too."""
     others = Effect.objects.filter(
         Q(result__matched=False) | Q(state=EffectState.SENDING),

@@ -17,7 +17,7 @@ from projects.connections.integrations import find_source
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.numbers import NumberRefused, countries_of, number_to_text
 from tools.services.messaging.base import Email, Sms
@@ -57,7 +57,7 @@ class Prepared:
     way: str
 
 
-async def send_code(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def send_code(arguments: Mapping[str, Any], occasion: ToolContext) -> Outcome:
     """Send a code, or say why none is. A code that didn't leave is ended at once."""
     prepared = await in_db(_prepare, HowToSend.model_validate(arguments).by, occasion)
     if isinstance(prepared, Outcome):
@@ -68,7 +68,7 @@ async def send_code(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
     return outcome
 
 
-def _prepare(by: str, occasion: Occasion) -> Prepared | Outcome:
+def _prepare(by: str, occasion: ToolContext) -> Prepared | Outcome:
     with tenant_tx(occasion.organization_id):
         case = open_case(occasion)
         answer = settled(case)
@@ -82,7 +82,7 @@ def _prepare(by: str, occasion: Occasion) -> Prepared | Outcome:
             return Outcome.failed(TOO_MANY, told=TOO_MANY)
 
 
-def _first_way(case: Case, by: str, occasion: Occasion) -> Prepared | None:
+def _first_way(case: Case, by: str, occasion: ToolContext) -> Prepared | None:
     """The way that the customer wants if it is open, else the other one. Raises TooManyCodes."""
     ways = {"sms": _by_sms, "email": _by_email}
     for name in sorted(ways, key=lambda name: name != by):
@@ -91,7 +91,7 @@ def _first_way(case: Case, by: str, occasion: Occasion) -> Prepared | None:
     return None
 
 
-def _by_sms(case: Case, occasion: Occasion) -> Prepared | None:
+def _by_sms(case: Case, occasion: ToolContext) -> Prepared | None:
     phone = case.contact.phone_on_file
     if not phone or not _is_connected(case, Sms):
         return None
@@ -109,7 +109,7 @@ def _by_sms(case: Case, occasion: Occasion) -> Prepared | None:
     )
 
 
-def _by_email(case: Case, occasion: Occasion) -> Prepared | None:
+def _by_email(case: Case, occasion: ToolContext) -> Prepared | None:
     to = case.contact.email_on_file
     if not to or not _is_connected(case, Email):
         return None
@@ -129,7 +129,7 @@ def _is_connected(case: Case, message: type[Sms | Email]) -> bool:
     return source is not None and not source.needs_reauth
 
 
-def _words(code: str, occasion: Occasion) -> str:
+def _words(code: str, occasion: ToolContext) -> str:
     return WORDS.format(code=code, business=occasion.business)
 
 
@@ -147,6 +147,6 @@ def _without_digits(outcome: Outcome, prepared: Prepared) -> Outcome:
     )
 
 
-def _end(row_id: UUID, occasion: Occasion) -> None:
+def _end(row_id: UUID, occasion: ToolContext) -> None:
     with tenant_tx(occasion.organization_id):
         end_code(row_id)
