@@ -42,7 +42,7 @@ def _is_real(entry: Entry, conversation_id: str) -> bool:
     """True for a customer's conversation; False for a test, and where there is none."""
     if not conversation_id:
         return False
-    with tenant_tx(entry.project.organization_id):
+    with tenant_tx(entry.project.organization.pk):
         found = Conversation.objects.filter(project=entry.project, pk=conversation_id).first()
     return found is not None and not found.is_test
 

@@ -52,7 +52,7 @@ ROOMS = {
         "apps",
     ),
     "todos": (
-        *("models", "signals", "payloads", "content", "approvals", "services", "expiry", "sources", "api", "executor"),
+        *("models", "hooks", "payloads", "content", "approvals", "services", "expiry", "sources", "api", "executor"),
         *("admin", "attention", "registration", "apps", "tasks"),
     ),
     "conversations": (

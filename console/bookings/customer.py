@@ -26,13 +26,13 @@ from tools.models import Booking, BookingKind, BookingState
 from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.clock import read_day, read_moment
 from tools.services.bookings.date_words import time_words
-from tools.services.bookings.links import BookingPlace, read_token
 from tools.services.bookings.opening import Opening, Span
 from tools.services.bookings.refusals import NoTime, Unbookable
 from tools.services.bookings.search import HORIZON_DAYS, config_of, new_search
 from tools.services.bookings.services import cancel, move, where_it_is, who_is_met
 from tools.services.bookings.translations import is_english, language_of, long_day, moment, month_day, people
 from tools.services.calendar.availability import View, look
+from tools.services.signed_links import BookingPlace, read_booking_token
 
 # A link stands so long after its booking has ended.
 STANDS = timedelta(days=1)
@@ -95,7 +95,7 @@ def own_booking(request: HttpRequest, token: str) -> HttpResponse:
     """The booking behind a link; a POST moves or cancels it. 404 for what we never signed, 410 once it is long over."""
     if wait := seconds_to_wait(f"own_booking:{request.META.get('REMOTE_ADDR', '')}", per_minute=LOOKS_PER_MINUTE):
         return _slow_down(request, wait)
-    place = read_token(token)
+    place = read_booking_token(token)
     if place is None:
         return _answer(request, "gone.html", status=404)
     if request.method == "POST":

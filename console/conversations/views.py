@@ -20,7 +20,7 @@ from console.access import enter, zone_of
 from console.conversations.attention_reasons import MOST, Reason, find_waiting, reasons_of
 from console.conversations.customer import facts_of
 from console.conversations.operator import act, operator_context
-from console.conversations.snippets import Piece, excerpt
+from console.conversations.snippets import excerpt
 from console.inbox.opening import tickets_beside
 from console.layout import shell_context
 from console.search import (
@@ -40,6 +40,7 @@ from conversations.common.presenters import directives_payload
 from conversations.models import Channel, Conversation, ConversationStatus, Message, MessageRole
 from conversations.turns.flags import clear_flag, flag_reasons
 from jobs.errors import WrongState
+from projects.knowledge.passages import Piece
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry

@@ -108,7 +108,6 @@ def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
         "source": SOURCES[todo.source],
         "quote": revealed(todo.quote.strip()),
         "made": made,
-        "made_ago": _ago(made),
         "expires": moment_of(todo.expires_at, zone=zone),
         "promise": todo.promise,
         **_asked(read),
@@ -217,13 +216,6 @@ def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
     if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker and is_open:
         return plan.heading
     return "What was approved" if was_approved else "What was proposed"
-
-
-def _ago(moment: Moment) -> str:
-    """When something was, within a sentence."""
-    if moment.words == "now":
-        return "just now"
-    return f"{moment.words} ago" if moment.words.endswith((" min", " h")) else moment.words
 
 
 def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:

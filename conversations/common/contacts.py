@@ -23,10 +23,9 @@ KNOWN = CompiledValues(
 )
 
 
-def read_contact(persona_id: UUID) -> Contact | None:
-    """The contact of a persona inside the tenant's transaction; None for a persona that is gone."""
-    rows = KNOWN(persona_id)
-    if not rows:
+def read_contact(persona_id: UUID | None) -> Contact | None:
+    """The contact of a persona inside the tenant's transaction; None without a persona, and for one that is gone."""
+    if persona_id is None or not (rows := KNOWN(persona_id)):
         return None
     given = {key: value for key, value, strength in rows if strength == Strength.GIVEN}
     contact = contact_with(persona_id, {key: value for key, value, _ in rows if key is not None})

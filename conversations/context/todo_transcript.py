@@ -7,7 +7,7 @@ from uuid import UUID
 from conversations.context.transcript import as_line, read_unsummarised
 from conversations.models import Summary
 from tenancy.prepared_queries import Compiled
-from todos.executor.conversation import Transcript
+from todos.hooks import Transcript
 from tools.engine.skills.exchange import TranscriptLine
 
 SUMMARY = Compiled(

@@ -14,15 +14,14 @@ from conversations.tool_runs.effects.after_actions import Prepared, carry_out_al
 from conversations.tool_runs.effects.preparing import prepare
 from jobs.claimed import ClaimedJob
 from jobs.fence import job_tx
-from jobs.models import State
 from llm.types import ModelSpec
 from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
 from todos.models import Todo
-from tools.engine.execution.after_actions import end_after_action, next_after_action
+from tools.engine.execution.after_actions import end_after_action, next_or_finish
 from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
-from tools.models import AfterAction, AfterActionState, Effect
+from tools.models import AfterActionState, Effect
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Work:
 async def run_alone(job: ClaimedJob) -> None:
     """One after another, each in the commit of what it does, and the end of the job."""
     work = await in_db(_read, job)
-    while (row := await in_db(_next, job, work)) is not None:
+    while (row := await in_db(next_or_finish, job, work.effect)) is not None:
         if (prepared := await prepare(job, work, row)) is not None:
             await in_db(_commit, job, work, prepared)
 
@@ -75,16 +74,6 @@ def _surroundings(persona: Persona, config: AgentConfig) -> Surroundings:
         known=[KnownFact(field=field.key, value=field.value) for field in fields],
         messages=[],
     )
-
-
-def _next(job: ClaimedJob, work: Work) -> AfterAction | None:
-    """The next one; with none left the job is done."""
-    with job_tx(job):
-        row = next_after_action(work.effect)
-    if row is None:
-        with job_tx(job, finish=State.DONE):
-            pass
-    return row
 
 
 def _commit(job: ClaimedJob, work: Work, prepared: Prepared) -> None:

@@ -38,7 +38,7 @@ from jobs.models import State
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.definition import ActionType, Delivery
-from tools.engine.execution.after_actions import next_after_action, tells
+from tools.engine.execution.after_actions import next_or_finish, tells
 from tools.engine.execution.callback import callback_token, digest_of
 from tools.engine.execution.deduplication import same_thing
 from tools.engine.execution.limits import cap_of, recipient_of
@@ -48,7 +48,7 @@ from tools.engine.execution.repeats import find_repeated
 from tools.engine.execution.run import carry_out, definition_of
 from tools.engine.execution.schemas import MalformedTool, wanted_arguments
 from tools.engine.execution.still_allowed import why_not_now
-from tools.models import AfterAction, Effect, EffectState
+from tools.models import Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0
 OBSERVER_POLL_SECONDS = 0.1
@@ -247,23 +247,13 @@ def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
 
 async def _after_actions(job: ClaimedJob, work: Work) -> None:
     """Steps 6 and 7, and the end of the job."""
-    while (row := await in_db(_next, job, work)) is not None:
+    while (row := await in_db(next_or_finish, job, work.effect)) is not None:
         prepared = await prepare(job, work, row)
         if prepared is None:
             continue
         if tells(row):
             crash_point("effect.after_actions_pre_urgent")
         await in_db(_commit_after_action, job, work, prepared)
-
-
-def _next(job: ClaimedJob, work: Work) -> AfterAction | None:
-    """The next one; with none left the job is done."""
-    with job_tx(job):
-        row = next_after_action(work.effect)
-    if row is None:
-        with job_tx(job, finish=State.DONE):
-            pass
-    return row
 
 
 def _commit_after_action(job: ClaimedJob, work: Work, prepared: Prepared) -> None:

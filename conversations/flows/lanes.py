@@ -22,18 +22,18 @@ from conversations.tool_runs.calls.orphans import end_left_behind
 from conversations.tool_runs.effects.outcome_events import lock_effect
 from conversations.turns.conversation_end import close_silent_conversations
 from jobs.lanes import Lane, Mode, Queue, register
-from jobs.sweep import on_sweep
+from jobs.sweep import sweeping
 from tools.engine.promises import break_overdue_promises
 
 
 def register_lanes() -> None:
     """Make them known to the workers, and to the sweep what it fires and ends."""
-    on_sweep(fire_follow_ups)
-    on_sweep(end_overdue_waits)
-    on_sweep(close_silent_conversations)
-    on_sweep(break_overdue_promises)
-    on_sweep(draft_make_goods)
-    on_sweep(end_left_behind)
+    sweeping.connect(fire_follow_ups)
+    sweeping.connect(end_overdue_waits)
+    sweeping.connect(close_silent_conversations)
+    sweeping.connect(break_overdue_promises)
+    sweeping.connect(draft_make_goods)
+    sweeping.connect(end_left_behind)
     register(
         Lane(
             name="reply",

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
 from uuid import UUID
 
 from conversations.followups.proactive import speak_up
@@ -61,7 +60,7 @@ TOLD = "“{quote}” will not happen as you promised. {reason} Tell the custome
 _held: ContextVar[ConversationLog | None] = ContextVar("_held", default=None)
 
 
-def hear_of_todo(sender: Any, todo: Todo, what: str, **_: Any) -> None:
+def on_todo_changed(todo: Todo, what: str) -> None:
     """A todo's history has a new entry: settle what hung on it, and tell the conversation, or queue what it learns."""
     status = TodoStatus(todo.status)
     if status in REFUSED and todo.effect is not None:
@@ -88,7 +87,7 @@ def hold(conversation_id: UUID) -> Iterator[None]:
             _held.reset(before)
 
 
-def hear_of_effect(sender: Any, todo: Todo, effect: Effect, **_: Any) -> None:
+def on_effect_changed(todo: Todo, effect: Effect) -> None:
     """An effect that a todo runs went over into another state, and its promises with it: the conversation learns of it."""
     if (log := _held_of(todo)) is not None:
         _tell_effect(log, effect, state=EffectState(effect.state))
@@ -96,7 +95,7 @@ def hear_of_effect(sender: Any, todo: Todo, effect: Effect, **_: Any) -> None:
         _queue(todo, f"effect:{effect.pk}:{effect.state}:{effect.attempts}")
 
 
-def hear_of_promise(sender: Any, promise: Promise, **_: Any) -> None:
+def on_promise_answered(promise: Promise) -> None:
     """A person has answered a promise: what was still to be approved for it is taken back, by the job.
 
     Not here: a todo is locked before its promise, and the promise is ours already.

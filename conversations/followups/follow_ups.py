@@ -6,12 +6,11 @@ message and every turn clears it under the conversation's lock. Only the databas
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db import connections, transaction
+from django.db import transaction
 
 from conversations.common.channels import follow_up_delay
 from conversations.followups.quiet_hours import after_quiet_hours
@@ -20,19 +19,17 @@ from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, FollowUp, FollowUpState, Origin, Turn
 from conversations.turns.services import has_talked_enough, queue_reply
 from jobs.failpoints import crash_point
+from jobs.sweep import sweep_tenants
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
-from tenancy.scope import tenant_tx
 from tools.models import Effect
-
-log = logging.getLogger(__name__)
 
 # A timer that ran out so long ago, because nothing swept, is not followed up any more (F4).
 MAX_LATE = timedelta(hours=1)
 GOODBYE = "end_conversation_tool"
 
 _DUE = """
-select id, organization_id from conversations_conversation
+select organization_id, id from conversations_conversation
 where follow_up_at <= clock_timestamp() order by follow_up_at limit 100
 """
 
@@ -54,23 +51,12 @@ def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) ->
 
 def fire_follow_ups() -> None:
     """Fire what is due, in all tenants: the sweep's hook. Several at once fire each timer once."""
-    for conversation_id, organization_id in _due():
-        crash_point("timer.claimed")
-        try:
-            with tenant_tx(organization_id):
-                _fire(conversation_id)
-        except Exception:  # the worker's edge: one conversation's trouble stops no other's timer
-            log.exception("The follow-up of conversation %s failed.", conversation_id)
-
-
-def _due() -> list[tuple[UUID, UUID]]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_DUE)
-        return [(conversation_id, organization_id) for conversation_id, organization_id in cursor.fetchall()]
+    sweep_tenants(_DUE, _fire, failed="A follow-up could not be fired")
 
 
 def _fire(conversation_id: UUID) -> None:
     """Under the lock: a customer's message that was committed first has stopped the timer (F2)."""
+    crash_point("timer.claimed")
     with open_log(conversation_id) as log:
         conversation, due_at = log.conversation, log.conversation.follow_up_at
         if due_at is None or due_at > log.now:

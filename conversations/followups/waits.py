@@ -6,14 +6,11 @@ every worker dead (W1). Each ends once, by its result, its failure or its time, 
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
-
-from django.db import connections
 
 from conversations.common.presenters import wait_payload
 from conversations.common.queries import open_waits_of
@@ -23,12 +20,10 @@ from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
 from conversations.models.event import URGENT, EventType
 from jobs.enqueue import JobRequest, enqueue, supersede
 from jobs.failpoints import crash_point
+from jobs.sweep import sweep_tenants
 from projects.common.api_error import ApiError
 from tenancy.prepared_queries import Compiled
-from tenancy.scope import tenant_tx
 from tools.engine.validation.options import LONGEST_MESSAGE
-
-logger = logging.getLogger(__name__)
 
 ACTIVATE = "convoagent_activate_waiting_mode"
 ENDED = "waiting_ended"
@@ -133,12 +128,7 @@ def end_activated(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | No
 
 def end_overdue_waits() -> None:
     """End what ran out, in all tenants: the sweep's hook. Several at once end each wait once."""
-    for organization_id, conversation_id in _overdue():
-        try:
-            with tenant_tx(organization_id), open_log(conversation_id) as log:
-                _time_out(log)
-        except Exception:  # the worker's edge: one conversation's trouble ends no other's wait
-            logger.exception("A wait of conversation %s could not be ended.", conversation_id)
+    sweep_tenants(_OVERDUE, _time_out, failed="A wait could not be ended")
 
 
 def _reason(payload: Mapping[str, Any]) -> str:
@@ -166,18 +156,13 @@ def _words(text: Any) -> str:
     return text.strip()
 
 
-def _overdue() -> list[tuple[UUID, UUID]]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_OVERDUE)
-        return [(organization_id, conversation_id) for organization_id, conversation_id in cursor.fetchall()]
-
-
-def _time_out(log: ConversationLog) -> None:
-    overdue = Wait.objects.filter(conversation=log.conversation, ended_at=None, until__lte=log.now)
-    for wait in overdue.order_by("opened_at"):
-        if _end_row(log, wait, WaitOutcome.TIMEOUT):
-            text = f"No result has come in time ({wait.reason}). Say that it takes longer, and promise no result."
-            _speak_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
+def _time_out(conversation_id: UUID) -> None:
+    with open_log(conversation_id) as log:
+        overdue = Wait.objects.filter(conversation=log.conversation, ended_at=None, until__lte=log.now)
+        for wait in overdue.order_by("opened_at"):
+            if _end_row(log, wait, WaitOutcome.TIMEOUT):
+                text = f"No result has come in time ({wait.reason}). Say that it takes longer, and promise no result."
+                _speak_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
 
 
 def _end_row(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:

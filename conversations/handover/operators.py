@@ -7,7 +7,6 @@ transaction that makes the colleague its operator, and from then on the log refu
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from conversations.common.channels import traits_of
@@ -107,7 +106,7 @@ def resolve_request(conversation_id: UUID, *, by: User) -> None:
         log.add_event("escalation_resolved", payload={"operator": by.pk, "name": by.name})
 
 
-def hear_of_member(sender: Any, user: User, organization_id: UUID, role: Role | None, **_: Any) -> None:
+def on_member_changed(user: User, organization_id: UUID, role: Role | None) -> None:
     """Whoever left, or may operate no more, has no conversation and no ticket: the agent goes on, and who asked waits again."""
     if role is not None and Scope.OPERATE in VERBS[role]:
         return

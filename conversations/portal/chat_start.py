@@ -19,7 +19,7 @@ from conversations.models import Channel, Conversation
 from conversations.portal.session import open_visit
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.services.verification.portal_links import PortalPlace
+from tools.services.signed_links import PortalPlace
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,8 @@ from tools.engine.catalogue import why_not
 from tools.engine.registry import builtin_tools
 from tools.models import Escalation
 from tools.services.bookings.finding import Clue, standing_bookings
-from tools.services.bookings.links import manage_url
 from tools.services.bookings.translations import own_line
-from tools.services.verification.portal_links import PortalPlace, read_token
+from tools.services.signed_links import PortalPlace, manage_url, read_portal_token
 from tools.services.verification.services import RECENT, Proof, last_proof, level_of
 
 MOST_CONVERSATIONS = 5
@@ -134,7 +133,7 @@ def open_visit(place: PortalPlace) -> Visit:
 
 def place_of(token: str) -> PortalPlace:
     """Whose page a link opens. Raises Http404 for one that we never signed, or that is over."""
-    place = read_token(token)
+    place = read_portal_token(token)
     if place is None:
         raise Http404
     return place

@@ -18,9 +18,9 @@ from tests.processes import free_port
 from tests.tools.messaging.conftest import source_of
 from tools.models import Booking, BookingState
 from tools.services.bookings.booking_request import Wish
-from tools.services.bookings.links import make_token
 from tools.services.bookings.search import new_search
 from tools.services.bookings.services import Guest, book
+from tools.services.signed_links import booking_token
 
 pytestmark = pytest.mark.browser
 
@@ -196,7 +196,7 @@ def test_staff_see_what_is_said_and_learned_as_it_happens(page: Page, app: App) 
 def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, app: App) -> None:
     page = phone_page
     booking = book_table(app.tenant)
-    page.goto(f"{app.base_url}/b/{make_token(booking)}")
+    page.goto(f"{app.base_url}/b/{booking_token(booking)}")
     expect(page.get_by_text(booking.code)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -20,7 +20,7 @@ from tests.browser.talk import composer
 from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
 from tools.models import Booking, Verification
-from tools.services.verification.portal_links import PortalPlace, make_token
+from tools.services.signed_links import PortalPlace, portal_token
 from tools.services.verification.services import note_verified
 
 pytestmark = pytest.mark.browser
@@ -34,7 +34,7 @@ def own_page(page: Page, app: App) -> Page:
     with app.tenant.tx():
         known = {"phone": PHONE_NUMBER}
         call = start_conversation(app.tenant.project, channel="phone", external_id="ada", known=known, metadata={})
-    token = make_token(PortalPlace(app.tenant.organization.pk, call.persona_id), until=40_000)
+    token = portal_token(PortalPlace(app.tenant.organization.pk, call.persona_id), until=40_000)
     page.goto(f"{app.base_url}/c/{token}")
     return page
 

@@ -17,14 +17,14 @@ ALLOWED = {
     # The claim of jobs, and the sweep.
     "tenancy/threads.py": {"in_ops"},
     "jobs/claims.py": {"_claim_statement", "heartbeat", "give_back", "take_expired", "waiting_lanes"},
-    "jobs/sweep.py": {"sweep", "_is_mine"},
-    "conversations/followups/follow_ups.py": {"_due"},
-    "conversations/tool_runs/calls/orphans.py": {"_left"},
-    "conversations/turns/conversation_end.py": {"_silent"},
-    "conversations/promises/make_good.py": {"_broken"},
-    "conversations/followups/waits.py": {"_overdue"},
-    "tools/engine/promises.py": {"_overdue"},
-    "todos/expiry.py": {"_overdue"},
+    "jobs/sweep.py": {"sweep", "sweep_tenants", "_is_mine"},
+    "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
+    "conversations/tool_runs/calls/orphans.py": {"<module>", "end_left_behind"},
+    "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
+    "conversations/promises/make_good.py": {"<module>", "draft_make_goods"},
+    "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
+    "tools/engine/promises.py": {"<module>", "break_overdue_promises"},
+    "todos/expiry.py": {"<module>", "expire_overdue_todos"},
     "projects/api/idempotency.py": {"delete_old_answers"},
     # Look-ups before a tenant is known.
     "tenancy/tenant_lookup.py": {"find_organizations", "_row"},
@@ -54,11 +54,11 @@ def _places(node: ast.AST, *, inside: str) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_use(node: ast.AST) -> bool:
-    """The connection's name in a string, or the scope's name anywhere but where it is made."""
+    """The connection's name in a string, or the name of the scope or of the sweep's query anywhere but where it is made."""
     if isinstance(node, ast.Constant):
         return bool(node.value == "ops")
     name = getattr(node, "id", getattr(node, "attr", getattr(node, "name", "")))
-    return name == "platform_scope" and not isinstance(node, ast.FunctionDef)
+    return name in ("platform_scope", "sweep_tenants") and not isinstance(node, ast.FunctionDef)
 
 
 def test_mg_ops_is_used_here_and_nowhere_else() -> None:

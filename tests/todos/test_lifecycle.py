@@ -22,9 +22,9 @@ from todos import services
 from todos.approvals.validity import Void
 from todos.content.lifecycle import AFTER, AGENT, Actor, move
 from todos.expiry import expire_overdue_todos
+from todos.hooks import todo_changed
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import Changed
-from todos.signals import todo_changed
 from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState
 
@@ -61,7 +61,7 @@ def heard() -> Iterator[list[str]]:
     """The words that listeners were told."""
     words: list[str] = []
 
-    def listen(todo: Todo, what: str, **_: Any) -> None:
+    def listen(todo: Todo, what: str) -> None:
         words.append(what)
 
     todo_changed.connect(listen)
@@ -460,7 +460,7 @@ def test_listeners_hear_each_entry_inside_the_transaction(desk: Desk, owner: Mem
 def test_a_listener_that_fails_undoes_the_change(desk: Desk, owner: Member) -> None:
     todo = desk.refund()
 
-    def fail(**_: Any) -> None:
+    def fail(todo: Todo, what: str) -> None:
         raise RuntimeError("planted")
 
     todo_changed.connect(fail)

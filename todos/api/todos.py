@@ -19,9 +19,9 @@ from todos.api.forms import TodoInput, TodoPatch
 from todos.api.presenters import todo_payload
 from todos.api.view import TodoView
 from todos.content import types
+from todos.hooks import find_customer
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.payloads import TodoDetailPayload, TodoPayload
-from todos.sources.customers import customer_of
 
 
 class Todos(TodoView):
@@ -61,7 +61,7 @@ class Todos(TodoView):
             actor=self.actor,
             type=types.find_type(self.project, data["type"]) if data.get("type") else None,
             conversation_id=conversation_id,
-            persona_id=customer_of(self.project, conversation_id=conversation_id, persona_id=data.get("persona")),
+            persona_id=find_customer(self.project, conversation_id=conversation_id, persona_id=data.get("persona")),
             tool=data.get("tool") or "",
             arguments=data.get("arguments"),
             recipients=data.get("recipients", ()),
@@ -94,7 +94,7 @@ class TodoDetail(TodoView):
             changes["tool"] = data["tool"] or ""
         if "persona" in data:
             persona = changes.pop("persona")
-            changes["persona_id"] = customer_of(self.project, conversation_id=None, persona_id=persona)
+            changes["persona_id"] = find_customer(self.project, conversation_id=None, persona_id=persona)
         return changes
 
 

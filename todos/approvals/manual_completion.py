@@ -22,8 +22,8 @@ from todos.approvals.validity import NOT_KNOWN
 from todos.content.lifecycle import Actor, move
 from todos.content.snapshot import content_of
 from todos.content.versions import demand_seen, end_approvals, locked
+from todos.hooks import effect_changed
 from todos.models import Todo, TodoStatus
-from todos.signals import effect_changed
 from tools.engine import ledger
 from tools.engine.promises import close_promise, settle_promises
 from tools.models import Effect, EffectState, Promise, PromiseState
@@ -103,7 +103,7 @@ def _end_effect(todo: Todo, effect: Effect, status: TodoStatus, *, actor: Actor,
             close_promise(promise.pk, state=PromiseState.KEPT, reason=BY_HAND)
     if is_ended:
         settle_promises(effect)
-        effect_changed.send(sender=Todo, todo=todo, effect=effect)
+        effect_changed.send(todo, effect)
 
 
 def _demand_settled(todo: Todo) -> None:

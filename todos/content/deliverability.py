@@ -11,9 +11,9 @@ from todos.content.plans import names_addressee
 from todos.content.snapshot import recipients_of
 from todos.models import Todo
 from tools.engine.catalogue import CompiledTool
-from tools.engine.contacts import contact_of
 from tools.engine.execution.handler import Contact
 from tools.engine.execution.limits import LETTERS, recipient_of
+from tools.engine.hooks import read_contact
 
 
 class Lack(StrEnum):
@@ -89,7 +89,7 @@ def is_only_letters(tools: Sequence[CompiledTool], unsent: Sequence[Unsent]) -> 
 def _customer_of(todo: Todo, contacts: Mapping[UUID, Contact] | None) -> Contact | None:
     """The todo's customer, among those that the caller has."""
     if contacts is None:
-        return contact_of(todo.persona_id)
+        return read_contact(todo.persona_id)
     return contacts.get(todo.persona_id) if todo.persona_id is not None else None
 
 

@@ -8,8 +8,8 @@ from jobs.enqueue import enqueue
 from todos.content.versions import time_of
 from todos.executor.job_keys import queue_look, queue_retry
 from todos.executor.results import end_call
+from todos.hooks import effect_changed
 from todos.models import Approval, Todo, TodoCall
-from todos.signals import effect_changed
 from tools.engine import ledger
 from tools.engine.definition import AfterActionType
 from tools.engine.execution.after_actions import end_after_action, plan_after_actions
@@ -75,7 +75,7 @@ def close(todo: Todo, call: TodoCall) -> None:
 
 def announce(todo: Todo, effect: Effect) -> None:
     """Tell whoever listens that the effect is in another state."""
-    effect_changed.send(sender=Todo, todo=todo, effect=effect)
+    effect_changed.send(todo, effect)
 
 
 def effect_of(call: TodoCall) -> Effect:

@@ -13,7 +13,7 @@ from tenancy.threads import in_db
 from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
 from tools.engine.execution.handler import Handler, Occasion
 from tools.engine.execution.outcome import Outcome, Signal
-from tools.services.support import callers
+from tools.engine.hooks import flag_customer
 
 LONGEST_REASON = 300
 
@@ -40,7 +40,7 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
 
 def _flag(occasion: Occasion, persona_id: UUID, reason: str) -> None:
     with tenant_tx(occasion.organization_id):
-        callers.flag_caller(persona_id, reason)
+        flag_customer(persona_id, reason)
 
 
 TOOL = BuiltinTool(

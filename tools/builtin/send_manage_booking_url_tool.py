@@ -16,9 +16,9 @@ from tools.engine.execution.handler import Handler, Occasion
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingState
 from tools.services.bookings.finding import bookings_of
-from tools.services.bookings.links import manage_url
 from tools.services.bookings.search import config_of
 from tools.services.messaging.sms import NO_PHONE, send_sms, sms_repeat
+from tools.services.signed_links import manage_url
 
 NO_BOOKING = (
     "The link wasn't sent: no booking of this customer's is still to come. Ask under which name and phone it was made."

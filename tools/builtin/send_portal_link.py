@@ -17,7 +17,7 @@ from tools.engine.execution.handler import Handler, Occasion
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.outbox import NAME as OUTBOX
 from tools.services.messaging.sms import NO_PHONE, send_sms, sms_repeat
-from tools.services.verification.portal_links import PortalPlace, portal_url, token_in
+from tools.services.signed_links import PortalPlace, portal_url, token_in
 
 # Repeats are compared before the link is made: every link to a page is the same to the customer.
 SUBJECT = "portal link"

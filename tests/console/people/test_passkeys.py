@@ -299,6 +299,23 @@ def test_a_refused_key_leads_on_to_where_the_person_was_going(tenant: Tenant, ke
     assert answer.headers["Location"] == ADD
 
 
+@pytest.mark.parametrize(
+    ("wanted", "kept"), [("/inbox/", "?next=%2Finbox%2F"), ("https://evil.example/", ""), ("", "")]
+)
+def test_a_refused_key_alone_keeps_where_the_person_wanted_to_go(key: SoftKey, wanted: str, kept: str) -> None:
+    answer = visitor().post(ALONE, sent("x", next=wanted))
+    assert answer.headers["Location"] == reverse("account_login") + kept
+
+
+def test_the_last_factor_is_removed_with_the_recovery_codes(tenant: Tenant, key: SoftKey) -> None:
+    """The page says so of the last one only."""
+    client = sure(tenant.owner)
+    first = reverse("mfa_remove_webauthn", args=[passkeys(tenant.owner)[0].pk])
+    assert "recovery codes stop too" in page(client, first)
+    add(client, SoftKey(id=b"second"))
+    assert "recovery codes stop too" not in page(client, first)
+
+
 def test_tries_after_the_password_count_with_those_of_codes(tenant: Tenant, key: SoftKey) -> None:
     client, wrong = after_password(tenant.owner), SoftKey(id=key.id, owner=key.owner)
     texts = [use(client, BESIDES, wrong) for _ in range(6)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from console.sidebar_badges import counts_of
+from console.sidebar_badges import sidebar_badges
 from conversations.handover import operators
 from conversations.handover.requests import request_person
 from conversations.models import MessageRole
@@ -23,10 +23,10 @@ def test_a_customer_reaches_a_person_and_comes_back(turns: Turns, lucia: User) -
     asked = offer(turns)["escalation"]
     with tenant.tx():
         request_person(conversation, asked, {"name": "Jonas", "phone": "+39 347 123 4567", "note": "After six"})
-        assert counts_of(tenant.project)["conversations"].waiting == 1
+        assert sidebar_badges(tenant.project)["conversations"].waiting == 1
     with tenant.tx():
         operators.claim_request(conversation.pk, by=lucia)
-        assert counts_of(tenant.project)["conversations"].waiting == 0
+        assert sidebar_badges(tenant.project)["conversations"].waiting == 0
     with tenant.tx():
         assert post_message(conversation.pk, "Is the 12th of June free?").turn is None
     with tenant.tx():

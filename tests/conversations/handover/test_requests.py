@@ -13,6 +13,7 @@ from conversations.common.contacts import read_contact
 from conversations.handover import operators
 from conversations.handover.requests import request_person
 from conversations.models import PersonaField
+from jobs.digest import PAUSE
 from jobs.errors import WrongState
 from jobs.models import Job
 from projects.accounts.members import remove_member
@@ -125,8 +126,8 @@ def test_operators_are_written_to_once_in_a_quarter_of_an_hour(
     assert 0 < body.index("The wedding of one") < body.index("The wedding of two")
     assert "more" not in body
     with turns.tenant.tx():
-        OperatorNotice.objects.update(sent_at=F("sent_at") - notices.PAUSE)
-        Escalation.objects.update(requested_at=F("requested_at") - 2 * notices.PAUSE)
+        OperatorNotice.objects.update(sent_at=F("sent_at") - PAUSE)
+        Escalation.objects.update(requested_at=F("requested_at") - 2 * PAUSE)
     guest = turns.on("chat", external_id="three")
     ask(guest, offer(guest, "The wedding of three")["escalation"], email="three@guests.example")
     with turns.tenant.tx():
@@ -145,7 +146,7 @@ def test_a_letter_that_the_mail_server_refused_is_owed(
     settings.EMAIL_HOST = "mail.example"
     operator.is_active = False
     operator.save(update_fields=["is_active"])
-    monkeypatch.setattr(notices, "deliver", lambda message: Delivery.FAILED)
+    monkeypatch.setattr("jobs.digest.deliver", lambda message: Delivery.FAILED)
     ask(turns, offer(turns, "The wedding")["escalation"], email="one@guests.example")
     turns.run(notices.LANE)
     assert mail.outbox == []
@@ -168,7 +169,8 @@ def test_a_customer_whose_colleague_is_gone_is_told_of_again(turns: Turns, lucia
     with turns.tenant.tx():
         operators.take_over(turns.conversation.pk, by=lucia)
     with turns.tenant.tx():
-        OperatorNotice.objects.update(sent_at=F("sent_at") - notices.PAUSE)
+        OperatorNotice.objects.update(sent_at=F("sent_at") - PAUSE)
+        Escalation.objects.update(requested_at=F("requested_at") - 2 * PAUSE)
         remove_member(Member.objects.get(user=lucia), by=Actor(owner, Role.OWNER))
     turns.run(notices.LANE)
     assert [letter.to[0] for letter in mail.outbox[2:]] == [owner.email]
@@ -183,11 +185,14 @@ def test_a_killed_notice_goes_out_once_and_not_within_a_quarter_of_an_hour(
     """Who was noted counts as written to, and what didn't go out is owed."""
     known = turns.on("chat", external_id="known", email="known@guests.example")
     ask(known, offer(known)["escalation"])
+    with turns.tenant.tx():
+        # So long ago that it alone is no reason to write again.
+        Escalation.objects.update(requested_at=F("requested_at") - 2 * PAUSE)
     kill(processes, "operator_notice.noted_pre_send", mail_port=settings.EMAIL_PORT)
     go_on(processes, turns, notices.LANE, mail_port=settings.EMAIL_PORT)
     assert mailbox.messages == []
     with turns.tenant.tx():
-        OperatorNotice.objects.update(sent_at=F("sent_at") - notices.PAUSE)
+        OperatorNotice.objects.update(sent_at=F("sent_at") - PAUSE)
         Job.objects.filter(lane=notices.LANE, state="queued").update(run_after=Now())
     for _ in range(2):
         turns.run(notices.LANE)

@@ -14,7 +14,7 @@ from tests.processes import ForkServer
 from tests.tools.messaging.conftest import connect_twilio
 from tests.tools.messaging.twilio_server import TwilioServer
 from tools.models import Effect
-from tools.services.verification.portal_links import read_token
+from tools.services.signed_links import read_portal_token
 
 pytestmark = pytest.mark.short_leases
 
@@ -40,7 +40,7 @@ def test_the_link_goes_out_once(
         settle(turns.tenant)
         check(turns.tenant)
     found = [LINK.search(call.form["Body"]) for call in twilio.script.calls]
-    places = [read_token(one[1]) for one in found if one]
+    places = [read_portal_token(one[1]) for one in found if one]
     assert [place.persona_id for place in places if place] == [phone.conversation.persona_id] * texts
     with turns.tenant.tx():
         effect = Effect.objects.get(tool="send_portal_link")

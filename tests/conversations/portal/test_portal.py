@@ -19,7 +19,7 @@ from tests.conftest import Tenant
 from tests.tools.messaging.conftest import connect_twilio
 from tests.tools.messaging.twilio_server import TwilioServer
 from tools.models import Effect, Escalation, EscalationState
-from tools.services.verification.portal_links import make_token, portal_url, read_token, token_in
+from tools.services.signed_links import portal_token, portal_url, read_portal_token, token_in
 
 FOREVER = 40_000
 LINK = re.compile(r"/c/([\w=-]{68})")
@@ -37,7 +37,7 @@ def call(tenant: Tenant) -> Conversation:
 
 
 def token_of(conversation: Conversation, *, until: int = FOREVER) -> str:
-    return make_token(PortalPlace(conversation.organization_id, conversation.persona_id), until=until)
+    return portal_token(PortalPlace(conversation.organization_id, conversation.persona_id), until=until)
 
 
 def test_the_page_shows_what_was_said(call: Conversation, client: Client) -> None:
@@ -108,10 +108,8 @@ def test_a_link_is_good_to_the_end_of_its_fourteenth_day(call: Conversation, mon
     token = token_in(portal_url(place))
     today = time.time()
     for days, is_open in ((0, True), (14, True), (15, False)):
-        monkeypatch.setattr(
-            "tools.services.verification.portal_links.time.time", lambda days=days: today + days * 86_400
-        )
-        assert (read_token(token) == place) == is_open, days
+        monkeypatch.setattr("tools.services.signed_links.time.time", lambda days=days: today + days * 86_400)
+        assert (read_portal_token(token) == place) == is_open, days
 
 
 def test_a_link_of_an_older_key_still_opens(call: Conversation, client: Client, settings: Any) -> None:
@@ -229,7 +227,7 @@ def test_a_caller_is_sent_the_link_of_their_own_page(turns: Any, twilio: TwilioS
     phone = caller(turns)
     turn = phone.say("Send me the link, please")
     [sent] = [found for call in twilio.script.calls if (found := LINK.search(call.form["Body"]))]
-    place = read_token(sent[1])
+    place = read_portal_token(sent[1])
     assert place is not None
     assert place.persona_id == phone.conversation.persona_id
     assert "/c/" not in phone.result(turn)

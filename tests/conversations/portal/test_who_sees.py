@@ -27,7 +27,7 @@ from tests.conversations.tool_runs.turns import Turns
 from tools.models import Booking, Verification
 from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.services import Guest, book
-from tools.services.verification.portal_links import PortalPlace
+from tools.services.signed_links import PortalPlace
 from tools.services.verification.services import note_verified
 
 OVER = timedelta(minutes=61)

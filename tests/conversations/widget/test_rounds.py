@@ -23,7 +23,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.live_hub import close_hub
-from tools.services.verification.portal_links import PortalPlace
+from tools.services.signed_links import PortalPlace
 
 PATIENCE = 20
 

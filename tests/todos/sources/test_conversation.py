@@ -16,7 +16,7 @@ from tests.todos.sources.test_requires_approval import CREW, approve, arranged, 
 from todos.content.lifecycle import move
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import edit_todo, make_todo
-from tools.engine.contacts import contact_of
+from tools.engine.hooks import read_contact
 from tools.models import PromiseState
 from tools.services.messaging.sms import COUNTRIES
 
@@ -134,7 +134,7 @@ def test_a_contact_is_what_is_known_of_the_customer_now(desk: Desk, stranger: An
     persona = desk.talk.conversation.persona
     with desk.tenant.tx():
         give_fields(persona, {"name": "Ann Lee", "email": "ann@example.com"})
-        found = contact_of(persona.pk)
+        found = read_contact(persona.pk)
         assert (found.name, found.email, found.phone) == ("Ann Lee", "ann@example.com", "")
     with stranger.tx():
-        assert contact_of(persona.pk) is None
+        assert read_contact(persona.pk) is None

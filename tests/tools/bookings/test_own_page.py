@@ -17,7 +17,7 @@ from tests.tools.bookings.conftest import Desk
 from tools.models import Booking, BookingState, Resource
 from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.day_schedule import STEP
-from tools.services.bookings.links import TOKEN_LENGTH, make_token, manage_url, read_token
+from tools.services.signed_links import booking_token, manage_url, read_booking_token
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def path_of(booking: Booking) -> str:
-    return f"/b/{make_token(booking)}"
+    return f"/b/{booking_token(booking)}"
 
 
 def now(desk: Desk, booking: Booking) -> Booking:
@@ -48,7 +48,7 @@ def page(booking: Booking, **query: object) -> str:
 
 
 def test_the_link_is_short_enough_for_a_text(booking: Booking) -> None:
-    assert len(make_token(booking)) == TOKEN_LENGTH == 64
+    assert len(booking_token(booking)) == 64
     assert len(manage_url(booking)) < 100
 
 
@@ -88,13 +88,13 @@ def test_the_page_is_kept_by_nobody(booking: Booking) -> None:
 
 
 def test_a_token_with_one_letter_changed_is_nobodys(booking: Booking) -> None:
-    token = make_token(booking)
+    token = booking_token(booking)
     for at in (0, 30, 50, 63):
         other = "A" if token[at] != "A" else "Q"
         answer = Client().get(f"/b/{token[:at]}{other}{token[at + 1 :]}")
         assert (answer.status_code, "or ask for a new link" in answer.content.decode()) == (404, True)
     for forged in (token[:-1], token + "A", "é" * 64, "!" * 64):
-        assert read_token(forged) is None
+        assert read_booking_token(forged) is None
 
 
 def test_a_token_signed_with_an_older_key_still_opens(booking: Booking, settings) -> None:

@@ -12,7 +12,7 @@ from tests.tools.calendar.radicale import Calendar
 from tests.tools.calendar.scripted import ScriptedCalendar
 from tests.tools.calendar.test_writing import to_come
 from tools.models import Booking
-from tools.services.bookings.links import make_token
+from tools.services.signed_links import booking_token
 
 
 def day_of(booking: Booking) -> date:
@@ -25,7 +25,7 @@ def take(calendar: Calendar, day: date) -> None:
 
 
 def page_of(booking: Booking) -> str:
-    return Client().get(f"/b/{make_token(booking)}").content.decode()
+    return Client().get(f"/b/{booking_token(booking)}").content.decode()
 
 
 def test_a_taken_time_is_not_shown(desk: Desk, calendar: Calendar) -> None:
@@ -43,7 +43,7 @@ def test_a_booking_is_not_moved_to_a_taken_time(desk: Desk, calendar: Calendar) 
     day = day_of(booking)
     take(calendar, day)
     lunch = rome(day.day, "13:00", month=day.month, year=day.year)
-    answer = Client().post(f"/b/{make_token(booking)}", {"starts_at": lunch.isoformat(), "people": "2"}, follow=True)
+    answer = Client().post(f"/b/{booking_token(booking)}", {"starts_at": lunch.isoformat(), "people": "2"}, follow=True)
     assert "no table for 2 is free" in answer.content.decode()
     with desk.tenant.tx():
         assert Booking.objects.get().starts_at == booking.starts_at

@@ -13,7 +13,7 @@ from tests.tools.calendar.scripted import document
 from tests.tools.calendar.test_reading import AUTUMN, ROME, SPRING, taken
 from tools.services.bookings.opening import Span
 from tools.services.calendar.busy import NotUnderstood, busy_spans
-from tools.services.calendar.recurrence import Rule
+from tools.services.calendar.recurrence import Rule, read_rule
 
 NINE = (f"DTSTART;{ROME}:20260903T090000", "DURATION:PT1H")
 NIGHT = (f"DTSTART;{ROME}:20261024T230000", f"DTEND;{ROME}:20261025T050000")
@@ -155,6 +155,12 @@ def test_so_many_times_that_counting_them_takes_long_are_not_counted(desk: Desk)
     """Since 2010 every day, and 9,000 times."""
     with pytest.raises(NotUnderstood):
         ours(desk, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
+
+
+def test_a_weekday_that_is_named_again_costs_nothing() -> None:
+    """A hundred hostile series may each name it a hundred times."""
+    parts = {"FREQ": ["MONTHLY"], "BYDAY": ["5MO"] * 100}
+    assert len(read_rule(parts, first=AUTUMN.starts_at, zone=ZoneInfo("UTC")).weekdays) == 1
 
 
 def test_a_rule_that_never_falls_on_any_day_is_asked_for_the_days_of_the_window_alone(

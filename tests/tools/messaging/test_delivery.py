@@ -25,8 +25,8 @@ from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.numbers import NumberRefused, countries_of, number_to_text
 from tools.engine.registry import builtin_tools
 from tools.models import Booking, Resource
-from tools.services.bookings.links import manage_url
 from tools.services.messaging import channels
+from tools.services.signed_links import manage_url
 
 pytestmark = pytest.mark.requirement("N51")
 

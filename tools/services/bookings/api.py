@@ -30,7 +30,6 @@ from tools.services.bookings.clock import read_clock, read_day, read_moment
 from tools.services.bookings.codes import normal_code
 from tools.services.bookings.finding import bookings_of, on_day, with_phone
 from tools.services.bookings.formatting import BookingPayload, booking_data
-from tools.services.bookings.links import manage_url
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.refusals import Closed, NoTime
 from tools.services.bookings.resources import (
@@ -43,6 +42,7 @@ from tools.services.bookings.resources import (
 )
 from tools.services.bookings.search import config_of, new_search, sentences
 from tools.services.bookings.services import Guest, book, cancel, move, where_it_is, who_is_met
+from tools.services.signed_links import manage_url
 
 STARTS_AT = "An ISO 8601 date and time; without an offset it is local to the project."
 

@@ -10,7 +10,7 @@ from django.utils.translation import get_language, gettext, ngettext
 
 from projects.models import Project
 from projects.widget.languages import customer_language
-from tools.engine.contacts import contact_of
+from tools.engine.hooks import read_contact
 from tools.models import Booking, ResourceKind
 from tools.services.bookings.date_words import time_words
 from tools.services.bookings.formatting import booking_words
@@ -20,7 +20,7 @@ from tools.services.bookings.search import config_of
 
 def language_of(booking: Booking, *, asked: str) -> str:
     """The customer's language, where the browser `asked` comes last. Must run in the tenant's transaction."""
-    contact = contact_of(booking.persona_id)
+    contact = read_contact(booking.persona_id)
     return customer_language(booking.project_id, known=contact.language if contact else "", asked=asked)
 
 

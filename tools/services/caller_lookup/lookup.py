@@ -14,9 +14,9 @@ from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.contacts import contact_of
 from tools.engine.execution.handler import Occasion
 from tools.engine.execution.outcome import Outcome
+from tools.engine.hooks import read_contact
 from tools.services.caller_lookup.directory import Directory, DirectoryFailed
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ def callers_number(occasion: Occasion) -> str:
     """
     if told := occasion.call.get("caller_phone"):
         return str(told)
-    contact = contact_of(occasion.contact.persona_id) if occasion.contact else None
+    contact = read_contact(occasion.contact.persona_id) if occasion.contact else None
     return contact.phone_on_file if contact else ""
 
 

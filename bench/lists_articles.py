@@ -1,24 +1,20 @@
-"""A tenant with a large knowledge base: articles of some two hundred words, common and rare as in a language."""
+"""A large knowledge base: articles of some two hundred words, as common and as rare as those of a language."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import cast
 from uuid import UUID
 
-from django.db import connections
 from django.utils import timezone
 
-from projects.agents.services import create_organization, create_project
 from projects.knowledge.indexing import index_articles
 from projects.knowledge.search import search_articles
-from projects.models import Article, Project, User
-from projects.models.agent_config import AgentConfig
+from projects.models import Article, Project
 from tenancy.scope import tenant_tx
-from tenancy.tenant_lookup import find_organizations
 
-EMAIL = "knowledge@bench.example"
 CHUNK = 500
 
 
@@ -49,38 +45,26 @@ QUESTIONS = {
 }
 
 
-def filled_project(*, articles: int) -> Project:
-    """The bench's project, with so many articles; made once where the data are kept."""
-    user = User.objects.filter(email=EMAIL).first() or User.objects.create_user(EMAIL)
-    found = find_organizations(user_id=user.pk)
-    organization = found[0] if found else create_organization("Bench", owner=user).pk
-    with tenant_tx(organization):
-        project = Project.objects.first() or create_project(
-            "Bench", config=AgentConfig(agent_name="a", business_name="b")
-        )
-        have = Article.objects.count()
+def load_articles(project: Project, *, number: int) -> None:
+    """Write and index so many articles."""
     texts = _Texts()
-    for first in range(have, articles, CHUNK):
+    for first in range(0, number, CHUNK):
         # Written before the transaction: a server ends one in which nothing happens.
-        rows = [texts.article(number) for number in range(first, min(first + CHUNK, articles))]
-        with tenant_tx(organization):
+        rows = [texts.article(one) for one in range(first, min(first + CHUNK, number))]
+        with _tx(project):
             made = [Article(project=project, published_at=timezone.now(), language="english", **row) for row in rows]
             Article.objects.bulk_create(made)
             index_articles(article.pk for article in made)
-    return project
 
 
-def vacuum() -> None:
-    """What the server does by itself after a while."""
-    with connections["owner"].cursor() as cursor:
-        cursor.execute("vacuum analyze projects_article")
-        cursor.execute("vacuum analyze projects_articleword")
+def ask(project: Project, text: str) -> None:
+    """Ask a question as a tool does: one transaction, through row-level security, to the last row."""
+    with _tx(project):
+        search_articles(project.pk, text, most=8)
 
 
-def ask(project: Project, text: str) -> int:
-    """How many articles a question finds."""
-    with tenant_tx(cast(UUID, project.organization_id)):
-        return len(search_articles(project.pk, text, most=8))
+def _tx(project: Project) -> AbstractContextManager[None]:
+    return tenant_tx(cast(UUID, project.organization_id))
 
 
 class _Texts:

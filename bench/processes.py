@@ -1,4 +1,4 @@
-"""CPU time of processes and their children, from /proc."""
+"""CPU time and memory of processes with their children, from /proc."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+KILOBYTE = 1024
 
 
 def cpu_seconds(pid: int, *, without: Collection[int] = ()) -> float:
@@ -15,8 +16,13 @@ def cpu_seconds(pid: int, *, without: Collection[int] = ()) -> float:
     return sum(times) / TICKS_PER_SECOND
 
 
+def memory_bytes(pid: int, *, without: Collection[int] = ()) -> int:
+    """PSS of a process with its descendants: a page that several processes share counts once for all of them."""
+    return sum(map(_pss, family(pid, without=without)))
+
+
 def family(pid: int, *, without: Collection[int] = ()) -> list[int]:
-    """A process and its living descendants. Those in `without`, and what descends from them, are somebody else's."""
+    """A process and its living descendants. Those in `without`, and what descends from them, are left out."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (fields := _stat(int(entry.name))):
@@ -33,3 +39,12 @@ def _stat(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return []
+
+
+def _pss(pid: int) -> int:
+    try:
+        rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    sizes = (row.split()[1] for row in rows if row.startswith("Pss:"))
+    return sum(int(size) * KILOBYTE for size in sizes)
