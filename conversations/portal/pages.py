@@ -158,9 +158,9 @@ def _key_in_form(posted: Mapping[str, str], words: str) -> str | None:
 
 def _take(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, Any]:
     """A message, or the wish for the person whom the agent offered. Raises ApiError with a sentence."""
-    if "escalation" in posted:
-        return {"state": ask_for_person(visit, posted["escalation"]).state}
     with override(language):
+        if "escalation" in posted:
+            return {"state": ask_for_person(visit, posted["escalation"]).state}
         content = _checked(_said_by(posted))
     made = say(visit, content)
     return {"message": message_shown(message_payload(made.message)), "chat": str(made.conversation.pk)}

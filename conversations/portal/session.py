@@ -214,7 +214,8 @@ def ask_for_person(visit: Visit, escalation: str) -> Escalation:
             raise Escalation.DoesNotExist
         return request_person(chat, UUID(escalation), {})
     except (ValueError, Escalation.DoesNotExist) as error:
-        raise ApiError("not_found", "This was not offered here. Write that you want a person.", status=404) from error
+        message = gettext("This button no longer works. Write that you want a person.")
+        raise ApiError("not_found", message, status=404) from error
 
 
 def _begin(visit: Visit, *, after: Conversation | None = None) -> Conversation:

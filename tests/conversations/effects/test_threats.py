@@ -21,7 +21,7 @@ from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from tests.conversations.effects.conftest import PHONE, Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tests.conversations.effects.test_table import context
+from tests.conversations.effects.test_table import tool_context
 from tests.processes import ScriptedModel
 from tools.builtin.send_sms_tool import execute
 from tools.engine.custom.secrets import WebhookSecrets, set_secret_headers
@@ -57,7 +57,7 @@ HOSTILE = st.one_of(
 def test_no_value_reaches_the_host_or_the_path(value: str, name: str) -> None:
     """Whatever a customer fills in stands in the query, a header or the body."""
     options = WebhookOptions(url="https://api.example/v1/orders?shop=7", **{name: SCHEMA})
-    request = build_request(options, {name: {"a": value}}, context(), secrets=WebhookSecrets(), at=AT)
+    request = build_request(options, {name: {"a": value}}, tool_context(), secrets=WebhookSecrets(), at=AT)
     parts = urlsplit(request.url)
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "api.example", "/v1/orders")
     assert not any(character in request.url for character in "\r\n \\")
@@ -66,7 +66,7 @@ def test_no_value_reaches_the_host_or_the_path(value: str, name: str) -> None:
 @given(value=st.text(alphabet=st.characters(), max_size=20).map(lambda text: f"a{text}\r\nb") | st.just("a\nX: y"))
 def test_a_header_value_with_a_line_break_is_refused(value: str) -> None:
     options = WebhookOptions(url="https://api.example/", headers=SCHEMA)
-    request = build_request(options, {"headers": {"a": value}}, context(), secrets=WebhookSecrets(), at=AT)
+    request = build_request(options, {"headers": {"a": value}}, tool_context(), secrets=WebhookSecrets(), at=AT)
     with pytest.raises(InvalidRequest, match="header a "):
         check_headers(request.headers)
 

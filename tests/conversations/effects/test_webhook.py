@@ -11,7 +11,7 @@ import pytest
 from conversations.turns.services import give_fields
 from tests.conversations.effects.conftest import Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tests.conversations.effects.test_table import context
+from tests.conversations.effects.test_table import tool_context
 from tests.processes import ScriptedModel
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import WebhookOptions
@@ -70,7 +70,7 @@ def test_a_header_goes_out_once_however_it_is_written() -> None:
         url="https://example.com/", headers={"x-api-key": "plain", "content-type": "application/json; charset=utf-8"}
     )
     secrets = WebhookSecrets(headers={"X-Api-Key": "secret"})
-    headers = build_request(options, {}, context(), secrets=secrets, at=datetime.now(UTC)).headers
+    headers = build_request(options, {}, tool_context(), secrets=secrets, at=datetime.now(UTC)).headers
     assert {name: value for name, value in headers.items() if name.lower() in ("x-api-key", "content-type")} == {
         "X-Api-Key": "secret",
         "content-type": "application/json; charset=utf-8",
@@ -119,7 +119,7 @@ def test_what_is_read_is_asked_with_the_tool_the_promise_and_the_conversation(
 def request_of(arguments: Mapping[str, Any], **options: Any) -> WebhookRequest:
     """A request as it would go out, without a secret."""
     made = WebhookOptions(url="https://example.com/crew?fixed=1", **options)
-    return build_request(made, arguments, context(), secrets=WebhookSecrets(), at=datetime.now(UTC))
+    return build_request(made, arguments, tool_context(), secrets=WebhookSecrets(), at=datetime.now(UTC))
 
 
 @pytest.mark.requirement("N45")
@@ -160,7 +160,7 @@ def test_what_we_say_of_a_call_no_tool_changes_and_no_row_keeps() -> None:
     options = WebhookOptions(url="https://example.com/", callback=True)
     said = {"idempotency-key": "mine", "webhook-callback-url": "https://evil.example/", "webhook-signature": "v1,mine"}
     secrets = WebhookSecrets(signing=["whsec_" + "QUJD" * 8], headers={"Webhook-Signature": "v1,mine"})
-    called = context()
+    called = tool_context()
     request = build_request(options, {"headers": said}, called, secrets=secrets, at=datetime.now(UTC))
     sent = {name.lower(): value for name, value in request.headers.items()}
     assert sent["idempotency-key"] == called.key
