@@ -6,7 +6,7 @@ import todos.hooks
 import tools.engine.hooks
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
 from conversations.context.todo_transcript import read_told
-from conversations.flows.todo_events import hold, on_effect_changed, on_promise_answered, on_todo_changed
+from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
 from conversations.handover.operators import on_member_changed
 from conversations.live.event_log import lock_conversation
 from conversations.prompts.prompt_budget_check import weigh_reply
@@ -23,7 +23,7 @@ def register() -> None:
     tools.engine.hooks.promise_answered.connect(on_promise_answered)
     todos.hooks.find_customer.connect(find_customer)
     todos.hooks.read_transcript.connect(read_told)
-    todos.hooks.hold_conversation.connect(hold)
+    todos.hooks.hold_conversation.connect(hold_back)
     todos.hooks.lock_conversation.connect(lock_conversation)
     todos.hooks.todo_changed.connect(on_todo_changed)
     todos.hooks.effect_changed.connect(on_effect_changed)

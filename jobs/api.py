@@ -14,7 +14,7 @@ from jobs.presenters import JobPayload, ModelCallPayload, call_payload, job_payl
 from jobs.services import run_again
 from projects.api.pagination import PAGED
 from projects.api.project_views import ProjectView
-from projects.api.typed_responses import Accepted, Answer, Page
+from projects.api.typed_responses import Accepted, Page, TypedResponse
 from projects.models.key import Scope
 
 
@@ -39,7 +39,7 @@ class FailedJobs(ProjectView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="jobs_failed")
-    def get(self, request: Request) -> Answer[Page[JobPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[JobPayload]]:
         """Failed jobs of the project, newest first."""
         return self.page(Job.objects.filter(project_id=self.project.pk, state=State.FAILED), job_payload)
 
@@ -60,12 +60,12 @@ class ModelCallDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
 
     @extend_schema(operation_id="model_calls_read")
-    def get(self, request: Request, call_id: UUID) -> Answer[ModelCallDetailPayload]:
+    def get(self, request: Request, call_id: UUID) -> TypedResponse[ModelCallDetailPayload]:
         """A model call with its messages and output."""
         call = ModelCall.objects.filter(project_id=self.project.pk, pk=call_id).first()
         if call is None:
             raise Http404
-        return Answer(
+        return TypedResponse(
             {
                 **call_payload(call),
                 "messages": call.messages,

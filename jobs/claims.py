@@ -13,8 +13,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
 
-from jobs.claimed import ClaimedJob
-from jobs.lanes import Lane, lane_of, lanes
+from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from tenancy.postgresql.prepared import Prepared
 
 # Due jobs of the same ordinal (effects) run oldest first. Claiming two at once would violate the unique index and undo
@@ -112,7 +111,7 @@ def heartbeat(held: Sequence[Held]) -> set[UUID]:
     return {one.job.id for one in held} - kept
 
 
-def give_back(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: bool = False) -> bool:
+def requeue(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: bool = False) -> bool:
     """Requeue the job after a delay. Returns False if the job belongs to another worker.
 
     With `forgive`, the attempt doesn't count.
@@ -139,7 +138,7 @@ def take_expired() -> list[ClaimedJob]:
         expired = [_claimed(row) for row in cursor.fetchall()]
         for job in expired:
             if not job.is_last_attempt:
-                give_back(job, error="The worker that ran this died.", delay_seconds=0)
+                requeue(job, error="The worker that ran this died.", delay_seconds=0)
     return [job for job in expired if job.is_last_attempt]
 
 

@@ -13,16 +13,16 @@ from functools import partial
 from django.db import transaction
 
 from jobs import wakeups
-from jobs.claimed import ClaimedJob
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import tenant_tx
 
 # States are parameters. As literals, they would let PostgreSQL choose a partial index of all running or queued jobs,
 # which always looks the smallest but holds many dead entries.
-
 # FOR NO KEY UPDATE: until the transaction ends, the job can be neither superseded nor claimed. Only the heartbeat
 # renews the lease, because each write would add a version of the row to all of its indexes.
+
 _HOLD = Prepared("select 1 from jobs_job where id = %s and token = %s and state = %s for no key update")
 
 # The subquery reads the index of live jobs, in its order.
@@ -34,7 +34,7 @@ returning (select exists (select 1 from jobs_job n where n.lane = j.lane and n.s
 """)
 
 
-class Zombie(RuntimeError):
+class LeaseLost(RuntimeError):
     """Another worker holds this job, or it was superseded. Nothing may be written."""
 
 
@@ -42,7 +42,7 @@ class Zombie(RuntimeError):
 def job_tx(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> Iterator[None]:
     """A transaction of the job's tenant that commits only if this worker still holds the job.
 
-    With `finish`, it also ends the job. Raises Zombie before anything is written.
+    With `finish`, it also ends the job. Raises LeaseLost before anything is written.
     """
     with tenant_tx(job.organization_id, plans_once=True):
         prove(job, finish=finish, error=error)
@@ -50,7 +50,7 @@ def job_tx(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> 
 
 
 def prove(job: ClaimedJob, *, finish: State | None = None, error: str = "") -> None:
-    """Lock the job until the current transaction ends, or end it with `finish`. Raises Zombie."""
+    """Lock the job until the current transaction ends, or end it with `finish`. Raises LeaseLost."""
     if finish is None:
         _hold(job)
     else:
@@ -66,13 +66,13 @@ def reading(job: ClaimedJob) -> Iterator[None]:
 
 def _hold(job: ClaimedJob) -> None:
     if not _HOLD(job.id, job.token, State.RUNNING):
-        raise Zombie(Zombie.__doc__)
+        raise LeaseLost(LeaseLost.__doc__)
 
 
 def _finish(job: ClaimedJob, *, state: State, error: str) -> None:
     ended = _FINISH(state, error[:2000], job.id, job.token, State.RUNNING, State.QUEUED)
     if not ended:
-        raise Zombie(Zombie.__doc__)
+        raise LeaseLost(LeaseLost.__doc__)
     [(is_more,)] = ended
     if is_more:
         transaction.on_commit(partial(wakeups.hint, [job.lane]))

@@ -9,17 +9,16 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from jobs import wakeups
-from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.fence import prove
-from jobs.lanes import lane_of
+from jobs.lanes import ClaimedJob, lane_of
 from jobs.models import Job, State
 from projects.models import Project
 from tenancy.scope import tenant_tx
 
 
 def fail_job(job: ClaimedJob, *, reason: str) -> None:
-    """Mark a job as failed and call its lane's `on_failed`. Raises Zombie."""
+    """Mark a job as failed and call its lane's `on_failed`. Raises LeaseLost."""
     lane = lane_of(job.lane)
     with tenant_tx(job.organization_id):
         if lane.lock is not None:

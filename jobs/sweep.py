@@ -8,8 +8,8 @@ from collections.abc import Callable
 from django.db import connections, transaction
 
 from jobs import claims, wakeups
-from jobs.claimed import ClaimedJob
-from jobs.fence import Zombie
+from jobs.fence import LeaseLost
+from jobs.lanes import ClaimedJob
 from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
 from projects.common.hooks import Signal
@@ -63,7 +63,7 @@ def sweep_tenants(sql: str, act: Callable[..., None], *, failed: str) -> None:
 def _fail(job: ClaimedJob) -> None:
     try:
         fail_job(job, reason=f"The worker that ran this died {job.attempt} times in a row.")
-    except Zombie:
+    except LeaseLost:
         log.info("Job %s found another end meanwhile.", job.id)
     except Exception:  # the worker's boundary: a bug in one job's `on_failed` must not affect other jobs
         log.exception("Job %s could not be failed; the next sweep tries again.", job.id)

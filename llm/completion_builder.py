@@ -40,7 +40,7 @@ class _CallParts:
     arguments: list[str] = field(default_factory=list)
 
 
-class Answer:
+class CompletionBuilder:
     """The answer of one attempt. It grows while the response arrives; `flaw` validates it at the end."""
 
     def __init__(self) -> None:

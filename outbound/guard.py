@@ -119,9 +119,9 @@ class Guard:
     ) -> Response:
         """Send one request and read its response within `deadline_s` seconds.
 
-        Returns a Response for every status, including 3xx. `on_sent` is called once the whole request has left. Raises NotSent (BlockedAddress, InvalidRequest) if nothing
-        left, Unknown if something left and no complete response came, Unreadable if the target responded with a status
-        but a compressed body.
+        Returns a Response for every status, including 3xx. `on_sent` is called once the whole request has left. Raises
+        NotSent (BlockedAddress, InvalidRequest) if nothing left, Unknown if something left and no complete response
+        came, Unreadable if the target responded with a status but a compressed body.
         """
         target = self.check_url(url)
         if method not in METHODS:

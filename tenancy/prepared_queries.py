@@ -26,7 +26,7 @@ Value = UUID | int | str | datetime
 _TENANT = UUID(int=0xFFFF_0000)
 
 
-class CompiledValues:
+class PreparedValues:
     """A query whose rows are tuples, from `build(*values)`.
 
     Each value is a UUID, an integer, a string or a datetime, and is used in a filter. `build` is called once, with
@@ -52,7 +52,7 @@ class CompiledValues:
         return self._made
 
 
-class Compiled(CompiledValues, Generic[M]):
+class PreparedQuery(PreparedValues, Generic[M]):
     """A query whose rows are model instances."""
 
     def __init__(self, build: Callable[..., models.QuerySet[M]], *, kinds: tuple[type, ...]) -> None:

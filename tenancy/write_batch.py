@@ -68,7 +68,7 @@ class _NewRows:
     values: list[str | None] = field(default_factory=list)
 
 
-class Writes:
+class WriteBatch:
     """New and changed rows, sent as one statement inside the current transaction.
 
     Automatic timestamps are set when a row is added, and the row may be used from then on. Rows of a batch may refer to
@@ -125,7 +125,7 @@ class Writes:
 
 def insert_rows(rows: Iterable[R]) -> list[R]:
     """Insert rows of one model in one statement, and return them. An empty list sends nothing."""
-    new, writes = list(rows), Writes()
+    new, writes = list(rows), WriteBatch()
     writes.insert(new)
     writes.send()
     return new
@@ -144,7 +144,7 @@ def insert_unless_there(row: TenantModel) -> bool:
 
 def update_row(row: TenantModel, fields: Sequence[str]) -> None:
     """Update some fields of a stored row. Raises LostRow."""
-    writes = Writes()
+    writes = WriteBatch()
     writes.update(row, fields)
     writes.send()
 

@@ -66,9 +66,10 @@ ROOMS = {
             "evaluation",
             "followups",
             "handover",
+            "claim_check",
             "tool_runs",
         ),
-        *("widget", "promises", "voice", "api", "claim_check", "flows", "portal", "admin", "registration", "apps"),
+        *("widget", "promises", "voice", "api", "flows", "portal", "admin", "registration", "apps"),
     ),
 }
 

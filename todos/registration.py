@@ -10,7 +10,7 @@ from jobs.sweep import sweeping
 from projects.models.seeds import PLANTS
 from todos.approvals.approve import LANE
 from todos.approvals.digest import APPROVERS, on_todo_changed
-from todos.executor.run import give_up_todo, lock_subject, refuse_run, run_todo
+from todos.executor.run import fail_todo, lock_subject, refuse_run, run_todo
 from todos.expiry import expire_overdue_todos
 from todos.hooks import todo_changed
 from todos.sources.seeds import plant_todo_types
@@ -30,7 +30,7 @@ def register() -> None:
             deadline=timedelta(minutes=15),
             max_attempts=8,
             lock=lock_subject,
-            on_failed=give_up_todo,
+            on_failed=fail_todo,
             on_run_again=refuse_run,
             task="execute_todo",
         )

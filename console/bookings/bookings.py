@@ -36,7 +36,7 @@ from tools.services.bookings.opening import Opening
 from tools.services.bookings.refusals import NoTime, Unbookable
 from tools.services.bookings.search import config_of
 from tools.services.bookings.services import book, cancel, move
-from tools.services.calendar.sync_status import standing_of
+from tools.services.calendar.sync_status import sync_status_of
 from tools.services.signed_links import manage_url
 
 FOUND = 50
@@ -241,7 +241,7 @@ def _one(desk: Desk, row: Booking, form: WhenForm) -> dict[str, Any]:
         "is_meeting": row.kind == BookingKind.MEETING,
         "may_change": row.state == BookingState.CONFIRMED and row.starts_at > desk.now,
         "manage_url": manage_url(row),
-        "calendar": standing_of(row),
+        "calendar": sync_status_of(row),
         "made": _stamp(row.created_at, desk),
         "cancelled": _stamp(row.cancelled_at, desk) if row.cancelled_at else "",
     }

@@ -82,7 +82,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SlotQuery:
     """The day and the number of people that the customer looks at free times for."""
 
     day: date
@@ -184,7 +184,7 @@ def _open(place: BookingPlace) -> Opened:
     return Opened(booking=booking, project=project, now=timezone.now())
 
 
-def _asked(request: HttpRequest, opened: Opened) -> Asked:
+def _asked(request: HttpRequest, opened: Opened) -> SlotQuery:
     """What the address asks for; anything else is the booking's own day and number."""
     size = request.GET.get("people", "")
     try:
@@ -193,10 +193,10 @@ def _asked(request: HttpRequest, opened: Opened) -> Asked:
         day = opened.starts.date()
     last = opened.today + timedelta(days=HORIZON_DAYS)
     is_size = size.isascii() and size.isdigit() and len(size) < 4 and 1 <= int(size) <= LARGEST_PARTY
-    return Asked(day=min(max(day, opened.today), last), people=int(size) if is_size else opened.booking.party_size)
+    return SlotQuery(day=min(max(day, opened.today), last), people=int(size) if is_size else opened.booking.party_size)
 
 
-def _context(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
+def _context(opened: Opened, asked: SlotQuery, busy: Sequence[Span]) -> dict[str, Any]:
     booking, config = opened.booking, config_of(opened.project)
     return {
         "booking": booking,
@@ -213,7 +213,7 @@ def _context(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, An
     }
 
 
-def _free(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
+def _free(opened: Opened, asked: SlotQuery, busy: Sequence[Span]) -> dict[str, Any]:
     """The days to choose from, and the free times of the one that is looked at."""
     return {
         "asked": asked,
@@ -224,7 +224,7 @@ def _free(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
     }
 
 
-def _times(opened: Opened, asked: Asked, busy: Sequence[Span]) -> dict[str, Any]:
+def _times(opened: Opened, asked: SlotQuery, busy: Sequence[Span]) -> dict[str, Any]:
     booking, nothing = opened.booking, gettext("Nothing is free on this day. Try another day or fewer people.")
     wish = Wish(
         party_size=asked.people,

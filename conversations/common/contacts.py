@@ -11,13 +11,13 @@ from conversations.models import Conversation, Persona
 from conversations.models.persona import Strength
 from projects.common.api_error import ApiError
 from projects.models import Project
-from tenancy.prepared_queries import CompiledValues
+from tenancy.prepared_queries import PreparedValues
 from tools.engine.execution.handler import Contact
 
 FIELDS = ("name", "phone", "email", "language")
 
 # One row for each field that is known, and one of nothing for a persona of whom nothing is.
-KNOWN = CompiledValues(
+KNOWN = PreparedValues(
     lambda persona: Persona.objects.filter(pk=persona).values_list("fields__key", "fields__value", "fields__strength"),
     kinds=(UUID,),
 )

@@ -2,7 +2,7 @@
 
 A todo is locked by whoever changes it, and a conversation is always locked before what is about it. So the change itself
 settles effects and promises, and queues a job, which then locks the conversation. A run that ends an effect locks the
-conversation before its todo (`hold`), and writes all of it into its log in the same commit.
+conversation before its todo (`hold_back`), and writes all of it into its log in the same commit.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from uuid import UUID
 
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.models.event import EventType
 from conversations.tool_runs.effects.outcome_events import sentence_of, tell_end
-from jobs.claimed import ClaimedJob
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from todos.content.lifecycle import CLOCK
@@ -77,7 +77,7 @@ def on_todo_changed(todo: Todo, what: str) -> None:
 
 
 @contextmanager
-def hold(conversation_id: UUID) -> Iterator[None]:
+def hold_back(conversation_id: UUID) -> Iterator[None]:
     """Lock the conversation of a todo for a transaction that may end one of its effects: what then happens needs no job."""
     with open_log(conversation_id) as log:
         before = _held.set(log)
@@ -140,7 +140,7 @@ def _tell_effect(log: ConversationLog, effect: Effect, *, state: EffectState) ->
 def _tell_end(log: ConversationLog, effect: Effect) -> None:
     """What the agent called itself it was told a yes is awaited for, or given, and nothing since: it says now what came of it."""
     if effect.origin == EffectOrigin.TURN:
-        speak_up(log, sentence_of(effect), {"effect": str(effect.pk)})
+        say_proactively(log, sentence_of(effect), {"effect": str(effect.pk)})
     else:
         tell_end(log, effect)
 
@@ -154,7 +154,7 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
         _tell_end(log, todo.effect)
     elif todo.source == TodoSource.PROMISE and status in REFUSED and _has_ended_its_promise(todo):
-        speak_up(log, TOLD.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
+        say_proactively(log, TOLD.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
 
 
 def _has_ended_its_promise(todo: Todo) -> bool:

@@ -14,15 +14,15 @@ from uuid import UUID
 
 from conversations.common.presenters import wait_payload
 from conversations.common.queries import open_waits_of
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
 from conversations.models.event import URGENT, EventType
 from jobs.enqueue import JobRequest, enqueue, supersede
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import ApiError
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tools.engine.validation.options import LONGEST_MESSAGE
 
 ACTIVATE = "convoagent_activate_waiting_mode"
@@ -55,7 +55,7 @@ def is_waiting(conversation_id: UUID) -> bool:
     return bool(OPEN(conversation_id))
 
 
-OPEN = Compiled(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
+OPEN = PreparedQuery(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
 
 
 def open_wait(
@@ -91,7 +91,7 @@ def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, tol
         _speak_or_think(log, told, {"effect": str(effect_id)})
         return True
     if waits.filter(outcome=WaitOutcome.TIMEOUT, late_at=None).update(late_at=log.now):
-        speak_up(log, told, {"effect": str(effect_id), "is_late": True})
+        say_proactively(log, told, {"effect": str(effect_id), "is_late": True})
         return True
     return False
 
@@ -122,7 +122,7 @@ def end_activated(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | No
         if ended and not is_waiting(log.conversation.pk):
             _think(log)
         return None
-    say = _speak_or_think if ended else speak_up
+    say = _speak_or_think if ended else say_proactively
     return say(log, text, details)
 
 
@@ -172,13 +172,13 @@ def _end_row(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
     wait.ended_at, wait.outcome = log.now, outcome
     still = {"waiting": is_waiting(log.conversation.pk)}
     log.add_event(ENDED, payload={**wait_payload(wait), **still}, type=EventType.WAITING)
-    crash_point("wait.ended_pre_urgent")
+    failpoint("wait.ended_pre_urgent")
     return True
 
 
 def _speak_or_think(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
     """Tell the end of a wait. The agent's turn brings new directives; where it says nothing by itself they come alone (W4)."""
-    turn = speak_up(log, text, details)
+    turn = say_proactively(log, text, details)
     if turn is None and not is_waiting(log.conversation.pk):
         _think(log)
     return turn

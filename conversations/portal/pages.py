@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 
 from conversations.common.presenters import message_payload
 from conversations.common.translations import language_of
-from conversations.live.stream import Place, writing_in
+from conversations.live.stream import StreamCursor, writing_in
 from conversations.portal.chat_start import Beginning, beginning_of, frames_until_another, frames_until_begun
 from conversations.portal.session import (
     Visit,
@@ -104,13 +104,13 @@ async def events(request: HttpRequest, token: str) -> HttpResponseBase:
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     found = await in_db(_place, token, after, request.GET.get("chat", ""))
     place = place_of(token)
-    frames = frames_until_another(place, found) if isinstance(found, Place) else frames_until_begun(place, found)
+    frames = frames_until_another(place, found) if isinstance(found, StreamCursor) else frames_until_begun(place, found)
     stream = for_customer(frames)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 
 
-def _place(token: str, after: str, named: str) -> Place | Beginning:
+def _place(token: str, after: str, named: str) -> StreamCursor | Beginning:
     found = place_of(token)
     with tenant_tx(found.organization_id):
         chat = open_visit(found).chat()
@@ -118,7 +118,7 @@ def _place(token: str, after: str, named: str) -> Place | Beginning:
             return beginning_of(found)
         is_known = after.isascii() and after.isdigit() and len(after) < 10 and int(after) <= chat.last_event
         is_known = is_known and named == str(chat.pk)
-        return Place(found.organization_id, chat.pk, after=int(after) if is_known else 0, is_reset=not is_known)
+        return StreamCursor(found.organization_id, chat.pk, after=int(after) if is_known else 0, is_reset=not is_known)
 
 
 def _say(request: HttpRequest, token: str) -> HttpResponse:
@@ -144,7 +144,7 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
         return _show(request, token, typed=typed) if typed else redirect("portal", token)
     if wants_json:
         return JsonResponse(answer, status=202)
-    if "state" in answer:
+    if "escalation" in request.POST:
         with override(language):
             messages.success(request, gettext("A colleague was asked to take over and will reply here."))
     return redirect("portal", token)
@@ -158,12 +158,12 @@ def _key_in_form(posted: Mapping[str, str], words: str) -> str | None:
 
 def _take(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, Any]:
     """A message, or the wish for the person whom the agent offered. Raises ApiError with a sentence."""
-    if "escalation" in posted:
-        return {"state": ask_for_person(visit, posted["escalation"]).state}
     with override(language):
+        if "escalation" in posted:
+            return {"state": ask_for_person(visit, posted["escalation"]).state}
         content = _checked(_said_by(posted))
     made = say(visit, content)
-    return {"message": message_shown(message_payload(made.message)), "chat": str(made.message.conversation_id)}
+    return {"message": message_shown(message_payload(made.message)), "chat": str(made.conversation.pk)}
 
 
 def _said_by(posted: Mapping[str, str]) -> str:

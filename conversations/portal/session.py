@@ -85,7 +85,7 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Said:
+class PortalMessage:
     """One message of the page."""
 
     message: Message
@@ -97,7 +97,7 @@ class Past:
     """A conversation before this page."""
 
     conversation: Conversation
-    messages: Sequence[Said]
+    messages: Sequence[PortalMessage]
 
     @property
     def name(self) -> str:
@@ -110,7 +110,7 @@ class Transcript:
     """What was said: in the page's chat, if there is one, and before."""
 
     chat: Conversation | None
-    said: Sequence[Said]
+    said: Sequence[PortalMessage]
     past: Sequence[Past]
 
 
@@ -154,13 +154,13 @@ def transcript_of(visit: Visit) -> Transcript:
     return Transcript(chat, said[chat.pk] if chat else [], [Past(one, said[one.pk]) for one in past])
 
 
-def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[Said]]:
+def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[PortalMessage]]:
     """The newest messages of each, in order."""
     newest = Window(RowNumber(), partition_by=F("conversation_id"), order_by=F("seq").desc())
     rows = Message.objects.filter(conversation__in=conversations, role__in=SHOWN).annotate(place=newest)
-    said: dict[UUID, list[Said]] = defaultdict(list)
+    said: dict[UUID, list[PortalMessage]] = defaultdict(list)
     for message in rows.filter(place__lte=MOST_MESSAGES).order_by("conversation_id", "seq"):
-        said[message.conversation_id].append(Said(message, cards_of(message.blocks)))
+        said[message.conversation_id].append(PortalMessage(message, cards_of(message.blocks)))
     return said
 
 
@@ -214,7 +214,8 @@ def ask_for_person(visit: Visit, escalation: str) -> Escalation:
             raise Escalation.DoesNotExist
         return request_person(chat, UUID(escalation), {})
     except (ValueError, Escalation.DoesNotExist) as error:
-        raise ApiError("not_found", "This was not offered here. Write that you want a person.", status=404) from error
+        message = gettext("This button no longer works. Write that you want a person.")
+        raise ApiError("not_found", message, status=404) from error
 
 
 def _begin(visit: Visit, *, after: Conversation | None = None) -> Conversation:

@@ -14,11 +14,11 @@ from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.request import Request
 
-from projects.api.caller import Caller, Entrance
+from projects.api.caller import Caller, PendingAuth
 from projects.common.api_error import ApiError
 from projects.models import ApiKey, Member, Project, User
 from projects.models.permissions import VERBS
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
 from tenancy.tenant_lookup import KeyPlace, ProjectPlace, find_api_key, find_project
 
@@ -37,7 +37,7 @@ class UnknownKey(LookupError):
 class TenantAuthentication(BaseAuthentication):
     """Two steps, so that one transaction holds both the check and the view's work. TenantView takes them apart."""
 
-    def find_entrance(self, request: Request) -> Entrance | None:
+    def find_entrance(self, request: Request) -> PendingAuth | None:
         """Where the caller wants in, or None when the request carries nothing of this kind. Raises ApiError."""
         raise NotImplementedError
 
@@ -57,7 +57,7 @@ class TenantAuthentication(BaseAuthentication):
 class ApiKeyAuthentication(TenantAuthentication):
     """`Authorization: Bearer mg_…`"""
 
-    def find_entrance(self, request: Request) -> Entrance | None:
+    def find_entrance(self, request: Request) -> PendingAuth | None:
         header = request.META.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
@@ -68,13 +68,13 @@ class ApiKeyAuthentication(TenantAuthentication):
             place = _place_of(ApiKey.digest_of(secret))
         except UnknownKey as error:
             raise invalid_key() from error
-        return Entrance(place.organization_id, partial(_admit_key, place.key_id))
+        return PendingAuth(place.organization_id, partial(_admit_key, place.key_id))
 
 
 class MemberAuthentication(TenantAuthentication):
     """A signed-in member's browser: the session cookie, and the project in `X-Project` or `?project=`."""
 
-    def find_entrance(self, request: Request) -> Entrance | None:
+    def find_entrance(self, request: Request) -> PendingAuth | None:
         http = request._request
         user = getattr(http, "user", None)
         if user is None or not user.is_authenticated:
@@ -82,7 +82,7 @@ class MemberAuthentication(TenantAuthentication):
         if request.method not in SAFE:
             _check_csrf(http)
         place = _project_of(user, slug=http.headers.get("X-Project") or http.GET.get("project", ""))
-        return Entrance(place.organization_id, partial(_admit_member, user, place.project_id))
+        return PendingAuth(place.organization_id, partial(_admit_member, user, place.project_id))
 
 
 def invalid_key() -> ApiError:
@@ -100,7 +100,7 @@ def _place_of(digest: str) -> KeyPlace:
     return place
 
 
-KEY = Compiled(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
+KEY = PreparedQuery(lambda key: ApiKey.objects.select_related("project").filter(pk=key), kinds=(UUID,))
 
 
 def _admit_key(key_id: UUID) -> Caller:

@@ -36,7 +36,7 @@ class Caller:
 
 
 @dataclass(frozen=True)
-class Entrance:
+class PendingAuth:
     """Where the caller wants in, known before the transaction; `admit` checks it inside, and raises ApiError."""
 
     organization_id: UUID

@@ -11,7 +11,7 @@ from django.db.models import Model, QuerySet
 from rest_framework.serializers import BaseSerializer
 
 from projects.api.pagination import PAGED, Pages
-from projects.api.typed_responses import Answer, Page
+from projects.api.typed_responses import Page, TypedResponse
 from projects.api.views import TenantView
 
 M = TypeVar("M", bound=Model)
@@ -34,7 +34,7 @@ class ProjectView(TenantView):
         checker = _checker(serializer)  # type: ignore[arg-type]  # mypy takes no class for a key
         return dict(checker.run_validation(self.request.data))
 
-    def page(self, rows: QuerySet[M], present: Callable[[M], P], *, ordering: str = "-id") -> Answer[Page[P]]:
+    def page(self, rows: QuerySet[M], present: Callable[[M], P], *, ordering: str = "-id") -> TypedResponse[Page[P]]:
         """One page of rows, and where the next one is. A view that takes no `limit` and `cursor` is a mistake."""
         if not {*PAGED} <= {*self.queries.get("GET", ())}:
             raise ImproperlyConfigured(f"{type(self).__name__}.queries has no PAGED for GET.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from threading import Lock
+from typing import cast
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -12,7 +13,8 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.renderers import BaseRenderer, OpenApiJsonRenderer, OpenApiYamlRenderer
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
+from rest_framework.renderers import BaseRenderer
 
 _building = Lock()
 _rendered: dict[type[BaseRenderer], Rendered] = {}
@@ -47,5 +49,5 @@ def schema(request: HttpRequest) -> HttpResponseBase:
 
 def _render(renderer: type[BaseRenderer]) -> Rendered:
     document = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    content = renderer().render(document, renderer_context={})
+    content = cast(bytes, renderer().render(document, renderer_context={}))
     return Rendered(content, f'"{hashlib.sha256(content).hexdigest()[:32]}"')

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from projects.api.authentication import TenantAuthentication
-from projects.api.caller import Caller, Entrance
+from projects.api.caller import Caller, PendingAuth
 from projects.api.permissions import READING, not_authenticated
 from projects.api.query_params import PROJECT, check_query
 from projects.api.schema import Schema
@@ -63,6 +63,10 @@ class TenantView(APIView):
         """The project that the key belongs to, or that the member is in."""
         return self.caller.project
 
+    def replay(self, answer: Any, *, status: int) -> Response:
+        """The response to a repeated request, made of the stored answer to the first."""
+        return Response(answer, status=status)
+
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         self.args, self.kwargs = args, kwargs
         self.request = self.initialize_request(request, *args, **kwargs)
@@ -92,7 +96,7 @@ class TenantView(APIView):
                 self._check_query(request)
             return handler(request, *args, **kwargs)
 
-    def _find_entrance(self, request: Request) -> Entrance:
+    def _find_entrance(self, request: Request) -> PendingAuth:
         # The first kind of credentials that the request carries decides.
         for authenticator in request.authenticators or ():
             if isinstance(authenticator, TenantAuthentication):

@@ -27,7 +27,7 @@ PAGES = (
     "todos",
     "agent",
     "tools",
-    "tools/engine/custom/new",
+    "tools/custom/new",
     "widget",
 )
 ORDER = {"number": "2214", "status": "processing", "items": [{"name": "Olio", "quantity": 2}], "tracking": []}

@@ -56,7 +56,7 @@ def write_json(page: Page, text: str) -> None:
 @pytest.mark.requirement("N50")
 def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) -> None:
     """Mistakes stand beside their place while one writes; what is saved fires in the very next reply."""
-    open_page(page, app, "tools/engine/custom/new")
+    open_page(page, app, "tools/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
     write_json(
         page, '{\n  "description": "Tells the kitchen.",\n  "conditions": {"agentPromised": {"type": "text"}}\n}'

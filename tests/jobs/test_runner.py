@@ -14,9 +14,8 @@ from django.db import OperationalError
 
 from jobs import runner, sweep
 from jobs.attempt import BROKE_OFF, FAULT, attempt
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
-from jobs.lanes import Lane
+from jobs.lanes import ClaimedJob, Lane
 from jobs.models import Job, State
 from jobs.runner import Runner, _forever
 from llm.errors import BadAnswer

@@ -28,7 +28,7 @@ from todos import services
 from todos.approvals import manual_completion
 from todos.approvals.validity import Void
 from todos.content.lifecycle import Actor
-from todos.executor.finish import give_up_run
+from todos.executor.finish import fail_run
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import Changed
 from tools.engine.catalogue import CUSTOM
@@ -125,7 +125,7 @@ def test_no_worker_does_what_a_person_has_taken_on(desk: Desk, owner: Member) ->
     assert [job.state for job in work(desk)] == ["skipped"]
     with pytest.raises(Void, match="Nobody has approved"):
         desk.check(todo)
-    desk.do(give_up_run, desk.now(todo), "The worker died too often.")
+    desk.do(fail_run, desk.now(todo), "The worker died too often.")
     assert (desk.now(todo).status, desk.now(todo).taker) == ("in_progress", owner.user.name)
 
 

@@ -413,7 +413,7 @@ def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) 
     if way == S.PENDING_REVIEW:
         desk.edit(todo, description="Pay Bob back")
     elif way == S.IN_PROGRESS:
-        desk.do(services.put_back, desk.now(todo), reason="It changed.", actor=AGENT)
+        desk.do(services.return_to_review, desk.now(todo), reason="It changed.", actor=AGENT)
     else:
         desk.do(services.review_again, todo.pk, actor=NELLO)
     expire_overdue_todos()
@@ -439,7 +439,7 @@ def test_a_todo_that_changed_as_it_ran_is_put_back_with_what_it_would_need(desk:
     desk.approve(todo, owner)
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(status=S.IN_PROGRESS)
-        services.put_back(todo, reason="It wants to write to bob.", actor=AGENT, recipients=["bob@example.com"])
+        services.return_to_review(todo, reason="It wants to write to bob.", actor=AGENT, recipients=["bob@example.com"])
     now = desk.now(todo)
     assert (now.status, now.version, now.recipients) == ("pending_review", 2, ["bob@example.com"])
     with pytest.raises(Void), desk.tenant.tx():

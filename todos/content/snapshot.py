@@ -22,7 +22,7 @@ CHANNEL = "api"
 
 
 @dataclass(frozen=True)
-class Ground:
+class ApprovalContext:
     """What a todo stands on beside its own row, read together: the tools that it names, and its customer."""
 
     tools: Mapping[str, CompiledTool]
@@ -34,9 +34,9 @@ class Ground:
         return {self.contact.persona_id: self.contact} if self.contact else {}
 
 
-def read_ground(todo: Todo) -> Ground:
+def load_approval_context(todo: Todo) -> ApprovalContext:
     """The tools and the customer of a todo as they stand now, inside a transaction."""
-    return Ground(compiled_tools(todo.project, names=tools_of(todo)), read_contact(todo.persona_id))
+    return ApprovalContext(compiled_tools(todo.project, names=tools_of(todo)), read_contact(todo.persona_id))
 
 
 def content_of(

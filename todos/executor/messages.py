@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from todos.executor.run_context import Taken
+from todos.executor.run_context import StepWithCalls
 from tools.engine.function_calling.messages import said_and_called
 
 
-def as_messages(steps: Sequence[Taken]) -> list[dict[str, Any]]:
+def as_messages(steps: Sequence[StepWithCalls]) -> list[dict[str, Any]]:
     """Messages in the wire format of Chat Completions."""
     return [message for taken in steps for message in said_and_called(taken.step.content, taken.calls)]

@@ -7,12 +7,12 @@ from uuid import UUID
 from django.db.models import Q
 
 from tenancy.postgresql.prepared import Prepared
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from todos.models import Approval, Todo
 from tools.engine.execution.repeats import STANDING, find_same
 from tools.models import Effect
 
-EARLIER_RUNS = Compiled(
+EARLIER_RUNS = PreparedQuery(
     lambda todo, approval, effect, same, tool, recipient: (
         Effect.objects.filter(
             (Q(repeat_key=same) & ~Q(repeat_key="")) | (Q(tool=tool, recipient=recipient) & ~Q(recipient="")),

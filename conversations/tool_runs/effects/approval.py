@@ -38,7 +38,7 @@ def is_allowed(effect: Effect) -> bool:
 
 def hold_repeat(effect: Effect, earlier: Effect) -> bool:
     """Hold a repeat of what was done, or is to be done (E6). False when it was begun meanwhile, or is over."""
-    return ledger.hold(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_allowed(earlier))
+    return ledger.hold_back(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_allowed(earlier))
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:

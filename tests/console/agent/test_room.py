@@ -12,7 +12,7 @@ from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tests.console.agent.conftest import Settings
 from tests.console.agent.controls import controls_of
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import read_offer
 
 KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
@@ -46,7 +46,7 @@ def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
     """What the model may call goes along with every request."""
     everything, none = weight_of(owner), weight_of(owner, enabled_tools=[])
     with owner.tenant.tx():
-        offer = read_offer(Moment.TURN, owner.tenant.project, channel=everything.channel)
+        offer = read_offer(Trigger.TURN, owner.tenant.project, channel=everything.channel)
     assert everything.parts["tools"] > offer.weight > 1_000
     assert everything.total - none.total == pytest.approx(everything.parts["tools"], abs=200)
     assert none.parts["tools"] == 0

@@ -487,7 +487,9 @@ def test_what_was_only_put_back_is_not_called_changed(owner: Client, tenant: Ten
     todo = make()
     approve(tenant, todo)
     with tenant.tx():
-        services.put_back(Todo.objects.get(pk=todo.pk), reason="Ada may not approve this any more.", actor=Actor("Ada"))
+        services.return_to_review(
+            Todo.objects.get(pk=todo.pk), reason="Ada may not approve this any more.", actor=Actor("Ada")
+        )
     text = page(owner, tenant, todo)
     assert "It came back to review." in text
     assert "Ada may not approve this any more." in text
@@ -509,7 +511,9 @@ def test_an_address_that_the_agent_wanted_is_added_with_one_click(owner: Client,
     with tenant.tx():
         wanted = {"name": "send_email", "arguments": {**LETTER, "to": "chef@nello.example"}}
         TodoCall.objects.filter(step=step).update(**wanted)
-        services.put_back(Todo.objects.get(pk=todo.pk), reason="chef@nello.example isn't approved.", actor=Actor("Ada"))
+        services.return_to_review(
+            Todo.objects.get(pk=todo.pk), reason="chef@nello.example isn't approved.", actor=Actor("Ada")
+        )
     text = page(owner, tenant, todo)
     assert "The agent wanted to write to" in text
     assert 'name="address" value="chef@nello.example"' in text
@@ -533,7 +537,9 @@ def test_of_two_runs_the_last_says_whom_the_agent_wanted_to_write_to(owner: Clie
         with tenant.tx():
             wanted = {"name": "send_email", "arguments": {**LETTER, "to": address}}
             TodoCall.objects.filter(step=step).update(**wanted)
-            services.put_back(Todo.objects.get(pk=todo.pk), reason=f"{address} isn't approved.", actor=Actor("Ada"))
+            services.return_to_review(
+                Todo.objects.get(pk=todo.pk), reason=f"{address} isn't approved.", actor=Actor("Ada")
+            )
     text = page(owner, tenant, todo)
     assert ['value="chef@nello.example"' in text, 'value="bar@nello.example"' in text] == [False, True]
 

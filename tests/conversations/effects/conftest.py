@@ -132,7 +132,7 @@ class Bench:
         with self.tenant.tx():
             return Effect.objects.prefetch_related("after_actions").get(pk=effect.pk)
 
-    def carry_out(self, *names: str, hurry: bool = True, **more: Any) -> Effect:
+    def execute(self, *names: str, hurry: bool = True, **more: Any) -> Effect:
         """Plan one effect, run it, and give it back as it stands."""
         [effect] = self.plan(*names, **more)
         self.run(hurry=hurry)

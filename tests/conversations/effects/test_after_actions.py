@@ -25,7 +25,7 @@ def states(effect: Effect) -> list[tuple[str, str]]:
 
 def notify(bench: Bench, target: Target, *after_actions: dict[str, Any], **options: Any) -> Effect:
     bench.tool("notify", webhook(target.url, after_actions=list(after_actions), **options))
-    return bench.carry_out("notify")
+    return bench.execute("notify")
 
 
 @pytest.mark.requirement("N46")
@@ -169,7 +169,7 @@ def test_they_follow_an_urgent_message_too(bench: Bench) -> None:
     fixed = {"type": "set_persona_attribute", "options": {"attribute": "vip", "value": "yes"}}
     definition = webhook("https://example.com/", after_actions=[fixed])
     bench.tool("remind", {**definition, "action": {"type": "send_urgent_message", "options": {"message": "Hi"}}})
-    assert states(bench.carry_out("remind")) == [("set_persona_attribute", "done")]
+    assert states(bench.execute("remind")) == [("set_persona_attribute", "done")]
 
 
 @pytest.mark.requirement("N20", "N46")
@@ -184,7 +184,7 @@ def test_a_message_that_follows_a_message_takes_nothing_from_it(
     follows = {"type": "send_urgent_message", "options": after}
     definition = webhook("https://example.com/", after_actions=[follows])
     bench.tool("remind", {**definition, "action": {"type": "send_urgent_message", "options": {"message": "Hi"}}})
-    bench.carry_out("remind")
+    bench.execute("remind")
     assert bench.urgent() == told
 
 
@@ -203,7 +203,7 @@ def fails_and_runs_again(bench: Bench, model: ScriptedModel, definition: dict[st
     """An effect whose arguments could not be had, and whose job staff runs again."""
     model.script("arguments", times=1, fault="404")
     bench.tool("notify", definition)
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     assert effect.state == "failed"
     with bench.tenant.tx():
         run_again(bench.tenant.project, Job.objects.get(lane="effect").pk)

@@ -22,7 +22,7 @@ def accepted(bench: Bench, target: Target) -> Effect:
     """An effect whose tool said that it answers later."""
     target.answers(Answers(202, body=""))
     bench.tool("notify", webhook(target.url, callback=True, after_actions=[TELL]))
-    return bench.carry_out("notify")
+    return bench.execute("notify")
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_token_has_256_bits_and_only_its_digest_is_stored(accepted: Effect, 
 
 
 def test_two_effects_have_two_tokens(bench: Bench, accepted: Effect, target: Target) -> None:
-    bench.carry_out("notify", quote="I'll notify them again.", hears="Please notify them again.")
+    bench.execute("notify", quote="I'll notify them again.", hears="Please notify them again.")
     assert len({heard.headers["webhook-callback-url"] for heard in target.log}) == len(target.log) == 2
 
 
@@ -123,14 +123,14 @@ def test_a_result_that_comes_before_the_202(bench: Bench, target: Target) -> Non
         heard.headers["webhook-callback-url"].removeprefix("http://127.0.0.1:8000"), {"eta": "now"}
     )
     bench.tool("notify", webhook(target.url, callback=True))
-    assert bench.carry_out("notify").result == {"body": {"eta": "now"}}
+    assert bench.execute("notify").result == {"body": {"eta": "now"}}
 
 
 def test_a_tool_that_may_answer_later_may_answer_at_once(bench: Bench, target: Target) -> None:
     """Only a 202 says that there is more to come."""
     target.answers(Answers(200, body='{"eta": "now"}'))
     bench.tool("notify", webhook(target.url, callback=True))
-    assert bench.carry_out("notify").state == "done"
+    assert bench.execute("notify").state == "done"
 
 
 def test_a_body_that_is_no_json_is_data_too(bench: Bench, accepted: Effect, address: str) -> None:

@@ -19,7 +19,7 @@ from tools.models import Effect, Promise, PromiseState
 def unknown(bench: Bench, target: Target) -> Effect:
     target.answers(Answers(500), Answers(200))
     bench.tool("notify", webhook(target.url))
-    return bench.carry_out("notify")
+    return bench.execute("notify")
 
 
 def resolve(api: Client, effect: Effect, body: Any) -> Any:
@@ -49,7 +49,7 @@ def test_what_staff_has_let_go_again_begins_anew(
     """Nothing is left of what wasn't known, and it is tried as long as any other."""
     target.answers(Answers(500), *answers)
     bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     with bench.tenant.tx():
         Effect.objects.update(deadline_at="2026-01-01T00:00:00Z", is_uncertain=True)
     resolve(api, effect, {"happened": False})
@@ -65,7 +65,7 @@ def test_what_follows_an_effect_follows_the_attempt_that_staff_approved(
     target.answers(Answers(500), Answers(body="on the way"))
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     bench.tool("notify", webhook(target.url, after_actions=[tell]))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     resolve(api, effect, {"happened": False})
     bench.run()
     assert [row.state for row in bench.effect(effect).after_actions.all()] == ["done"]
@@ -105,8 +105,8 @@ def test_a_strangers_effect_is_not_found(stranger: Tenant, unknown: Effect) -> N
 
 def test_a_held_repeat_is_released(api: Client, bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
-    bench.carry_out("notify")
-    held = bench.carry_out("notify")
+    bench.execute("notify")
+    held = bench.execute("notify")
     answer = api.post(f"/api/v1/effects/{held.pk}/release")
     assert (held.state, answer.status_code) == ("held", 200)
     bench.run()

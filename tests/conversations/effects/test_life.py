@@ -45,7 +45,7 @@ def test_arguments_are_asked_for_once(bench: Bench, target: Target, model: Scrip
     """What a model decided is a fact: later attempts send what stands."""
     target.answers(Answers(429), Answers(200))
     bench.tool("notify", webhook(target.url, body=BODY))
-    effect = bench.carry_out("notify", hears="I'm Giulia Ferri")
+    effect = bench.execute("notify", hears="I'm Giulia Ferri")
     assert (effect.state, effect.attempts, len(target.log)) == ("done", 2, 2)
     # Counted from the first attempt, not from each.
     assert effect.deadline_at - effect.started_at < TRIED_WITHIN
@@ -57,7 +57,7 @@ def test_once_is_never_sent_again_when_its_outcome_is_unknown(bench: Bench, targ
     """Staff is asked, and the agent says that it is being checked."""
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     assert (effect.state, len(target.log)) == ("unknown", 1)
     [told] = bench.urgent()
     assert "a colleague is checking it" in told
@@ -66,7 +66,7 @@ def test_once_is_never_sent_again_when_its_outcome_is_unknown(bench: Bench, targ
 def test_idempotent_is_repeated_under_the_same_key(bench: Bench, target: Target) -> None:
     target.answers(Answers(500), Answers(drops=True), Answers(200))
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     assert (effect.state, effect.attempts) == ("done", 3)
     assert target.keys() == [effect.effect_key] * 3
 
@@ -75,7 +75,7 @@ def test_attempts_are_numbered_and_end(bench: Bench, target: Target) -> None:
     """After the fifth attempt it is left to staff, not called failed."""
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     assert (effect.state, effect.attempts, len(target.log)) == ("unknown", 5, 5)
 
 
@@ -83,7 +83,7 @@ def test_a_refusal_is_failed_for_certain_and_told(bench: Bench, target: Target) 
     """The endpoint's answer is kept for staff."""
     target.answers(Answers(404, body='{"why": "closed"}'))
     bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     assert (effect.state, effect.error) == ("failed", "The endpoint refused it (404).")
     assert effect.result == {"status": 404, "body": {"why": "closed"}}
     assert bench.urgent() == ["notify was not done: The endpoint refused it (404)."]
@@ -92,7 +92,7 @@ def test_a_refusal_is_failed_for_certain_and_told(bench: Bench, target: Target) 
 def test_it_waits_before_it_is_tried_again(bench: Bench, target: Target) -> None:
     target.answers(Answers(429, headers={"Retry-After": "4"}))
     bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify", hurry=False)
+    effect = bench.execute("notify", hurry=False)
     assert (effect.state, effect.attempts) == ("planned", 1)
     with bench.tenant.tx():
         job = Job.objects.get(subject_id=effect.pk, state=State.QUEUED)
@@ -108,10 +108,10 @@ def test_the_job_of_an_attempt_ends_with_the_plan_of_the_next(
         if label == "effect.committed_pre_after_actions":
             raise RuntimeError(label)
 
-    monkeypatch.setattr(effects, "crash_point", die)
+    monkeypatch.setattr(effects, "failpoint", die)
     target.answers(Answers(429, headers={"Retry-After": "4"}))
     bench.tool("notify_crew", webhook(target.url, after_actions=[{"type": "send_urgent_message", "options": {}}]))
-    bench.carry_out("notify_crew", hurry=False)
+    bench.execute("notify_crew", hurry=False)
     with bench.tenant.tx():
         [left] = Job.objects.filter(lane="effect", state__in=LIVE)
     assert left.key.endswith(":attempt:2")
@@ -171,7 +171,7 @@ def test_what_may_have_happened_before_the_tool_was_removed_is_not_called_cancel
     """Between two attempts; staff finds out."""
     target.answers(Answers(500))
     bench.tool("notify", webhook(target.url, delivery="idempotent"))
-    effect = bench.carry_out("notify", hurry=False)
+    effect = bench.execute("notify", hurry=False)
     assert (effect.state, effect.is_uncertain) == ("sending", True)
     with bench.tenant.tx():
         remove(bench.tenant.project, name="notify")
@@ -215,7 +215,7 @@ def test_the_event_of_the_tools_name_is_in_the_log(bench: Bench) -> None:
     """EventIdn is the tool's name, connectorIdn is "system", and the flow of that name has run."""
     bench.switch_on("sms_send_information_enabled")
     give(bench, phone=PHONE)
-    effect = bench.carry_out("send_sms_tool", hears="Could you text me the opening hours?")
+    effect = bench.execute("send_sms_tool", hears="Could you text me the opening hours?")
     [event] = bench.events("send_sms_tool")
     assert (event["effect"], event["connector"]) == (str(effect.pk), "system")
     assert event["arguments"] == effect.arguments != {}
@@ -242,7 +242,7 @@ def test_an_event_nobody_is_subscribed_to_is_passed_on(bench: Bench) -> None:
     """A tool of the tenant's own with send_event."""
     definition = webhook("https://example.com/")
     bench.tool("open_case", {**definition, "action": {"type": "send_event"}})
-    effect = bench.carry_out("open_case")
+    effect = bench.execute("open_case")
     assert (effect.state, effect.result) == ("done", {"event": "open_case"})
     assert len(bench.events("open_case")) == 1
 
@@ -256,7 +256,7 @@ def test_an_urgent_message_is_the_action(options: dict[str, str], told: str, ben
     """The next reply reads it as `prefix: text`, with the agent's own words if it has none."""
     action = {"type": "send_urgent_message", "options": {"prefix": "Desk", **options}}
     bench.tool("remind", {**webhook("https://example.com/"), "action": action})
-    assert bench.carry_out("remind", quote="I'll look at the bus.").state == "done"
+    assert bench.execute("remind", quote="I'll look at the bus.").state == "done"
     assert bench.urgent() == [f"Desk: {told}"]
 
 
@@ -266,7 +266,7 @@ def test_the_agent_speaks_by_itself_three_times_at_most(bench: Bench, target: Ta
     target.answers(Answers(404))
     bench.tool("notify", webhook(target.url))
     for number in range(5):
-        bench.carry_out("notify", quote=f"I'll notify crew {number}.")
+        bench.execute("notify", quote=f"I'll notify crew {number}.")
     with bench.tenant.tx():
         assert Turn.objects.filter(conversation=bench.conversation, origin="urgent").count() <= 3
     assert len(bench.urgent()) == 5
@@ -307,7 +307,7 @@ def test_the_api_shows_an_effect_whole(api: Client, bench: Bench, target: Target
     """The request without secrets, the response, and each after-action with its own status."""
     tell = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     bench.tool("notify", webhook(target.url, headers={"X-Api-Key": "k-1234567890"}, after_actions=[tell]))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     shown = api.get(f"/api/v1/effects/{effect.pk}").json()
     assert (shown["state"], shown["response"], shown["key"]) == ("done", '{"ok": true}', effect.effect_key)
     assert shown["request"]["headers"]["X-Api-Key"] == "••••"
@@ -316,7 +316,7 @@ def test_the_api_shows_an_effect_whole(api: Client, bench: Bench, target: Target
 
 def test_effects_are_listed_by_state_and_conversation(api: Client, bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     there = f"/api/v1/effects?state=done&conversation={bench.conversation.pk}"
     assert [row["id"] for row in api.get(there).json()["results"]] == [str(effect.pk)]
     assert api.get("/api/v1/effects?state=held").json()["results"] == []
@@ -395,7 +395,7 @@ def test_a_promise_is_as_good_as_what_was_done(status: int, state: str, bench: B
     """In the commit of the end."""
     target.answers(Answers(status))
     bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     with bench.tenant.tx():
         assert effect.promises.get().state == state
 
@@ -404,7 +404,7 @@ def test_a_promise_is_as_good_as_what_was_done(status: int, state: str, bench: B
 def test_who_waits_for_a_repeat_is_told_that_it_was_done(bench: Bench, target: Target) -> None:
     """A held effect has no result to wait for."""
     bench.tool("notify", webhook(target.url))
-    bench.carry_out("notify")
+    bench.execute("notify")
     [repeat] = bench.plan("notify")
     await_end(bench, repeat)
     bench.run()
@@ -426,5 +426,5 @@ def ends(bench: Bench, effect: Effect) -> str:
 @pytest.mark.requirement("T24")
 def test_a_tool_made_to_tell_tells_where_nobody_waits(bench: Bench) -> None:
     bench.switch_on("booking_check_availability_enabled")
-    bench.carry_out("check_availability_tool", hears="A table for two on 27 November 2026 at 19:00, please.")
+    bench.execute("check_availability_tool", hears="A table for two on 27 November 2026 at 19:00, please.")
     assert len(bench.urgent()) == 1

@@ -37,8 +37,8 @@ def texting(bench: Bench) -> Bench:
 
 def test_a_repeated_promise_is_held(texting: Bench) -> None:
     """ "I'm sending it now" sends nothing twice; the agent reads that it was done already."""
-    first = texting.carry_out("send_sms_tool", hears=HOURS)
-    second = texting.carry_out("send_sms_tool", quote="I'm sending it now.")
+    first = texting.execute("send_sms_tool", hears=HOURS)
+    second = texting.execute("send_sms_tool", quote="I'm sending it now.")
     assert (first.state, second.state, second.repeats) == ("done", "held", first.pk)
     assert second.told.startswith("It was done already")
     assert texting.events("effect_held")[0]["id"] == str(second.pk)
@@ -48,29 +48,29 @@ def test_a_repeat_in_other_words_is_held_too(texting: Bench, model: ScriptedMode
     """A model words a text anew each time; nobody asked for it since."""
     for words in ("We open at noon.", "From twelve o'clock."):
         model.script("arguments", json={"text": words})
-    first = texting.carry_out("send_sms_tool", hears=HOURS)
-    second = texting.carry_out("send_sms_tool", quote="I'm sending it now.")
+    first = texting.execute("send_sms_tool", hears=HOURS)
+    second = texting.execute("send_sms_tool", quote="I'm sending it now.")
     assert (first.state, second.state) == ("done", "held")
 
 
 def test_another_text_that_was_asked_for_is_no_repeat(texting: Bench) -> None:
-    texting.carry_out("send_sms_tool", hears=HOURS)
-    assert texting.carry_out("send_sms_tool", hears="Could you text me the address too?").state == "done"
+    texting.execute("send_sms_tool", hears=HOURS)
+    assert texting.execute("send_sms_tool", hears="Could you text me the address too?").state == "done"
 
 
 def test_the_customer_may_say_thanks_in_between(texting: Bench) -> None:
     """A message since is no request; a model is asked, and says no."""
-    texting.carry_out("send_sms_tool", hears=HOURS)
+    texting.execute("send_sms_tool", hears=HOURS)
     texting.says("Thank you, is it on its way?")
     texting.says(HOURS.replace("Could you text me", "And"))
-    second = texting.carry_out("send_sms_tool", quote="I'm sending it now.")
+    second = texting.execute("send_sms_tool", quote="I'm sending it now.")
     assert second.state == "held"
 
 
 def test_who_asks_again_gets_it_again(texting: Bench) -> None:
     """Unless the customer asked again since."""
-    texting.carry_out("send_sms_tool", hears=HOURS)
-    second = texting.carry_out("send_sms_tool", hears="It did not arrive. " + HOURS)
+    texting.execute("send_sms_tool", hears=HOURS)
+    second = texting.execute("send_sms_tool", hears="It did not arrive. " + HOURS)
     assert second.state == "done"
 
 
@@ -85,17 +85,17 @@ def test_two_at_once_are_one(texting: Bench) -> None:
 def test_another_request_is_no_repeat(bench: Bench, target: Target) -> None:
     body = {"type": "object", "properties": {"zip": {"type": "string"}}}
     bench.tool("notify", webhook(target.url, body=body))
-    first = bench.carry_out("notify", hears="My zip code is 00153.")
-    second = bench.carry_out("notify", hears="Sorry, it is zip 10115.")
+    first = bench.execute("notify", hears="My zip code is 00153.")
+    second = bench.execute("notify", hears="Sorry, it is zip 10115.")
     assert (first.state, second.state, len(target.log)) == ("done", "done", 2)
 
 
 def test_after_ten_minutes_it_is_no_repeat(bench: Bench, target: Target) -> None:
     bench.tool("notify", webhook(target.url))
-    first = bench.carry_out("notify")
+    first = bench.execute("notify")
     with bench.tenant.tx():
         Effect.objects.filter(pk=first.pk).update(started_at="2026-01-01T00:00:00Z")
-    assert bench.carry_out("notify").state == "done"
+    assert bench.execute("notify").state == "done"
 
 
 @pytest.mark.parametrize(("kind", "is_repeat"), [("booking", True), ("meeting", True), ("sms", False)])
@@ -135,7 +135,7 @@ def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench:
     for _ in tools:
         model.script("arguments", json=agreed)
     hears = "An appointment with Dr. Weber at seven, please."
-    effects = bench.plan(*tools, hears=hears) if is_one_breath else [bench.carry_out(one, hears=hears) for one in tools]
+    effects = bench.plan(*tools, hears=hears) if is_one_breath else [bench.execute(one, hears=hears) for one in tools]
     bench.run()
     assert sorted(bench.effect(effect).state for effect in effects) == ["done", "held"]
     with bench.tenant.tx():
@@ -145,9 +145,9 @@ def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench:
 def test_what_was_done_for_one_customer_is_done_for_the_next(bench: Bench, target: Target) -> None:
     """A repeat is one within its conversation, though the request is the same."""
     bench.tool("notify", webhook(target.url))
-    bench.carry_out("notify")
+    bench.execute("notify")
     bench.talk = begin(bench.tenant, external_id="another")
-    assert (bench.carry_out("notify").state, len(target.log)) == ("done", 2)
+    assert (bench.execute("notify").state, len(target.log)) == ("done", 2)
 
 
 def test_what_was_called_and_promised_in_one_breath_is_one_text(texting: Bench) -> None:
@@ -175,23 +175,23 @@ def test_what_was_called_and_promised_in_one_breath_is_one_text(texting: Bench) 
 def test_a_failed_one_may_be_promised_again(bench: Bench, target: Target) -> None:
     target.answers(Answers(404), Answers(200))
     bench.tool("notify", webhook(target.url))
-    assert bench.carry_out("notify").state == "failed"
-    assert bench.carry_out("notify").state == "done"
+    assert bench.execute("notify").state == "failed"
+    assert bench.execute("notify").state == "done"
 
 
 def test_one_that_may_have_happened_is_not_sent_again(bench: Bench, target: Target) -> None:
     target.answers(Answers(500), Answers(200))
     bench.tool("notify", webhook(target.url))
-    assert bench.carry_out("notify").state == "unknown"
-    second = bench.carry_out("notify")
+    assert bench.execute("notify").state == "unknown"
+    second = bench.execute("notify")
     assert (second.state, len(target.log)) == ("held", 1)
     assert "isn't known yet" in second.told
 
 
 def test_looking_something_up_is_never_a_repeat(bench: Bench, target: Target) -> None:
     bench.tool("look_up", webhook(target.url, method="GET"))
-    bench.carry_out("look_up")
-    assert bench.carry_out("look_up").state == "done"
+    bench.execute("look_up")
+    assert bench.execute("look_up").state == "done"
     assert [heard.method for heard in target.log] == ["GET", "GET"]
 
 

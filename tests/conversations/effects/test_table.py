@@ -15,7 +15,7 @@ from tests.conversations.effects.target import Answers, Target
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import WebhookOptions
 from tools.engine.execution import webhook
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.execution.outcome_policy import Course, course_of, next_attempt_at
 from tools.engine.execution.webhook import call_webhook
@@ -63,8 +63,8 @@ def _allowed(settings: Any) -> None:
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
 
 
-def occasion() -> Occasion:
-    return Occasion(
+def tool_context() -> ToolContext:
+    return ToolContext(
         organization_id=uuid.uuid4(),
         project_id=uuid.uuid4(),
         effect_id=uuid.uuid4(),
@@ -80,7 +80,7 @@ def occasion() -> Occasion:
 
 async def call(url: str, **more: Any) -> Outcome:
     options = WebhookOptions(url=url, timeout_seconds=1, **more)
-    return await call_webhook(options, {}, occasion(), secrets=WebhookSecrets())
+    return await call_webhook(options, {}, tool_context(), secrets=WebhookSecrets())
 
 
 def in_memory(**fields: Any) -> Effect:
@@ -139,7 +139,7 @@ async def test_what_no_header_holds_is_not_tried_again(target: Target) -> None:
     """It stays as it was read off the conversation."""
     options = WebhookOptions(url=target.url)
     said = {"headers": {"X-Guest": "村上"}}
-    assert courses(await call_webhook(options, said, occasion(), secrets=WebhookSecrets())) == FAILED
+    assert courses(await call_webhook(options, said, tool_context(), secrets=WebhookSecrets())) == FAILED
     assert target.log == []
 
 

@@ -21,9 +21,9 @@ from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from tests.conversations.effects.conftest import PHONE, Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tests.conversations.effects.test_table import occasion
+from tests.conversations.effects.test_table import tool_context
 from tests.processes import ScriptedModel
-from tools.builtin.send_sms_tool import carry_out
+from tools.builtin.send_sms_tool import execute
 from tools.engine.custom.secrets import WebhookSecrets, set_secret_headers
 from tools.engine.definition import WebhookOptions
 from tools.engine.execution.outcome import Outcome
@@ -57,7 +57,7 @@ HOSTILE = st.one_of(
 def test_no_value_reaches_the_host_or_the_path(value: str, name: str) -> None:
     """Whatever a customer fills in stands in the query, a header or the body."""
     options = WebhookOptions(url="https://api.example/v1/orders?shop=7", **{name: SCHEMA})
-    request = build_request(options, {name: {"a": value}}, occasion(), secrets=WebhookSecrets(), at=AT)
+    request = build_request(options, {name: {"a": value}}, tool_context(), secrets=WebhookSecrets(), at=AT)
     parts = urlsplit(request.url)
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "api.example", "/v1/orders")
     assert not any(character in request.url for character in "\r\n \\")
@@ -66,7 +66,7 @@ def test_no_value_reaches_the_host_or_the_path(value: str, name: str) -> None:
 @given(value=st.text(alphabet=st.characters(), max_size=20).map(lambda text: f"a{text}\r\nb") | st.just("a\nX: y"))
 def test_a_header_value_with_a_line_break_is_refused(value: str) -> None:
     options = WebhookOptions(url="https://api.example/", headers=SCHEMA)
-    request = build_request(options, {"headers": {"a": value}}, occasion(), secrets=WebhookSecrets(), at=AT)
+    request = build_request(options, {"headers": {"a": value}}, tool_context(), secrets=WebhookSecrets(), at=AT)
     with pytest.raises(InvalidRequest, match="header a "):
         check_headers(request.headers)
 
@@ -76,7 +76,7 @@ def test_a_header_with_a_line_break_sends_nothing(bench: Bench, target: Target, 
     model.script("arguments", json={"headers": {"X-Note": "a\r\nX-Admin: yes"}})
     schema = {"type": "object", "properties": {"X-Note": {"type": "string"}}}
     bench.tool("notify", webhook(target.url, headers=schema))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     assert (effect.state, target.log) == ("failed", [])
     assert "X-Admin" not in effect.error
 
@@ -120,10 +120,10 @@ def test_no_words_change_the_recipient(texting: Bench) -> None:
     """200 injections, straight into what a model would have filled in."""
     [effect] = texting.plan("send_sms_tool")
     with texting.tenant.tx():
-        there = read_work(effect.pk).occasion
+        there = read_work(effect.pk).tool_context
 
     async def send_all() -> list[Outcome]:
-        return [await carry_out({"text": words, "to": "+900555", "phone": "+900555"}, there) for words in INJECTIONS]
+        return [await execute({"text": words, "to": "+900555", "phone": "+900555"}, there) for words in INJECTIONS]
 
     assert len(INJECTIONS) == 200
     assert {outcome.result["message"]["to"] for outcome in asyncio.run(send_all())} == {PHONE}
@@ -173,7 +173,7 @@ def test_a_long_or_strange_answer_is_cut_and_kept(body: str, bench: Bench, targe
     """8 kB with a mark; what isn't JSON says so."""
     target.answers(Answers(body=body[:200_000]))
     bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     assert effect.state == "done"
     assert len(effect.excerpt) <= LONGEST_EXCERPT + len(CUT)
     assert effect.excerpt.endswith(CUT) == (len(body) > LONGEST_EXCERPT)
@@ -255,7 +255,7 @@ def test_a_result_that_comes_later_echoes_nothing_either(bench: Bench, target: T
     bench.tool("notify", webhook(target.url, callback=True, after_actions=[echo]))
     with bench.tenant.tx():
         set_secret_headers(CustomTool.objects.get(name="notify"), {"X-Api-Key": CANARY})
-    accepted = bench.carry_out("notify").excerpt
+    accepted = bench.execute("notify").excerpt
     address = target.log[0].headers["webhook-callback-url"].removeprefix("http://127.0.0.1:8000")
     Client().post(address, json.dumps(target.log[0].headers), content_type="application/json")
     bench.run()

@@ -11,7 +11,7 @@ import pytest
 from conversations.turns.services import give_fields
 from tests.conversations.effects.conftest import Bench, webhook
 from tests.conversations.effects.target import Answers, Target
-from tests.conversations.effects.test_table import occasion
+from tests.conversations.effects.test_table import tool_context
 from tests.processes import ScriptedModel
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import WebhookOptions
@@ -31,7 +31,7 @@ def test_the_request_fits_the_schemas(bench: Bench, target: Target) -> None:
     party = {"type": "object", "properties": {"X-Party": {"type": "integer", "description": "party size"}}}
     options = {"method": "PUT", "query": zip_code, "headers": party, "body": schema}
     bench.tool("notify", webhook(f"{target.url}/crew?fixed=1", **options))
-    bench.carry_out("notify", hears="I'm Giulia Ferri, a table for 4 people. My zip code is 00153.")
+    bench.execute("notify", hears="I'm Giulia Ferri, a table for 4 people. My zip code is 00153.")
     [heard] = target.log
     assert (heard.method, heard.path) == ("PUT", "/crew?fixed=1&zip=00153")
     assert (heard.document, heard.headers["x-party"]) == ({"customer_name": "Giulia Ferri"}, "4")
@@ -39,7 +39,7 @@ def test_the_request_fits_the_schemas(bench: Bench, target: Target) -> None:
 
 def test_a_request_is_signed_and_safe_to_repeat(bench: Bench, target: Target) -> None:
     secret = bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     [heard] = target.log
     at = datetime.fromtimestamp(int(heard.headers["webhook-timestamp"]), UTC)
     expected = signature_headers([secret], id=effect.effect_key, at=at, body=heard.body)
@@ -50,7 +50,7 @@ def test_a_request_is_signed_and_safe_to_repeat(bench: Bench, target: Target) ->
 def test_the_answer_is_kept_as_data(bench: Bench, target: Target) -> None:
     target.answers(Answers(body='{"order": {"status": "late"}}'))
     bench.tool("notify", webhook(target.url))
-    effect = bench.carry_out("notify")
+    effect = bench.execute("notify")
     assert (effect.state, effect.http_status) == ("done", 200)
     assert effect.result == {"status": 200, "body": {"order": {"status": "late"}}}
 
@@ -59,7 +59,7 @@ def test_the_answer_is_kept_as_data(bench: Bench, target: Target) -> None:
 def test_a_header_may_hold_accents(bench: Bench, target: Target) -> None:
     """What passed the check at the save can be sent."""
     bench.tool("notify", webhook(target.url, headers={"X-Place": "Café Müller"}))
-    assert bench.carry_out("notify").state == "done"
+    assert bench.execute("notify").state == "done"
     assert target.log[0].headers["x-place"] == "Café Müller"
 
 
@@ -70,7 +70,7 @@ def test_a_header_goes_out_once_however_it_is_written() -> None:
         url="https://example.com/", headers={"x-api-key": "plain", "content-type": "application/json; charset=utf-8"}
     )
     secrets = WebhookSecrets(headers={"X-Api-Key": "secret"})
-    headers = build_request(options, {}, occasion(), secrets=secrets, at=datetime.now(UTC)).headers
+    headers = build_request(options, {}, tool_context(), secrets=secrets, at=datetime.now(UTC)).headers
     assert {name: value for name, value in headers.items() if name.lower() in ("x-api-key", "content-type")} == {
         "X-Api-Key": "secret",
         "content-type": "application/json; charset=utf-8",
@@ -100,9 +100,9 @@ def test_what_is_read_is_asked_with_the_tool_the_promise_and_the_conversation(
     bench.tool("notify", webhook(target.url, body=schema))
     with bench.tenant.tx():
         give_fields(bench.talk.reload().persona, {"name": "Giulia Ferri"})
-    bench.carry_out("notify", quote="I'll notify the crew.", hears="My parcel is late.")
+    bench.execute("notify", quote="I'll notify the crew.", hears="My parcel is late.")
     for _ in range(2):
-        bench.carry_out("notify", quote="I'll notify them again.", hears="Please notify them again.")
+        bench.execute("notify", quote="I'll notify them again.", hears="Please notify them again.")
     asked = ["".join(one["content"] for one in request["messages"]) for request in model.requests("arguments")]
     told = asked[0]
     for words in (
@@ -119,7 +119,7 @@ def test_what_is_read_is_asked_with_the_tool_the_promise_and_the_conversation(
 def request_of(arguments: Mapping[str, Any], **options: Any) -> WebhookRequest:
     """A request as it would go out, without a secret."""
     made = WebhookOptions(url="https://example.com/crew?fixed=1", **options)
-    return build_request(made, arguments, occasion(), secrets=WebhookSecrets(), at=datetime.now(UTC))
+    return build_request(made, arguments, tool_context(), secrets=WebhookSecrets(), at=datetime.now(UTC))
 
 
 @pytest.mark.requirement("N45")
@@ -160,7 +160,7 @@ def test_what_we_say_of_a_call_no_tool_changes_and_no_row_keeps() -> None:
     options = WebhookOptions(url="https://example.com/", callback=True)
     said = {"idempotency-key": "mine", "webhook-callback-url": "https://evil.example/", "webhook-signature": "v1,mine"}
     secrets = WebhookSecrets(signing=["whsec_" + "QUJD" * 8], headers={"Webhook-Signature": "v1,mine"})
-    called = occasion()
+    called = tool_context()
     request = build_request(options, {"headers": said}, called, secrets=secrets, at=datetime.now(UTC))
     sent = {name.lower(): value for name, value in request.headers.items()}
     assert sent["idempotency-key"] == called.key

@@ -18,7 +18,7 @@ from jobs.errors import WrongState
 from jobs.models import Job
 from projects.accounts.members import remove_member
 from projects.common.api_error import ApiError
-from projects.common.mail import Delivery
+from projects.common.mail import MailResult
 from projects.models import Member, Role, User
 from projects.records.audit import Actor
 from tests.console.people.conftest import Mailbox, mailbox
@@ -146,7 +146,7 @@ def test_a_letter_that_the_mail_server_refused_is_owed(
     settings.EMAIL_HOST = "mail.example"
     operator.is_active = False
     operator.save(update_fields=["is_active"])
-    monkeypatch.setattr("jobs.digest.deliver", lambda message: Delivery.FAILED)
+    monkeypatch.setattr("jobs.digest.deliver", lambda message: MailResult.FAILED)
     ask(turns, offer(turns, "The wedding")["escalation"], email="one@guests.example")
     turns.run(notices.LANE)
     assert mail.outbox == []

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from conversations.context.turn_context import Scene, scene_before
+from conversations.context.turn_context import TurnContext, context_before
 from conversations.models import Turn
 from conversations.prompts.reply import build_request
-from jobs.claimed import ClaimedJob
+from jobs.lanes import ClaimedJob
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tests.conftest import Tenant
@@ -43,17 +43,17 @@ def job_of(turn: Turn, *, lane: str = "reply") -> ClaimedJob:
     )
 
 
-def scene_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> Scene:
+def scene_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> TurnContext:
     with talk.tenant.tx():
-        scene = scene_before(job_of(turn))
-    return replace(scene, at=at) if at else scene
+        context = context_before(job_of(turn))
+    return replace(context, at=at) if at else context
 
 
 def prompts_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> list[str]:
     """The messages of the reply's request, the stable prompt first, as they would be at a moment."""
     with talk.tenant.tx():
-        scene = scene_before(job_of(turn))
-        request = build_request(replace(scene, at=at) if at else scene)
+        context = context_before(job_of(turn))
+        request = build_request(replace(context, at=at) if at else context)
     return [message["content"] for message in request.messages]
 
 

@@ -14,11 +14,10 @@ from conversations.flows import group_commit
 from conversations.flows.group_commit import Write, commit
 from conversations.live.event_log import ConversationLog
 from conversations.models import Conversation, Event
-from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
-from jobs.fence import Zombie
-from jobs.lanes import lane_of
+from jobs.fence import LeaseLost
+from jobs.lanes import ClaimedJob, lane_of
 from jobs.models import Job, State
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk
@@ -121,7 +120,7 @@ def test_one_that_lost_its_job_writes_nothing(tenant, jobs):
     with tenant.tx():
         Job.objects.filter(lane="thoughts").update(token=9)
     ends = together(jobs, {lane: telling(lane) for lane in WAITERS})
-    assert [type(end) for end in ends] == [type(None), Zombie, type(None)]
+    assert [type(end) for end in ends] == [type(None), LeaseLost, type(None)]
     assert [event.idn for event in told(tenant, *WAITERS)] == ["observer", "tool_caller"]
 
 

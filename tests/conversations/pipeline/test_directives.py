@@ -88,9 +88,9 @@ def test_thoughts_of_an_older_turn_never_replace_newer_ones(talk: Talk) -> None:
     for turn, goal in ((second, "Know the day."), (first, "Greet."), (third, "Know the time.")):
         written = KeyDirectives.model_validate({**WRITTEN, "goal": goal})
         with talk.tenant.tx():
-            scene = scene_after(job_of(turn))
+            context = scene_after(job_of(turn))
             with open_log(talk.conversation.pk) as log:
-                thoughts._write(log, job_of(turn, lane="thoughts"), scene, written, [])
+                thoughts._write(log, job_of(turn, lane="thoughts"), context, written, [])
     with talk.tenant.tx():
         rows = Directives.objects.order_by("version").values_list("version", "turn__seq", "document__goal")
         assert list(rows) == [(1, 2, "Know the day."), (2, 3, "Know the time.")]
@@ -101,12 +101,12 @@ def test_what_a_reply_and_its_thoughts_write_is_in_no_ring(talk: Talk) -> None:
     """It would be freed by a collection only, which stops every thread of a worker."""
     written, turn = KeyDirectives.model_validate(WRITTEN), answered(talk)
     with talk.tenant.tx():
-        scene = scene_after(job_of(turn))
+        context = scene_after(job_of(turn))
     with reference_cycles() as left:
         with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
             later = log.add_turn(Origin.URGENT)
             later.reply = log.add_message(MessageRole.AGENT, "Hello!", turn=later, idn="agent_message")
-            thoughts._write(log, job_of(turn, lane="thoughts"), scene, written, [])
+            thoughts._write(log, job_of(turn, lane="thoughts"), context, written, [])
         del log, later
     assert not left.keys() & {"Conversation", "Directives", "Message", "Turn"}
 

@@ -11,7 +11,7 @@ from conversations.models import PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts import observer
 from conversations.prompts.observer import Confidence, ObservedFact
-from conversations.turns.customer_fields import Kept, keep_facts
+from conversations.turns.customer_fields import StoredFacts, keep_facts
 from conversations.turns.services import give_fields
 from tests.conversations.conftest import Talk
 from tests.conversations.pipeline.conftest import begin, configure, job_of, prompts_of, scene_of
@@ -25,16 +25,16 @@ def fact(field: str, value: str, *, confidence: str = "stated", quote: str = "")
     return ObservedFact(quote=quote or value, field=field, value=value, confidence=Confidence(confidence))
 
 
-def keep(talk: Talk, turn: Turn, *facts: ObservedFact) -> Kept:
+def keep(talk: Talk, turn: Turn, *facts: ObservedFact) -> StoredFacts:
     """As the observer's commit does after the turn."""
-    scene = scene_of(talk, turn)
+    context = scene_of(talk, turn)
     with talk.tenant.tx(), open_log(talk.conversation.pk) as log:
         return keep_facts(
             talk.conversation.persona_id,
             facts,
-            config=scene.config,
-            turn=scene.turn,
-            said=scene.messages,
+            config=context.config,
+            turn=context.turn,
+            said=context.messages,
             writes=log.writes,
         )
 

@@ -7,7 +7,7 @@ from django.test import Client
 
 from conversations.followups.system_events import post_event
 from conversations.models import Turn
-from conversations.turns.policy import ReplyInProgress
+from conversations.turns.services import ReplyInProgress
 from tests.conversations.pipeline.conftest import begin, configure
 from tests.crashes.invariants import check, settle
 from tests.processes import until

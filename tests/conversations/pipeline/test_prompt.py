@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.channels import traits_of
-from conversations.context.turn_context import scene_after, scene_before
+from conversations.context.turn_context import context_before, scene_after
 from conversations.models import Conversation, Directives, PromptSection, Summary
 from conversations.prompts import reply, thoughts
 from conversations.turns.services import give_fields
@@ -114,7 +114,7 @@ def test_every_scenario_step_and_procedure_stands_there_with_its_words(talk) -> 
     )
     turn = talk.say("Hello")
     with talk.tenant.tx():
-        supervisor = thoughts.build_request(scene_before(job_of(turn))).messages[0]["content"]
+        supervisor = thoughts.build_request(context_before(job_of(turn))).messages[0]["content"]
     for stable in (prompts_of(talk, turn)[0], supervisor):
         assert "<BusinessContext>\nNello cooks for twelve tables.\n</BusinessContext>" in stable
         assert "Scenario 1: Book\n1.1 Ask for the day.\n1.2 Ask for the time.\n1.3 Read it back.\n" in stable
@@ -180,10 +180,10 @@ def test_one_conversation_s_prompts_change_with_the_hour(tenant) -> None:
     talk = begin(tenant)
     turn = talk.say("Hello")
     for hour, variant in ((12, "working"), (20, "non_working"), (12, "working")):
-        scene = scene_of(talk, turn, at=MONDAY.replace(hour=hour))
+        context = scene_of(talk, turn, at=MONDAY.replace(hour=hour))
         with tenant.tx():
-            requests = reply.build_request(scene), thoughts.build_request(scene)
-        intents = [f"- {intent.name}: {getattr(intent, f'{variant}_hours')}" for intent in scene.config.intents]
+            requests = reply.build_request(context), thoughts.build_request(context)
+        intents = [f"- {intent.name}: {getattr(intent, f'{variant}_hours')}" for intent in context.config.intents]
         section = "\n".join([f'<Intents hours="{variant}">', *intents, "</Intents>"])
         assert all(section in request.messages[0]["content"] for request in requests)
 
@@ -340,8 +340,8 @@ def test_the_supervisor_knows_what_each_step_is_to_learn(talk) -> None:
     """The fields that a scenario still needs are those that its steps collect."""
     step = {"text": "Ask when.", "collects": ["date", "time"]}
     configure(talk.tenant, scenarios=[{"title": "Book", "steps": [step]}])
-    scene = scene_of(talk, talk.say("Hello"))
-    assert "1.1 Ask when. (collects: date, time)" in thoughts.build_request(scene).messages[0]["content"]
+    context = scene_of(talk, talk.say("Hello"))
+    assert "1.1 Ask when. (collects: date, time)" in thoughts.build_request(context).messages[0]["content"]
 
 
 @pytest.mark.requirement("T14")

@@ -21,7 +21,7 @@ from tests.offline_model.prompts import Line, think
 from tests.processes import ScriptedModel
 from tools.engine.analysis.exchange import detect_side_by_side, group_tools
 from tools.engine.catalogue import at_moment, compile_tools
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 
 KNOWN = {
     "name": "Giulia Ferri",
@@ -84,17 +84,17 @@ def ask_all_of_the_tenth_turn(talk: Talk, tools: list[str] | None) -> None:
     with talk.tenant.tx():
         spoken = reply.build_request(before)
         tenth = Turn.objects.select_related("conversation__summary", "message", "reply").get(pk=tenth.pk)
-        scene, exchange = scene_after(job_of(tenth)), exchange_after(tenth)
-        compiled = at_moment(compile_tools(scene.project, channel="chat"), Moment.COMMITMENT)
+        context, exchange = scene_after(job_of(tenth)), exchange_after(tenth)
+        compiled = at_moment(compile_tools(context.project, channel="chat"), Trigger.COMMITMENT)
         offered = [tool for tool in compiled if tool.is_offered]
-        detecting = model_for(scene.project, scene.config, "detect")
+        detecting = model_for(context.project, context.config, "detect")
     groups = group_tools(tool for tool in offered if tools is None or tool.name in tools)
 
     async def send() -> None:
         client = Client()
         await client.stream(spoken, on_text=forget, record=forget)
-        await client.structured(observer.build_request(scene), output=observer.output_of(scene), record=forget)
-        await client.structured(thoughts.build_request(scene), output=thoughts.KeyDirectives, record=forget)
+        await client.structured(observer.build_request(context), output=observer.output_of(context), record=forget)
+        await client.structured(thoughts.build_request(context), output=thoughts.KeyDirectives, record=forget)
         await detect_side_by_side(client, detecting, groups=groups, exchange=exchange, record=forget)
         await client.aclose()
 

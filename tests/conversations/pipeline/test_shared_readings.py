@@ -12,17 +12,16 @@ import pytest
 from django.db import OperationalError, models
 
 from conversations.context import turn_context_cache
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.context.turn_context_cache import SHARED_SECONDS, Reading, read_after_reply
 from conversations.flows import observer
 from conversations.flows.group_commit import commit
 from conversations.live.event_log import open_log
 from conversations.models import MessageRole, Turn, TurnStatus
 from conversations.prompts.observer import RatedObservation
-from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
-from jobs.lanes import lane_of
+from jobs.lanes import ClaimedJob, lane_of
 from jobs.models import State
 from projects.agents.model_choice import KEY_ATTRIBUTE
 from projects.models.attribute import AttributeType
@@ -49,8 +48,8 @@ def reply_to(talk: Talk) -> Turn:
     return turn
 
 
-def read(job: ClaimedJob) -> Scene:
-    return asyncio.run(read_after_reply(job)).scene
+def read(job: ClaimedJob) -> TurnContext:
+    return asyncio.run(read_after_reply(job)).turn_context
 
 
 def age(seconds: float) -> None:
@@ -78,7 +77,7 @@ def test_a_flow_that_is_cancelled_takes_the_reading_from_no_other(replied):
         first.cancel()
         return await second
 
-    assert asyncio.run(cancel_the_first()).scene.turn == replied
+    assert asyncio.run(cancel_the_first()).turn_context.turn == replied
 
 
 def test_a_reading_that_failed_is_not_shared_with_who_comes_later(replied, monkeypatch):
@@ -130,11 +129,11 @@ def test_old_readings_are_forgotten(tenant, talk, monkeypatch):
 def test_no_flow_changes_what_it_shares(tenant, talk, replied):
     """A change would be seen by the flow beside it, in the middle of its work."""
     job = claimed(tenant, talk, replied)["observer"]
-    scene = read(job)
-    before = contents(scene)
+    context = read(job)
+    before = contents(context)
     observed = RatedObservation.model_validate({"facts": [FACT], "quality": {"reason": "It drags on.", "score": 2}})
-    asyncio.run(commit(job, lambda log: observer._write(log, job, scene, observed, []), finish=State.DONE))
-    assert contents(scene) == before
+    asyncio.run(commit(job, lambda log: observer._write(log, job, context, observed, []), finish=State.DONE))
+    assert contents(context) == before
 
 
 def test_the_projects_own_key_is_read_with_the_surroundings(tenant, replied):
@@ -162,9 +161,9 @@ def claimed(tenant: Tenant, talk: Talk, turn: Turn) -> dict[str, ClaimedJob]:
     return {job.lane: job for job in claim([lane_of(lane) for lane in FLOWS], limit=8)}
 
 
-def contents(scene: Scene) -> dict[str, Any]:
+def contents(context: TurnContext) -> dict[str, Any]:
     """Every column of every row in the scene."""
-    rows = [scene.turn, scene.turn.reply, scene.conversation, scene.project, *scene.fields, *scene.effects]
+    rows = [context.turn, context.turn.reply, context.conversation, context.project, *context.fields, *context.effects]
     return {f"{type(row).__name__} {row.pk}": columns(row) for row in rows if row is not None}
 
 

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from conversations.context.summaries import DUE_BYTES, keep_summary, to_fold
-from conversations.context.transcript import LEAST_MESSAGES, LONGEST_MESSAGE, MOST_BYTES, Said, clip, fit, size_of
+from conversations.context.transcript import (
+    LEAST_MESSAGES,
+    LONGEST_MESSAGE,
+    MOST_BYTES,
+    TranscriptMessage,
+    clip,
+    fit,
+    size_of,
+)
 from conversations.context.turn_context import scene_after
 from conversations.flows import summary as flow
 from conversations.flows.single_call import Calls
@@ -28,12 +36,15 @@ PROMPT_BYTES = 25_000
 CHAT = " I was wondering about many things while I walked along the river in the evening." * 15
 
 
-def said(*parts: tuple[int, str, int], size: int = 1_000) -> list[Said]:
+def said(*parts: tuple[int, str, int], size: int = 1_000) -> list[TranscriptMessage]:
     """Messages by (seq, role, turn), each of about `size` bytes."""
-    return [Said(seq=seq, role=role, content="x" * size, created_at=None, turn=turn) for seq, role, turn in parts]  # type: ignore[arg-type]
+    return [
+        TranscriptMessage(seq=seq, role=role, content="x" * size, created_at=None, turn=turn)
+        for seq, role, turn in parts
+    ]  # type: ignore[arg-type]
 
 
-def exchanges(count: int, *, size: int = 1_000) -> list[Said]:
+def exchanges(count: int, *, size: int = 1_000) -> list[TranscriptMessage]:
     pairs = [((2 * at - 1, "user", at), (2 * at, "agent", at)) for at in range(1, count + 1)]
     return said(*(part for pair in pairs for part in pair), size=size)
 

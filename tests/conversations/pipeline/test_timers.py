@@ -11,8 +11,7 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
-from conversations.followups.follow_ups import GOODBYE, fire_follow_ups, next_follow_up
-from conversations.followups.quiet_hours import after_quiet_hours
+from conversations.followups.follow_ups import GOODBYE, after_quiet_hours, fire_follow_ups, next_follow_up
 from conversations.followups.system_events import post_event
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, FollowUp, Message, Turn

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from conversations.live.stream import Place
+from conversations.live.stream import StreamCursor
 from conversations.models import Conversation, Message
 from conversations.portal import pages
 from conversations.portal.session import PortalPlace
@@ -142,12 +142,12 @@ def test_events_that_the_page_knows_of_another_chat_are_not_gone_on_with(call: C
     token = token_of(call)
     client.post(f"/c/{token}", {"content": "One"})
     first = pages._place(token, "1", "")
-    assert isinstance(first, Place)
+    assert isinstance(first, StreamCursor)
     chat = str(first.conversation_id)
     known = {("1", chat): False, ("1", str(call.pk)): True, ("999", chat): True, ("x", chat): True}
     for (after, named), is_reset in known.items():
         found = pages._place(token, after, named)
-        assert isinstance(found, Place)
+        assert isinstance(found, StreamCursor)
         assert (found.is_reset, found.after) == (is_reset, 0 if is_reset else 1), (after, named)
 
 

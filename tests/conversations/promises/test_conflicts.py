@@ -13,7 +13,7 @@ from tests.processes import ForkServer
 from tools.engine.analysis.conflicts import settle
 from tools.engine.analysis.stored import compiled_object, tool_of
 from tools.engine.catalogue import at_moment, compile_tools
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.registry import builtin_tools
 from tools.engine.skills.rerank import RankedTool, Ranking
 from tools.engine.verdicts import Judgement
@@ -190,7 +190,7 @@ def test_the_offline_model_ranks_by_the_answer_s_words(desk: Desk) -> None:
 
 def test_a_stored_tool_is_read_back_as_it_was(desk: Desk) -> None:
     with desk.tenant.tx():
-        tools = at_moment(compile_tools(desk.tenant.project, channel="phone"), Moment.COMMITMENT)
+        tools = at_moment(compile_tools(desk.tenant.project, channel="phone"), Trigger.COMMITMENT)
     stored = compiled_object(tools)
     assert [tool_of(tool.name, stored) for tool in tools if not tool.overrides] == [
         tool for tool in tools if not tool.overrides

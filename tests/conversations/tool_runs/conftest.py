@@ -10,7 +10,7 @@ from tests.conftest import Tenant
 from tests.conversations.tool_runs.probe import Probe, offered
 from tests.conversations.tool_runs.turns import Turns
 from tests.processes import ScriptedModel
-from tools.engine.definition import Delivery
+from tools.engine.definition import RetryPolicy
 
 
 @pytest.fixture
@@ -32,5 +32,5 @@ def bell() -> Iterator[Probe]:
 @pytest.fixture
 def clock() -> Iterator[Probe]:
     """A tool that only looks at our own rows."""
-    with offered("look_at_clock", kind="", delivery=Delivery.IDEMPOTENT) as probe:
+    with offered("look_at_clock", kind="", delivery=RetryPolicy.IDEMPOTENT) as probe:
         yield probe

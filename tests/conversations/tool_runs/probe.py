@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.registry import builtin_tools
 
@@ -32,13 +32,13 @@ class Probe:
 
     outcome: Outcome = field(default_factory=lambda: Outcome.done("The bell was rung.", result={"rung": True}))
     done: list[Mapping[str, Any]] = field(default_factory=list)
-    occasions: list[Occasion] = field(default_factory=list)
+    contexts: list[ToolContext] = field(default_factory=list)
     raises: Exception | None = None
     until: threading.Event | None = None
 
-    async def carry_out(self, arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    async def execute(self, arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
         self.done.append(arguments)
-        self.occasions.append(occasion)
+        self.contexts.append(context)
         while self.until is not None and not self.until.is_set():
             await asyncio.sleep(0.01)
         if self.raises is not None:
@@ -47,10 +47,10 @@ class Probe:
 
 
 @contextmanager
-def offered(name: str = NAME, *, kind: str = "bell", delivery: Delivery = Delivery.ONCE) -> Iterator[Probe]:
+def offered(name: str = NAME, *, kind: str = "bell", delivery: RetryPolicy = RetryPolicy.ONCE) -> Iterator[Probe]:
     """The tool is one of the built-in tools, in this process, meanwhile."""
     probe = Probe()
-    handler = Handler(carry_out=probe.carry_out, arguments=Ring, repeat_of=lambda arguments, occasion: str(arguments))
+    handler = Handler(execute=probe.execute, arguments=Ring, repeat_of=lambda arguments, context: str(arguments))
     builtin_tools()[name] = BuiltinTool(
         name=name,
         kind=kind,
@@ -58,7 +58,7 @@ def offered(name: str = NAME, *, kind: str = "bell", delivery: Delivery = Delive
         gate=always,
         definition=define("Rings the bell at the counter."),
         handler=handler,
-        moments=(Moment.TURN,),
+        moments=(Trigger.TURN,),
         section="### The Bell\n- Ring it when the customer asks for it.",
     )
     try:

@@ -13,7 +13,7 @@ from llm.types import ChatRequest, Endpoint, ModelSpec
 from projects.agents.prompt_size import weigh
 from tests.conversations.tool_runs.probe import NAME, Probe
 from tests.conversations.tool_runs.turns import Turns
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.messages import LEAST_RESULT, LONGEST_RESULT, MOST_RESULTS, room_for_each
 from tools.engine.function_calling.offer import read_offer
@@ -37,7 +37,7 @@ def talk_much(turns: Turns) -> None:
 def weights(turns: Turns, turn: Turn) -> list[int]:
     """What each call of the turn's reply weighed, functions and all."""
     with turns.tenant.tx():
-        beside = read_offer(Moment.TURN, turns.tenant.project, channel="chat").weight
+        beside = read_offer(Trigger.TURN, turns.tenant.project, channel="chat").weight
     return [sum(map(weight_of, messages)) + beside for messages in turns.sent(turn)]
 
 
@@ -82,7 +82,7 @@ def test_settings_weigh_what_the_first_request_holds(turns: Turns) -> None:
     project = turns.tenant.project
     with turns.tenant.tx():
         weight = weigh(project, project.agent_version.config)
-        functions = read_offer(Moment.TURN, project, channel=weight.channel).weight
+        functions = read_offer(Trigger.TURN, project, channel=weight.channel).weight
     other = turns.on(weight.channel)
     other.says("Hello!")
     sent = other.sent(other.say("Hi"))[0]

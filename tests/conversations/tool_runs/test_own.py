@@ -20,7 +20,7 @@ from todos.content.lifecycle import Actor
 from todos.models import Todo
 from todos.services import reject_todo
 from tools.engine.custom import service
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.function_calling import attempt
 from tools.engine.function_calling.offer import read_offer
 from tools.engine.function_calling.results import UNKNOWN
@@ -120,7 +120,7 @@ def test_it_stands_in_the_ledger_as_a_call_of_the_turn(stock: Stock) -> None:
 def test_the_model_is_shown_the_body_s_own_fields(stock: Stock) -> None:
     """One generated part is the parameters, without a wrapping."""
     with stock.turns.tenant.tx():
-        offer = read_offer(Moment.TURN, stock.turns.tenant.project, channel="chat")
+        offer = read_offer(Trigger.TURN, stock.turns.tenant.project, channel="chat")
     [function] = [one["function"] for one in offer.functions if one["function"]["name"] == STOCK]
     assert function["description"] == "Asks the stock how many of an article are there."
     assert function["parameters"] == {**BODY, "additionalProperties": False}

@@ -25,8 +25,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 
 
@@ -34,7 +34,7 @@ class Word(BaseModel):
     word: str = Field(max_length=40, description="The word whose letters are counted.")
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     letters = len(Word.model_validate(arguments).word)
     return Outcome.done(f"It has {letters} letters.", block={"type": "letters", "letters": letters})
 
@@ -42,11 +42,11 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
 TOOL = BuiltinTool(
     name="count_letters",
     kind="",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define("Counts the letters of a word."),
-    handler=Handler(carry_out=carry_out, arguments=Word),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=execute, arguments=Word),
+    moments=(Trigger.TURN, Trigger.LIVE),
     section="### Letters\\n- Call `count_letters` rather than count yourself.",
 )
 """

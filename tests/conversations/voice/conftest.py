@@ -62,7 +62,7 @@ class Voice:
         with self.tenant.tx():
             place = place_of(Conversation.objects.get(pk=self.conversation.pk), after)
         frames = due_after(place, place.after).frames
-        return [_read(frame.decode()) for frame in frames]
+        return [_read(frame.encode().decode()) for frame in frames]
 
     def session(self) -> VoiceSession:
         with self.tenant.tx():

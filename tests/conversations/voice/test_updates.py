@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, VoiceSession
 from jobs.models import Job
@@ -184,7 +184,7 @@ def test_a_session_begins_with_how_updates_are_read(voice: Voice) -> None:
 
 def _speak_up(voice: Voice, text: str) -> None:
     with voice.tenant.tx(), open_log(voice.conversation.pk) as log:
-        speak_up(log, text, {})
+        say_proactively(log, text, {})
 
 
 def _replies(voice: Voice) -> int:

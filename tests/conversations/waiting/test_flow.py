@@ -172,7 +172,7 @@ def test_a_reading_from_before_a_waits_end_skips_no_thoughts(talk) -> None:
     with pytest.raises(thoughts.Waiting):
         asyncio.run(thoughts._scene_of(job))
     end(talk, effect)
-    assert asyncio.run(read_after_reply(job)).scene.waits
+    assert asyncio.run(read_after_reply(job)).turn_context.waits
     asyncio.run(thoughts._scene_of(job))
 
 

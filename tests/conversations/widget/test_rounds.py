@@ -14,8 +14,8 @@ from django.db import OperationalError
 from conversations.live import hub as hub_module
 from conversations.live.event_log import open_log
 from conversations.live.hub import hub
-from conversations.live.last_events import Standing, standings
-from conversations.live.stream import EventStream, Place
+from conversations.live.last_events import StreamPosition, load_stream_positions
+from conversations.live.stream import EventStream, Frame, StreamCursor
 from conversations.models import Channel, Conversation, MessageRole
 from conversations.portal.chat_start import Beginning, frames_until_another, frames_until_begun
 from conversations.turns.services import start_conversation
@@ -32,7 +32,7 @@ PATIENCE = 20
 def _quickly_and_deaf(monkeypatch: pytest.MonkeyPatch) -> None:
     """Redis tells nothing, and a round begins at once."""
     monkeypatch.setattr(hub_module, "ROUND_SECONDS", 0.02)
-    monkeypatch.setattr("conversations.live.publish.tell", lambda *command: None)
+    monkeypatch.setattr("conversations.live.publish.publish", lambda *command: None)
 
 
 def begin(tenant: Tenant, guest: str, channel: Channel = Channel.CHAT) -> Conversation:
@@ -60,10 +60,10 @@ async def heard(conversations: list[Conversation], words: str) -> None:
 
 
 async def _shows(conversation: Conversation, words: str) -> None:
-    place = Place(conversation.organization_id, conversation.pk, after=0, is_reset=True)
+    place = StreamCursor(conversation.organization_id, conversation.pk, after=0, is_reset=True)
     async with aclosing(EventStream(place).frames()) as stream:
         async for frames in stream:
-            if words.encode() in b"".join(frames):
+            if any(words in str(frame.data) for frame in frames):
                 return
 
 
@@ -102,41 +102,41 @@ def test_a_chat_that_begins_on_another_page_is_seen_all_the_same(tenant: Tenant)
 async def _begun(conversation: Conversation) -> bool:
     place = PortalPlace(conversation.organization_id, conversation.persona_id)
     async with aclosing(frames_until_begun(place, Beginning(chat=None, begun=0))) as stream:
-        return [b"event: begun" in b"".join(frames) async for frames in stream][-1]
+        return [frames[-1].event == "begun" async for frames in stream][-1]
 
 
 def test_a_page_with_a_chat_is_told_of_the_one_that_takes_its_place(tenant: Tenant) -> None:
     """On another page of the customer's, which shows what was said there until then."""
     chat = begin(tenant, "ada", Channel.PORTAL)
 
-    async def wait_for_it() -> str:
+    async def wait_for_it() -> tuple[list[Frame], Frame]:
         place = PortalPlace(chat.organization_id, chat.persona_id)
-        following = frames_until_another(place, Place(chat.organization_id, chat.pk, after=0))
+        following = frames_until_another(place, StreamCursor(chat.organization_id, chat.pk, after=0))
         try:
             async with asyncio.timeout(PATIENCE), aclosing(following) as stream:
                 await anext(stream)
                 await in_db(say, chat.organization_id, chat.pk, "Here I am.")
-                seen = b""
-                while b"Here I am." not in seen:
-                    seen += b"".join(await anext(stream))
+                seen = ""
+                while "Here I am." not in seen:
+                    seen += str(await anext(stream))
                 another = await in_db(begin, tenant, "ada", Channel.PORTAL)
-                return [b"".join(frames) async for frames in stream][-1].decode() + str(another.pk)
+                return [frames async for frames in stream][-1], Frame("begun", {"chat": str(another.pk)})
         finally:
             await close_hub()
 
-    told, another = asyncio.run(wait_for_it()).rsplit("\n\n", 1)
-    assert told == f'event: begun\ndata: {{"chat":"{another}"}}'
+    told, expected = asyncio.run(wait_for_it())
+    assert told == [expected]
 
 
 def test_many_streams_of_a_tenant_are_one_look(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that open streams cost next to nothing while nothing is said."""
     looks: list[int] = []
 
-    def counted(organization_id: UUID, conversation_ids: Collection[UUID]) -> dict[UUID, Standing]:
+    def counted(organization_id: UUID, conversation_ids: Collection[UUID]) -> dict[UUID, StreamPosition]:
         looks.append(len(conversation_ids))
-        return standings(organization_id, conversation_ids)
+        return load_stream_positions(organization_id, conversation_ids)
 
-    monkeypatch.setattr(hub_module, "standings", counted)
+    monkeypatch.setattr(hub_module, "load_stream_positions", counted)
     asyncio.run(heard([begin(tenant, f"guest {number}") for number in range(10)], "Here I am."))
     assert 10 in looks
 
@@ -145,12 +145,12 @@ def test_an_outage_ends_no_stream(tenant: Tenant, monkeypatch: pytest.MonkeyPatc
     """The next round finds what the failed one didn't."""
     failures: list[Exception] = [OperationalError("gone"), ValueError("a bug")]
 
-    def failing(*place: Any) -> dict[UUID, Standing]:
+    def failing(*place: Any) -> dict[UUID, StreamPosition]:
         if failures:
             raise failures.pop()
-        return standings(*place)
+        return load_stream_positions(*place)
 
-    monkeypatch.setattr(hub_module, "standings", failing)
+    monkeypatch.setattr(hub_module, "load_stream_positions", failing)
     asyncio.run(heard([begin(tenant, "ada")], "Here I am."))
     assert failures == []
 
@@ -160,7 +160,7 @@ def test_a_round_ends_with_the_last_stream(tenant: Tenant) -> None:
     conversation = begin(tenant, "ada")
 
     async def open_and_leave() -> None:
-        place = Place(conversation.organization_id, conversation.pk, after=0)
+        place = StreamCursor(conversation.organization_id, conversation.pk, after=0)
         async with aclosing(EventStream(place).frames()) as stream:
             await anext(stream)
             rounds = hub()._rounds

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from django.test import AsyncClient
 from conversations.handover.operators import answer, take_over
 from conversations.live import stream
 from conversations.live.event_log import open_log
+from conversations.live.stream import Frame, Frames
 from conversations.models import MessageRole, Turn, TurnCall, TurnStatus, TurnStep
 from conversations.models.event import EventType
 from conversations.widget.event_filter import for_customer
@@ -96,9 +96,9 @@ def test_a_customer_sees_what_was_said_and_shown_and_nothing_of_how(told: Visito
 async def test_frames_that_were_told_together_are_looked_at_one_by_one() -> None:
     """What stands behind a token is no token."""
 
-    async def together() -> AsyncGenerator[list[bytes], None]:
-        hidden = stream.frame("directives", {"goal": SECRET}, event_id=1)
-        yield [stream.frame("token", {"text": "Hi"}), hidden, stream.frame("waiting", {"waiting": True}, event_id=2)]
+    async def together() -> Frames:
+        hidden = Frame("directives", {"goal": SECRET}, 1)
+        yield [Frame("token", {"text": "Hi"}), hidden, Frame("waiting", {"waiting": True}, 2)]
 
     shown = b"".join([piece async for piece in for_customer(together())])
     assert [line for line in shown.split(b"\n") if line.startswith(b"event")] == [b"event: token", b"event: waiting"]

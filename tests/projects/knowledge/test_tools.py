@@ -16,37 +16,37 @@ from tests.conversations.tool_runs.conftest import turns  # noqa: F401 - a fixtu
 from tests.conversations.tool_runs.turns import Turns
 from tests.projects.knowledge.conftest import Write
 from tools.engine.business_state import BusinessState
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import offer_at
 
 HELP_CENTER = VERTICALS["help_center"].capabilities
 
 
-def offered(moment: Moment, state: BusinessState) -> set[str]:
+def offered(moment: Trigger, state: BusinessState) -> set[str]:
     return set(offer_at(moment, state, None).tools)
 
 
 @pytest.mark.requirement("F10")
 def test_search_knowledge_is_always_offered() -> None:
     assert all(
-        "search_knowledge" in offered(Moment.TURN, BusinessState(channel)) for channel in ("chat", "phone", "sms")
+        "search_knowledge" in offered(Trigger.TURN, BusinessState(channel)) for channel in ("chat", "phone", "sms")
     )
 
 
 @pytest.mark.requirement("L05", "L18")
 def test_query_knowledge_is_offered_in_calls_of_who_has_articles() -> None:
     """With the rule that it is required."""
-    assert "query_knowledge" not in offered(Moment.LIVE, BusinessState("phone"))
-    with_articles = offer_at(Moment.LIVE, BusinessState("phone", has_articles=True), None)
+    assert "query_knowledge" not in offered(Trigger.LIVE, BusinessState("phone"))
+    with_articles = offer_at(Trigger.LIVE, BusinessState("phone", has_articles=True), None)
     assert "`query_knowledge` is required before you answer any question" in with_articles.addendum
 
 
 @pytest.mark.requirement("W07")
 def test_a_card_needs_its_capability_and_an_article() -> None:
     able = BusinessState("chat", capabilities=HELP_CENTER, has_articles=True)
-    assert "send_kb_article" in offered(Moment.TURN, able)
-    assert "send_kb_article" not in offered(Moment.TURN, BusinessState("chat", has_articles=True))
-    assert "send_kb_article" not in offered(Moment.TURN, BusinessState("chat", capabilities=HELP_CENTER))
+    assert "send_kb_article" in offered(Trigger.TURN, able)
+    assert "send_kb_article" not in offered(Trigger.TURN, BusinessState("chat", has_articles=True))
+    assert "send_kb_article" not in offered(Trigger.TURN, BusinessState("chat", capabilities=HELP_CENTER))
 
 
 @pytest.mark.requirement("F10")

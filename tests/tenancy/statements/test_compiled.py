@@ -18,15 +18,15 @@ from django.db import DatabaseError, connection
 from conversations.models import Conversation, Persona
 from conversations.turns.services import start_conversation
 from projects.models import Project
-from tenancy.prepared_queries import Compiled, CompiledValues
+from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from tenancy.scope import NoTenant
 from tests.conftest import Tenant
 
 
 @pytest.fixture
-def named() -> Compiled[Project]:
+def named() -> PreparedQuery[Project]:
     """Made anew for each test: what was made for one tenant is then asked by another."""
-    return Compiled(lambda slug: Project.objects.filter(pk=slug), kinds=(UUID,))
+    return PreparedQuery(lambda slug: Project.objects.filter(pk=slug), kinds=(UUID,))
 
 
 def talk(tenant: Tenant, guest: str) -> Conversation:
@@ -49,7 +49,7 @@ def test_nobody_is_found_by_a_value_that_no_row_has(tenant, named):
 
 def test_each_run_has_its_own_values(tenant):
     first, second = talk(tenant, "one"), talk(tenant, "two")
-    personas = Compiled(lambda persona: Persona.objects.filter(pk=persona), kinds=(UUID,))
+    personas = PreparedQuery(lambda persona: Persona.objects.filter(pk=persona), kinds=(UUID,))
     with tenant.tx():
         names = [personas(one.persona_id)[0].external_id for one in (first, second, first)]
     assert names == ["one", "two", "one"]
@@ -78,7 +78,7 @@ def test_no_tenant_no_rows(database, named):
 
 def test_joined_rows_come_along(tenant, django_assert_num_queries):
     spoken = talk(tenant, "guest")
-    joined = Compiled(
+    joined = PreparedQuery(
         lambda conversation: Conversation.objects.select_related("persona", "directives").filter(pk=conversation),
         kinds=(UUID,),
     )
@@ -92,7 +92,7 @@ def test_joined_rows_come_along(tenant, django_assert_num_queries):
 
 def test_values_are_rows_without_models(tenant):
     spoken = talk(tenant, "guest")
-    values = CompiledValues(
+    values = PreparedValues(
         lambda persona: Persona.objects.filter(pk=persona).values_list("external_id", "created_at", "project__name"),
         kinds=(UUID,),
     )
@@ -105,14 +105,16 @@ def test_threads_that_need_a_read_first_at_the_same_moment_all_get_it(tenant):
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
 
-    def names(read: Compiled[Project], together: Barrier) -> list[str]:
+    def names(read: PreparedQuery[Project], together: Barrier) -> list[str]:
         together.wait()
         with closing(connection), tenant.tx():
             return [project.name for project in read(tenant.project.pk)]
 
     try:
         for _ in range(10):
-            read = Compiled(lambda key: Project.objects.select_related("agent_version").filter(pk=key), kinds=(UUID,))
+            read = PreparedQuery(
+                lambda key: Project.objects.select_related("agent_version").filter(pk=key), kinds=(UUID,)
+            )
             together = Barrier(4)
             with ThreadPoolExecutor(4) as threads:
                 found = [threads.submit(names, read, together) for _ in range(4)]
@@ -121,14 +123,14 @@ def test_threads_that_need_a_read_first_at_the_same_moment_all_get_it(tenant):
         sys.setswitchinterval(before)
 
 
-def reads() -> list[CompiledValues]:
+def reads() -> list[PreparedValues]:
     """Every read that a module has made, also what its functions have made so far."""
     for app in ("projects", "jobs", "tools", "todos", "conversations"):
         for module in walk_packages(import_module(app).__path__, f"{app}."):
             if ".migrations" not in module.name:
                 import_module(module.name)
     # By its type: a lazy object asked for its class would make what it stands for.
-    return [one for one in gc.get_objects() if issubclass(type(one), CompiledValues)]
+    return [one for one in gc.get_objects() if issubclass(type(one), PreparedValues)]
 
 
 def test_the_server_understands_every_read(tenant):

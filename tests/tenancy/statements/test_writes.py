@@ -12,7 +12,7 @@ from conversations.models import Conversation, Event, Message, Persona, PersonaF
 from conversations.models.event import EventType
 from conversations.models.persona import Strength
 from conversations.turns.services import start_conversation
-from tenancy.write_batch import LostRow, Writes, insert_rows, update_row
+from tenancy.write_batch import LostRow, WriteBatch, insert_rows, update_row
 from tests.conftest import Tenant
 
 
@@ -45,7 +45,7 @@ def test_rows_of_several_models_that_name_each_other_go_together(tenant, spoken,
         turn = Turn(conversation=spoken, seq=1)
         message = Message(conversation=spoken, turn=turn, seq=1, role="user", content="Hello")
         turn.message = message
-        writes = Writes()
+        writes = WriteBatch()
         writes.insert([turn])
         writes.insert([message])
         writes.insert([event(spoken, 1), event(spoken, 2)])
@@ -69,7 +69,7 @@ def test_changes_of_one_row_are_put_together(tenant, spoken):
     with tenant.tx():
         turn = Turn(conversation=spoken, seq=1)
         insert_rows([turn])
-        writes = Writes()
+        writes = WriteBatch()
         writes.change(Turn, turn.pk, refused=[{"field": "phone"}])
         writes.change(Turn, turn.pk, quality_score=3, started_at=timezone.now())
         writes.send()
@@ -96,7 +96,7 @@ def test_numbers_and_choices_keep_their_kind(tenant, spoken):
 
 def test_a_row_that_is_gone_is_told(tenant):
     with pytest.raises(LostRow), tenant.tx():
-        writes = Writes()
+        writes = WriteBatch()
         writes.change(Conversation, uuid4(), flag="look")
         writes.send()
 
@@ -119,7 +119,7 @@ def test_a_refused_row_takes_the_others_with_it(tenant, spoken):
     with tenant.tx():
         insert_rows([event(spoken, 1)])
     with pytest.raises(IntegrityError), tenant.tx():
-        writes = Writes()
+        writes = WriteBatch()
         writes.insert([Persona(project=tenant.project, external_id="new")])
         writes.insert([event(spoken, 1)])
         writes.send()
@@ -134,7 +134,7 @@ def test_nothing_to_write_is_no_statement(tenant, django_assert_num_queries):
 
 def test_a_second_sending_does_not_repeat_the_first(tenant, spoken, django_assert_num_queries):
     with tenant.tx():
-        writes = Writes()
+        writes = WriteBatch()
         writes.insert([event(spoken, 1)])
         writes.send()
         with django_assert_num_queries(0):

@@ -92,7 +92,7 @@ class Runs(Desk):
         """The model's next step calls nothing."""
         self.model.script("execute", text=text)
 
-    def carry_out(self, todo: Todo, *, hurry: bool = True) -> Todo:
+    def execute(self, todo: Todo, *, hurry: bool = True) -> Todo:
         """Approve it, run it to where it ends or waits, and give it back as it stands."""
         return self.run(self.approved(todo), hurry=hurry)
 

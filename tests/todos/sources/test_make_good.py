@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from conversations.promises.make_good import draft_make_goods
-from jobs.claimed import ClaimedJob
+from jobs.lanes import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job
 from tests.todos.sources.conftest import CHEF, LUCIA, MAIL, PROMISE, SMS, Desk, no_types, todos

@@ -15,7 +15,7 @@ import pytest
 from projects.agents.services import save_agent
 from projects.models import AgentVersion, Attribute, Project
 from tests.conftest import Tenant, empty_database, make_tenant
-from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.execution.handler import Contact, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.registry import builtin_tools
 from tools.models import Booking, Effect, Resource
@@ -86,8 +86,8 @@ class Desk:
             )
         return effect.pk
 
-    def occasion(self, *, contact: Contact | None = None, at: datetime = NOW) -> Occasion:
-        return Occasion(
+    def tool_context(self, *, contact: Contact | None = None, at: datetime = NOW) -> ToolContext:
+        return ToolContext(
             organization_id=self.tenant.organization.pk,
             project_id=self.tenant.project.pk,
             effect_id=self.effect(),
@@ -100,11 +100,11 @@ class Desk:
             contact=contact,
         )
 
-    def run(self, tool: str, occasion: Occasion | None = None, **arguments: Any) -> Outcome:
+    def run(self, tool: str, context: ToolContext | None = None, **arguments: Any) -> Outcome:
         """Carry out a built-in tool."""
         handler = builtin_tools()[tool].handler
         assert handler is not None
-        return asyncio.run(_outcome(handler.carry_out(arguments, occasion or self.occasion())))
+        return asyncio.run(_outcome(handler.execute(arguments, context or self.tool_context())))
 
 
 async def _outcome(running: Any) -> Outcome:

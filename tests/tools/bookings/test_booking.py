@@ -14,7 +14,7 @@ from tools.models import Booking, BookingKind, BookingState, Resource
 from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.codes import ALPHABET, normal_code
 from tools.services.bookings.finding import Clue, standing_bookings
-from tools.services.bookings.refusals import Closed, Over, Past, Taken
+from tools.services.bookings.refusals import BookingOver, Closed, Past, SlotTaken
 from tools.services.bookings.resources import NameTaken, change_resource, create_resource, remove_resource
 from tools.services.bookings.services import Cause, Guest, book, cancel, move
 
@@ -36,7 +36,7 @@ def test_a_code_that_is_taken_is_made_anew(desk: Desk, monkeypatch: pytest.Monke
 
 def test_the_last_place_is_refused_with_what_is_near(desk: Desk) -> None:
     desk.book(EVENING, 4)
-    with pytest.raises(Taken, match=r"19:00: no table for 4 is free\. Free that day: 20:30"):
+    with pytest.raises(SlotTaken, match=r"19:00: no table for 4 is free\. Free that day: 20:30"):
         desk.book(EVENING, 4)
 
 
@@ -82,7 +82,7 @@ def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given
     people = ("Elena", "Lena", "Dr. Weber", "Dr. Weberling")
     desk.stock(*((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90))
     assert desk.book(EVENING, wish=Wish(2, name=asked)).resource.name == given
-    with pytest.raises(Taken):
+    with pytest.raises(SlotTaken):
         desk.book(EVENING, wish=Wish(2, name=asked))
 
 
@@ -101,7 +101,7 @@ def test_more_people_move_to_a_larger_place(desk: Desk) -> None:
 def test_a_move_to_a_taken_time_leaves_the_booking_as_it_was(desk: Desk) -> None:
     desk.book(rome(27, "20:30"), 4)
     booking = desk.book(EVENING, 4)
-    with pytest.raises(Taken):
+    with pytest.raises(SlotTaken):
         moved(desk, booking, "20:00", 4)
     with desk.tenant.tx():
         assert Booking.objects.get(pk=booking.pk).starts_at == EVENING
@@ -126,13 +126,13 @@ def test_the_first_who_cancels_is_kept(desk: Desk) -> None:
 def test_what_is_cancelled_does_not_move(desk: Desk) -> None:
     booking = desk.book(EVENING)
     cancelled(desk, booking)
-    with pytest.raises(Over, match="is cancelled"):
+    with pytest.raises(BookingOver, match="is cancelled"):
         moved(desk, booking, "20:30")
 
 
 def test_what_has_begun_stays(desk: Desk) -> None:
     booking = desk.book(EVENING)
-    with pytest.raises(Over, match="has begun"):
+    with pytest.raises(BookingOver, match="has begun"):
         cancelled(desk, booking, now=EVENING)
 
 

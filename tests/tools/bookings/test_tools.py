@@ -132,7 +132,7 @@ def test_what_is_no_number_is_asked_for_again(desk: Desk) -> None:
 def test_what_stands_on_file_and_is_no_number_hinders_no_booking(desk: Desk) -> None:
     """The row is older than the rule, and no word of this customer's."""
     contact = customer(desk, name="Grace", phone="ask for Grace")
-    desk.run("create_booking_tool", desk.occasion(contact=contact), **{**AGREED, "phone": None})
+    desk.run("create_booking_tool", desk.tool_context(contact=contact), **{**AGREED, "phone": None})
     assert only(desk).phone == "ask for Grace"
 
 
@@ -140,11 +140,11 @@ def test_what_nobody_said_comes_from_what_is_known(desk: Desk) -> None:
     """And the customer finds what was booked for them without a code."""
     contact = customer(desk, name="Grace Hopper", phone="+390655501", email="grace@example.com")
     agreed = {"date": "2026-11-27", "time": "19:00", "party_size": 2}
-    desk.run("create_booking_tool", desk.occasion(contact=contact), **agreed)
+    desk.run("create_booking_tool", desk.tool_context(contact=contact), **agreed)
     booking = only(desk)
     assert (booking.name, booking.phone, booking.email) == (contact.name, contact.phone, contact.email)
     assert booking.persona_id == contact.persona_id
-    assert booking.code in desk.run("search_booking_tool", desk.occasion(contact=contact)).told
+    assert booking.code in desk.run("search_booking_tool", desk.tool_context(contact=contact)).told
 
 
 def customer(desk: Desk, **known: str) -> Contact:
@@ -154,19 +154,19 @@ def customer(desk: Desk, **known: str) -> Contact:
 
 
 def test_the_same_effect_again_tells_the_same_booking(desk: Desk) -> None:
-    occasion = desk.occasion()
-    outcomes = [desk.run("create_booking_tool", occasion, **AGREED) for _ in range(2)]
+    context = desk.tool_context()
+    outcomes = [desk.run("create_booking_tool", context, **AGREED) for _ in range(2)]
     assert outcomes[0] == outcomes[1]
     assert only(desk).code in outcomes[1].told
 
 
 def test_what_was_cancelled_before_it_was_told_is_not_told_as_booked(desk: Desk) -> None:
     """An attempt that was not heard of had booked it, and the customer has called it off since."""
-    occasion = desk.occasion()
-    desk.run("create_booking_tool", occasion, **AGREED)
+    context = desk.tool_context()
+    desk.run("create_booking_tool", context, **AGREED)
     with desk.tenant.tx():
         cancel(only(desk), by="customer", now=NOW)
-    told = desk.run("create_booking_tool", occasion, **AGREED).told
+    told = desk.run("create_booking_tool", context, **AGREED).told
     assert told.startswith("It was booked and has been cancelled since: ")
 
 
@@ -186,7 +186,8 @@ def test_the_same_booking_is_known_as_a_repeat(desk: Desk) -> None:
     handler = builtin_tools()["create_booking_tool"].handler
     assert handler is not None
     keys = {
-        handler.repeat_of({**AGREED, **change}, desk.occasion()) for change in ({}, {"notes": "x"}, {"time": "20:00"})
+        handler.repeat_of({**AGREED, **change}, desk.tool_context())
+        for change in ({}, {"notes": "x"}, {"time": "20:00"})
     }
     assert len(keys) == 2
 
@@ -215,10 +216,10 @@ def test_a_search_finds_by_code(desk: Desk) -> None:
 def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
     later, sooner = desk.book(rome(28, "19:00")), desk.book(EVENING)
     past = desk.book(rome(21, "19:00"))
-    occasion = desk.occasion(at=rome(22, "12:00"))
-    found = desk.run("search_booking_tool", occasion, phone=ADA.phone, name="Lovelace").result["bookings"]
+    context = desk.tool_context(at=rome(22, "12:00"))
+    found = desk.run("search_booking_tool", context, phone=ADA.phone, name="Lovelace").result["bookings"]
     assert [one["code"] for one in found] == [sooner.code, later.code]
-    assert desk.run("search_booking_tool", occasion, code=past.code).result["bookings"] == []
+    assert desk.run("search_booking_tool", context, code=past.code).result["bookings"] == []
 
 
 @pytest.mark.requirement("N51")
@@ -230,15 +231,15 @@ def test_a_number_and_a_letter_find_nobody(desk: Desk) -> None:
 
 def test_a_search_that_finds_nothing_says_what_is_needed(desk: Desk) -> None:
     desk.book(EVENING)
-    outcome = desk.run("search_booking_tool", desk.occasion(contact=stranger_contact()), phone=ADA.phone)
+    outcome = desk.run("search_booking_tool", desk.tool_context(contact=stranger_contact()), phone=ADA.phone)
     assert outcome.ending is Ending.DONE
     assert outcome.result["bookings"] == []
     assert "by its code, or by the phone number together with the name" in outcome.told
 
 
 def test_a_cancellation_is_done_once_and_told(desk: Desk) -> None:
-    code, occasion = desk.book(EVENING, 4).code, desk.occasion()
-    outcomes = [desk.run("cancel_booking_tool", occasion, code=code) for _ in range(2)]
+    code, context = desk.book(EVENING, 4).code, desk.tool_context()
+    outcomes = [desk.run("cancel_booking_tool", context, code=code) for _ in range(2)]
     assert outcomes[0] == outcomes[1]
     assert outcomes[0].told.startswith("Cancelled: a table for 4 on Friday 27 November at 19:00")
     assert (only(desk).state, only(desk).cancelled_by) == (BookingState.CANCELLED, "agent")

@@ -64,10 +64,10 @@ def test_what_takes_longer_is_passed_over_where_the_calendar_is_taken_after(desk
 
 def test_a_second_attempt_finds_the_booking_of_the_first(desk: Desk, calendar: Calendar) -> None:
     """Whatever stands in the calendar by then."""
-    occasion = desk.occasion()
-    desk.run("book_appointment", occasion, **ASKED)
+    context = desk.tool_context()
+    desk.run("book_appointment", context, **ASKED)
     calendar.add(*EVENING)
-    assert desk.run("book_appointment", occasion, **ASKED).told.startswith("Booked: a table for 4")
+    assert desk.run("book_appointment", context, **ASKED).told.startswith("Booked: a table for 4")
     with desk.tenant.tx():
         assert Booking.objects.count() == 1
 
@@ -88,7 +88,7 @@ def test_the_calendar_is_not_asked_without_a_day(desk: Desk, scripted: ScriptedC
 
 def test_the_look_goes_as_far_as_times_are_offered(desk: Desk) -> None:
     """Where a day has nothing, those of the next two weeks are."""
-    window = window_of(NOW.date(), desk.occasion())
+    window = window_of(NOW.date(), desk.tool_context())
     assert (window.ends_at - window.starts_at).days > LOOK_AHEAD_DAYS
 
 

@@ -59,10 +59,10 @@ def test_staff_is_told_once_of_two_that_are_refused_at_once(
     handler = builtin_tools()["check_availability"].handler
     assert handler is not None
 
-    occasions = [desk.occasion() for _ in range(2)]
+    contexts = [desk.tool_context() for _ in range(2)]
 
     async def both() -> list[Any]:
-        return await asyncio.gather(*(_outcome(handler.carry_out(ASKED, occasion)) for occasion in occasions))
+        return await asyncio.gather(*(_outcome(handler.execute(ASKED, context)) for context in contexts))
 
     with caplog.at_level(logging.WARNING, logger="tools.services.calendar"):
         asyncio.run(both())

@@ -7,7 +7,7 @@ import pytest
 from tests.tools.bookings.conftest import Desk, rome
 from tests.tools.calendar.scripted import ScriptedCalendar
 from tools.models import BookingState, Effect, EffectState
-from tools.services.calendar.sync_status import standing_of
+from tools.services.calendar.sync_status import sync_status_of
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_it_says_how_the_event_stands_and_whether_it_is_to(
     with desk.tenant.tx():
         Effect.objects.filter(pk=booking.calendar_effect_id).update(state=state, error="why")
         for booking.state, words in ((BookingState.CONFIRMED, confirmed), (BookingState.CANCELLED, cancelled)):
-            standing = standing_of(booking)
+            standing = sync_status_of(booking)
             assert standing is not None
             assert (standing.tone, standing.words, standing.why) == (tone, words, "why")
 
@@ -36,4 +36,4 @@ def test_it_says_how_the_event_stands_and_whether_it_is_to(
 def test_of_a_booking_that_no_calendar_was_told_of_it_says_nothing(desk: Desk) -> None:
     booking = desk.book(rome(27, "19:00"))
     with desk.tenant.tx():
-        assert standing_of(booking) is None
+        assert sync_status_of(booking) is None

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.registry import builtin_tools
 from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import FIRED, OUTCOMES, BadCase, Case, Part, languages, load_cases, part_of
@@ -19,7 +19,7 @@ EXCLUSION_RULES = ("in_progress", "completed", "future_step", "offer", "subject"
 IMPOSSIBLE = {("end_conversation_tool", "in_progress")}
 
 # What is found in the agent's answers; tools for todos alone aren't.
-COMMITMENT = {name for name, tool in builtin_tools().items() if Moment.COMMITMENT in tool.moments}
+COMMITMENT = {name for name, tool in builtin_tools().items() if Trigger.COMMITMENT in tool.moments}
 by_tool = pytest.mark.parametrize("tool", sorted(COMMITMENT))
 
 

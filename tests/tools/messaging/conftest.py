@@ -23,7 +23,7 @@ from projects.models import Source
 from tests.conftest import Tenant
 from tests.tools.messaging.mail_server import PASSWORD, USER, MailServer
 from tests.tools.messaging.twilio_server import FROM, SID, TOKEN, TwilioServer
-from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.execution.handler import Contact, ToolContext
 from tools.services.messaging import smtp as smtp_module
 from tools.services.messaging.smtp import Smtp
 from tools.services.messaging.twilio import Twilio
@@ -119,8 +119,8 @@ def source_of(tenant: Tenant, kind: str) -> Source | None:
         return Source.objects.filter(project=tenant.project, kind=kind).first()
 
 
-def occasion_for(tenant: Tenant, contact: Contact | None = ANNA, *, channel: str = "chat") -> Occasion:
-    return Occasion(
+def context_for(tenant: Tenant, contact: Contact | None = ANNA, *, channel: str = "chat") -> ToolContext:
+    return ToolContext(
         organization_id=tenant.organization.pk,
         project_id=tenant.project.pk,
         effect_id=uuid.uuid4(),
@@ -135,4 +135,4 @@ def occasion_for(tenant: Tenant, contact: Contact | None = ANNA, *, channel: str
     )
 
 
-Occasions = Callable[..., Occasion]
+Occasions = Callable[..., ToolContext]

@@ -17,10 +17,10 @@ from projects.connections.integrations import SourceEdit, connect_source
 from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
-from tests.tools.messaging.conftest import ANNA, KEY, connect_twilio, occasion_for, source_of
+from tests.tools.messaging.conftest import ANNA, KEY, connect_twilio, context_for, source_of
 from tests.tools.messaging.mail_server import MailServer
 from tests.tools.messaging.twilio_server import TwilioServer
-from tools.engine.execution.handler import Contact, Handler, Occasion
+from tools.engine.execution.handler import Contact, Handler, ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.numbers import NumberRefused, countries_of, number_to_text
 from tools.engine.registry import builtin_tools
@@ -42,13 +42,13 @@ def handler_of(name: str) -> Handler:
     return handler
 
 
-def run(name: str, arguments: dict[str, Any], occasion: Occasion) -> Outcome:
-    return asyncio.run(handler_of(name).carry_out(arguments, occasion))
+def run(name: str, arguments: dict[str, Any], context: ToolContext) -> Outcome:
+    return asyncio.run(handler_of(name).execute(arguments, context))
 
 
 def text(tenant: Tenant, phone: str = ANNA.phone, words: str = "See you on Friday") -> Outcome:
-    occasion = occasion_for(tenant, replace(ANNA, phone=phone))
-    return run("send_sms_tool", {"text": words}, occasion)
+    context = context_for(tenant, replace(ANNA, phone=phone))
+    return run("send_sms_tool", {"text": words}, context)
 
 
 def test_without_a_connection_a_text_stays_in_the_outbox_word_for_word(tenant: Tenant) -> None:
@@ -66,7 +66,7 @@ def test_the_agent_is_told_that_nothing_has_left(tenant: Tenant) -> None:
 
 
 def test_without_a_connection_an_email_stays_in_the_outbox(tenant: Tenant) -> None:
-    outcome = run("send_email_tool", LETTER, occasion_for(tenant))
+    outcome = run("send_email_tool", LETTER, context_for(tenant))
     assert outcome.result["message"] == {"to": "anna@example.org", "name": "Anna Bianchi", **LETTER}
 
 
@@ -83,7 +83,7 @@ def test_an_email_carries_the_effects_own_key(tenant: Tenant, local: None, mail:
     )
     with tenant.tx():
         connect_source(tenant.project, KINDS["smtp"], edit, by=tenant.owner)
-    run("send_email_tool", LETTER, occasion_for(tenant))
+    run("send_email_tool", LETTER, context_for(tenant))
     assert mail.post.letters[0].message["Message-ID"] == f"<{KEY}@nello.example>"
 
 
@@ -132,14 +132,14 @@ def test_no_transaction_is_open_while_a_service_is_waited_for(
 
 @pytest.mark.parametrize("contact", [None, NOBODY])
 def test_without_a_number_the_agent_is_told_to_ask_for_it(tenant: Tenant, contact: Contact | None) -> None:
-    outcome = run("send_sms_tool", {"text": "Hi"}, occasion_for(tenant, contact))
+    outcome = run("send_sms_tool", {"text": "Hi"}, context_for(tenant, contact))
     assert outcome.ending is Ending.FAILED
     assert "phone number isn't known. Ask for it" in outcome.told
 
 
 @pytest.mark.parametrize("contact", [None, NOBODY])
 def test_without_an_address_the_agent_is_told_to_ask_for_it(tenant: Tenant, contact: Contact | None) -> None:
-    outcome = run("send_email_tool", LETTER, occasion_for(tenant, contact))
+    outcome = run("send_email_tool", LETTER, context_for(tenant, contact))
     assert outcome.ending is Ending.FAILED
     assert "e-mail address isn't known. Ask for it" in outcome.told
 
@@ -152,7 +152,7 @@ def test_no_sending_tool_lets_a_model_choose_the_recipient() -> None:
 
 def test_an_argument_that_names_a_recipient_changes_nothing(tenant: Tenant) -> None:
     arguments = {"text": "Hi", "to": "+900900900", "phone": "+900900900"}
-    outcome = run("send_sms_tool", arguments, occasion_for(tenant))
+    outcome = run("send_sms_tool", arguments, context_for(tenant))
     assert outcome.result["message"]["to"] == "+393331234567"
 
 
@@ -201,7 +201,7 @@ def test_a_number_of_another_country_is_refused_with_the_way(tenant: Tenant) -> 
 
 
 def repeat(name: str, arguments: dict[str, Any], tenant: Tenant, contact: Contact = ANNA) -> str | None:
-    return handler_of(name).repeat_of(arguments, occasion_for(tenant, contact))
+    return handler_of(name).repeat_of(arguments, context_for(tenant, contact))
 
 
 def test_the_same_words_to_the_same_number_are_a_repeat(tenant: Tenant) -> None:
@@ -259,8 +259,8 @@ def book_for(talk: Talk, *, days: int = 3, code: str = "AB12CD", **more: Any) ->
 
 
 def link(talk: Talk) -> Outcome:
-    occasion = replace(occasion_for(talk.tenant, contact_of(talk)), conversation_id=talk.conversation.pk)
-    return run("send_manage_booking_url_tool", {}, occasion)
+    context = replace(context_for(talk.tenant, contact_of(talk)), conversation_id=talk.conversation.pk)
+    return run("send_manage_booking_url_tool", {}, context)
 
 
 @pytest.mark.requirement("N32")

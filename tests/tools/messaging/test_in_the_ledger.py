@@ -30,7 +30,7 @@ def bench(tenant: Tenant, model: ScriptedModel, settings: Any) -> Bench:
 
 def send(bench: Bench, model: ScriptedModel) -> Any:
     model.script("arguments", json=ARGUMENTS)
-    return bench.carry_out("send_sms_tool", quote="I'll text you the details.")
+    return bench.execute("send_sms_tool", quote="I'll text you the details.")
 
 
 def test_what_the_outbox_took_is_in_the_ledger(bench: Bench, model: ScriptedModel) -> None:

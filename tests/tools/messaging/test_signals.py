@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conversations.followups.follow_ups import fire_follow_ups
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Turn
 from conversations.turns.channel_signals import ConversationOver, obey_signal
@@ -16,7 +16,7 @@ from jobs.models import Job
 from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
-from tests.tools.messaging.conftest import occasion_for
+from tests.tools.messaging.conftest import context_for
 from tools.engine.execution.outcome import Ending, Outcome, Signal
 from tools.engine.registry import builtin_tools
 from tools.engine.transfers import TRANSFER_NUMBERS, TransferNumber, choose_number, read_numbers
@@ -28,7 +28,7 @@ KITCHEN, DESK = "+390612345678", "+390687654321"
 def run(name: str, arguments: dict[str, Any], tenant: Tenant) -> Outcome:
     handler = builtin_tools()[name].handler
     assert handler is not None
-    return asyncio.run(handler.carry_out(arguments, occasion_for(tenant, channel="phone")))
+    return asyncio.run(handler.execute(arguments, context_for(tenant, channel="phone")))
 
 
 @pytest.mark.requirement("F18")
@@ -180,7 +180,7 @@ def test_nothing_more_is_said_by_itself(chat: Talk, kind: Signal) -> None:
         Conversation.objects.filter(pk=chat.conversation.pk).update(follow_up_at="2026-01-01T00:00Z")
     signal(chat, kind, turn)
     with chat.tenant.tx(), open_log(chat.conversation.pk) as log:
-        assert speak_up(log, "The table is free.", {}) is None
+        assert say_proactively(log, "The table is free.", {}) is None
     fire_follow_ups()
     assert turns(chat) == [("message", "done")]
     assert chat.reload().follow_up_at is None
@@ -200,7 +200,7 @@ def test_a_reply_that_was_not_sent_before_a_transfer_is_given_up(call: Talk) -> 
 def test_a_reply_of_the_agents_own_that_was_not_sent_before_the_end_is_given_up(chat: Talk) -> None:
     turn = answered(chat)
     with chat.tenant.tx(), open_log(chat.conversation.pk) as log:
-        speak_up(log, "The table is free.", {})
+        say_proactively(log, "The table is free.", {})
     signal(chat, Signal.END, turn)
     assert turns(chat) == [("message", "done"), ("urgent", "superseded")]
 

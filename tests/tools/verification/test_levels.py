@@ -13,7 +13,7 @@ from django.utils import timezone
 from conversations.models import PersonaField
 from conversations.models.persona import Strength
 from tests.conversations.tool_runs.turns import Turns
-from tests.tools.messaging.conftest import occasion_for
+from tests.tools.messaging.conftest import context_for
 from tests.tools.verification.conftest import EMAIL, PHONE, VERIFIED, call, proofs
 from tools.engine.execution.handler import Contact
 from tools.models import Verification
@@ -188,12 +188,12 @@ def test_which_proof_satisfies_which_level(anna: Anna) -> None:
 def verify(talk: Turns, said: dict[str, str] | None = None, *, calling: str = "") -> str:
     """What the tool answers in a conversation."""
     conversation = talk.conversation
-    occasion = replace(
-        occasion_for(talk.tenant, Contact(persona_id=conversation.persona_id), channel=conversation.channel),
+    context = replace(
+        context_for(talk.tenant, Contact(persona_id=conversation.persona_id), channel=conversation.channel),
         conversation_id=conversation.pk,
         call={"call_sid": "CA1", "caller_phone": calling},
     )
-    return asyncio.run(verify_caller(said or {}, occasion)).told
+    return asyncio.run(verify_caller(said or {}, context)).told
 
 
 def forget_proofs(talk: Turns) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tools.engine.catalogue import CompiledTool
-from tools.engine.definition import Delivery, Moment, ToolDefinition
+from tools.engine.definition import RetryPolicy, ToolDefinition, Trigger
 from tools.engine.verdicts import FIRES, Judgement
 
 
@@ -34,9 +34,9 @@ def tool_of(name: str, compiled: Mapping[str, Any]) -> CompiledTool:
         origin=stored["origin"],
         why_not=stored["why_not"],
         kind=stored["kind"],
-        delivery=Delivery(stored["delivery"]),
+        delivery=RetryPolicy(stored["delivery"]),
         definition=ToolDefinition.model_validate(stored["definition"]),
-        moments=tuple(Moment(moment) for moment in stored.get("moments", (Moment.COMMITMENT,))),
+        moments=tuple(Trigger(moment) for moment in stored.get("moments", (Trigger.COMMITMENT,))),
         version=stored["version"],
     )
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db.models.functions import Now
 
-from jobs.claimed import ClaimedJob
 from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tools.engine.definition import (
     ActionType,

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import DurationField, Q, QuerySet, Value
 from django.db.models.functions import Cast, Now
 
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tools.models import Effect, EffectOrigin, EffectState
 
 DEFAULT_WINDOW = timedelta(minutes=10)
@@ -37,7 +37,7 @@ def find_same(effect: Effect) -> Effect | None:
 
 
 @cache
-def _same(window: timedelta, *, has_conversation: bool) -> Compiled[Effect]:
+def _same(window: timedelta, *, has_conversation: bool) -> PreparedQuery[Effect]:
     def build(key: str, effect: UUID, project: UUID, conversation: UUID | None = None) -> QuerySet[Effect]:
         since = Now() - Cast(Value(window), DurationField())
         # Outside of conversations the project says whose it is: two of them may have a tool of one name.
@@ -46,7 +46,7 @@ def _same(window: timedelta, *, has_conversation: bool) -> Compiled[Effect]:
         )
         return standing.exclude(pk=effect).order_by("-started_at")[:1]
 
-    return Compiled(build, kinds=(str, UUID, UUID, UUID) if has_conversation else (str, UUID, UUID))
+    return PreparedQuery(build, kinds=(str, UUID, UUID, UUID) if has_conversation else (str, UUID, UUID))
 
 
 def find_repeated(effect: Effect) -> Effect | None:
