@@ -40,7 +40,7 @@ class AdminScope:
 class MakegoodAdmin(AdminSite):
     site_header = "Makegood"
     site_title = "Makegood"
-    index_title = "Everything there is"
+    index_title = "Administration"
     enable_nav_sidebar = True
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -118,6 +118,6 @@ def _administered_by(user_id: int) -> dict[UUID, str]:
 def _scope_of(request: HttpRequest) -> Iterator[None]:
     place = _place_of(request)
     if place is None:
-        raise PermissionDenied("Only owners and admins of an organization may enter.")
+        raise PermissionDenied("Only owners and admins of an organization may use the admin.")
     with platform_scope() if place.organization_id is None else tenant_tx(place.organization_id):
         yield

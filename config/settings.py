@@ -214,7 +214,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Makegood API",
-    "DESCRIPTION": "Talk to a project's agent, and see what it promised and what became of it.",
+    "DESCRIPTION": "Talk to a project's agent, and follow its promises and their outcomes.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -22,8 +22,8 @@ from tenancy.threads import in_db
 log = logging.getLogger(__name__)
 
 FIRST_DELAY_SECONDS = 0.5
-BROKE_OFF = "The database broke off in the middle of it."
-FAULT = "A fault of this server ended it, not one of your settings; its log says more."
+BROKE_OFF = "The connection to the database was lost."
+FAULT = "An internal error occurred, not caused by your settings. See the server's log."
 # Errors whose messages are written for staff. Any other message comes from a library and goes to the log only
 SAID = (LlmError, OutboundError, ApiError)
 
@@ -40,7 +40,7 @@ async def attempt(job: ClaimedJob, lane: Lane) -> None:
     except asyncio.CancelledError:
         log.info("%s %s was cancelled.", job.lane, job.id)
     except LeaseLost:
-        log.info("%s %s is another worker's by now; nothing was written.", job.lane, job.id)
+        log.info("%s %s now belongs to another worker; nothing was written.", job.lane, job.id)
     except GiveUp as error:
         await _settle(job, reason=str(error), final=True)
     except Exception as error:  # the worker's boundary: a bug in a handler becomes a failure that staff can see
@@ -57,14 +57,14 @@ async def _settle(job: ClaimedJob, *, reason: str, final: bool) -> None:
             delay = FIRST_DELAY_SECONDS * 2 ** (job.attempt - 1)
             await in_db(claims.requeue, job, error=reason, delay_seconds=delay)
     except LeaseLost:
-        log.info("%s %s found another end meanwhile.", job.lane, job.id)
+        log.info("%s %s ended elsewhere in the meantime.", job.lane, job.id)
     except DatabaseError as error:
-        log.warning("The end of %s %s could not be written (%s).", job.lane, job.id, type(error).__name__)
+        log.warning("The failure of %s %s could not be stored (%s).", job.lane, job.id, type(error).__name__)
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return "It took longer than its deadline."
+        return "The attempt exceeded its deadline."
     if isinstance(error, OperationalError | InterfaceError):
         return BROKE_OFF
     return str(error) if isinstance(error, SAID) else FAULT

@@ -137,7 +137,7 @@ async def _forever(service: Callable[[], Awaitable[None]]) -> None:
         try:
             await service()
         except (DatabaseError, RedisError, OSError) as error:
-            log.warning("%s stumbled (%s); going on in a second.", name, type(error).__name__)
+            log.warning("%s failed (%s); restarting in a second.", name, type(error).__name__)
         except Exception:  # the process's boundary: one error must not stop claims or sweeps for good
-            log.exception("%s failed; going on in a second.", name)
+            log.exception("%s failed; restarting in a second.", name)
         await asyncio.sleep(REST_SECONDS)

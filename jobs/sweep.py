@@ -64,9 +64,9 @@ def _fail(job: ClaimedJob) -> None:
     try:
         fail_job(job, reason=f"The worker that ran this died {job.attempt} times in a row.")
     except LeaseLost:
-        log.info("Job %s found another end meanwhile.", job.id)
+        log.info("Job %s ended elsewhere in the meantime.", job.id)
     except Exception:  # the worker's boundary: a bug in one job's `on_failed` must not affect other jobs
-        log.exception("Job %s could not be failed; the next sweep tries again.", job.id)
+        log.exception("Job %s could not be marked as failed; the next sweep tries again.", job.id)
 
 
 def _is_mine() -> bool:

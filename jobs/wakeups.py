@@ -44,7 +44,7 @@ def cancel(job_ids: Sequence[str]) -> None:
     try:
         publish("PUBLISH", CANCELLATIONS, json.dumps(list(job_ids)))
     except (redis.RedisError, OSError) as error:
-        log.warning("A cancellation was lost (%s); the heartbeat will stop the call.", type(error).__name__)
+        log.warning("A cancellation was lost (%s); the heartbeat will cancel the call.", type(error).__name__)
 
 
 @cache

@@ -160,7 +160,7 @@ class Call:
         except FAILURES as exc:
             failure = self._translated(exc, body=body)
         is_cut = answer.is_begun and isinstance(failure, (Unavailable, BadAnswer))
-        return StreamCut(f"The answer broke off before its end: {failure}") if is_cut else failure
+        return StreamCut(f"The answer ended early: {failure}") if is_cut else failure
 
     def _translated(self, exc: Exception, *, body: dict[str, Any]) -> LlmError:
         complaint = complaint_of(exc)

@@ -90,7 +90,7 @@ class Client:
             try:
                 return read(text)
             except Misfit as exc:
-                failure = SchemaMismatch(f"The model's answer does not fit the schema, nor did its second one:\n{exc}")
+                failure = SchemaMismatch(f"The model's answer does not match the schema, even after one repair:\n{exc}")
             raise failure
 
     async def aclose(self) -> None:

@@ -47,7 +47,7 @@ async def _read_events(response: httpx2.Response, *, answer: CompletionBuilder, 
             _take(payload, answer=answer, on_progress=on_progress)
     rest = lines.close()
     if not lines.has_any and not _kind_of(response).startswith(EVENTS):
-        raise BadAnswer(f"The endpoint's answer is no event stream{_but(response)}.")
+        raise BadAnswer(f"The endpoint's answer is not an event stream{_but(response)}.")
     for payload in rest:
         # A truncated line is not an event; the missing finish reason reports it
         if payload.endswith((b"}", END_OF_STREAM)):
@@ -111,7 +111,7 @@ class DataLines:
         """The payloads of the lines completed by this chunk, without comments and other fields."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
-            raise BadAnswer("The endpoint's event stream holds a line of more than 1 MiB.")
+            raise BadAnswer("The endpoint's event stream contains a line of more than 1 MiB.")
         payloads = [line.partition(b":")[2].strip() for line in lines if line.startswith(DATA)]
         self.has_any = self.has_any or bool(payloads)
         return payloads

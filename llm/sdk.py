@@ -47,17 +47,17 @@ GUARDED_HEADERS = frozenset(
 )
 TRANSIENT_STATUSES = frozenset({408, 409, 425})
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-BROKE_OFF = "The connection to the model endpoint broke off."
+BROKE_OFF = "The connection to the model endpoint was lost."
 # Messages for staff, by the first of these types among the causes of a failed connection. A library's message names its
 # classes
 REASONS: tuple[tuple[type[BaseException], str], ...] = (
     (ssl.SSLCertVerificationError, "The model endpoint's certificate can't be trusted."),
-    (ssl.SSLError, "The model endpoint takes no secure connection at this address."),
-    (socket.gaierror, "The model endpoint can't be reached: its name can't be found."),
-    (ConnectionRefusedError, "The model endpoint can't be reached: nothing answers at its address and port."),
-    (TimeoutError, "The model endpoint can't be reached: it takes no connection in time."),
+    (ssl.SSLError, "The model endpoint does not accept secure connections at this address."),
+    (socket.gaierror, "The model endpoint can't be reached: its host name can't be resolved."),
+    (ConnectionRefusedError, "The model endpoint can't be reached: it refuses connections at its address and port."),
+    (TimeoutError, "The model endpoint can't be reached: the connection timed out."),
     (ConnectionError, BROKE_OFF),
-    (OSError, "The model endpoint can't be reached: there is no way to its address."),
+    (OSError, "The model endpoint can't be reached: there is no route to its address."),
 )
 
 
@@ -103,11 +103,11 @@ class Sdk:
         if not endpoint.trusted:
             self._guard.check_url(endpoint.base_url)
         if "@" in endpoint.base_url.partition("://")[2].partition("/")[0]:
-            raise Rejected("The model endpoint's base URL holds a user name or password; the key says who asks.")
+            raise Rejected("The model endpoint's base URL contains a user name or password. Use the API key instead.")
         # With an empty key, the SDK would use the operator's from the environment
         key = endpoint.api_key.strip() or "none"
         if not (key.isascii() and key.isprintable()):
-            raise Rejected("The API key holds a line break or a character that no API key has.")
+            raise Rejected("The API key contains a line break or an invalid character.")
         return _Client(
             base_url=endpoint.base_url,
             api_key=key,

@@ -66,7 +66,7 @@ def _strict(node: Any, *, definitions: dict[str, Any], inside: tuple[str, ...]) 
 def _written_out(node: dict[str, Any], *, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
     name = node["$ref"].rpartition("/")[2]
     if name in inside:
-        raise TypeError(f"{name} contains itself; an output model can't.")
+        raise TypeError(f"{name} contains itself, which an output model can't.")
     # Keywords beside a reference come from the attribute's docstring
     beside = {key: value for key, value in node.items() if key != "$ref"}
     return _strict({**copy.deepcopy(definitions[name]), **beside}, definitions=definitions, inside=(*inside, name))
@@ -76,7 +76,7 @@ def parse(text: str, *, output: type[Output]) -> Output:
     """Parse an answer strictly: "true" is not a boolean and "7" is not a number. Raises Misfit."""
     # It would parse, but the database would reject it
     if "\\u0000" in text:
-        raise Misfit("- the answer: holds a NUL character")
+        raise Misfit("- the answer: contains a NUL character")
     try:
         return output.model_validate_json(_unfenced(text), strict=True)
     except ValidationError as exc:
@@ -90,7 +90,7 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
     Optional properties that are null are left out, because models say "unknown" that way. References are not resolved.
     """
     if "\\u0000" in text:
-        raise Misfit("- the answer: holds a NUL character")
+        raise Misfit("- the answer: contains a NUL character")
     try:
         value = _without_nulls(_keepable(json.loads(_unfenced(text))), schema)
         validator = Draft202012Validator(schema, registry=Registry())
@@ -100,11 +100,11 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
     except Misfit:
         raise
     except (ValueError, RecursionError):
-        raise Misfit("- the answer: is no JSON") from None
+        raise Misfit("- the answer: is not JSON") from None
     except Unresolvable as exc:
-        raise Misfit("- the schema: refers to another one") from exc
+        raise Misfit("- the schema: refers to another schema") from exc
     if not isinstance(value, dict):
-        raise Misfit("- the answer: is no object")
+        raise Misfit("- the answer: is not an object")
     if problems:
         raise Misfit("\n".join(_line(tuple(one.absolute_path), _complaint(one)) for one in problems[:MOST_PROBLEMS]))
     return value
@@ -115,7 +115,7 @@ def _keepable(value: Any) -> Any:
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except ValueError:
-        raise Misfit("- the answer: holds a number that is none, or half of a character") from None
+        raise Misfit("- the answer: contains an invalid number or half of a character") from None
     return value
 
 

@@ -47,7 +47,7 @@ class _Reader:
                         self._note_condition(condition, loops=loops)
                         self.walk(branch, loops=loops)
                 case _:
-                    raise TypeError(f"{type(node).__name__} has no place in a prompt")
+                    raise TypeError(f"{type(node).__name__} is not allowed in a prompt")
 
     def _note_condition(self, condition: Any, *, loops: dict[str, str]) -> None:
         if isinstance(condition, TemplateLiteral):

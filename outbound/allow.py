@@ -45,7 +45,7 @@ class AllowList:
             self._networks.append((ip_network(host, strict=False), port))
         except ValueError:
             if "/" in host:
-                raise ValueError(f"{entry!r} is neither a host, a host:port nor a CIDR range.") from None
+                raise ValueError(f"{entry!r} is not a host, a host:port or a CIDR range.") from None
             self._hosts.add((canonical_host(host), port))
 
 

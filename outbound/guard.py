@@ -101,7 +101,7 @@ class Guard:
         try:
             found = [unwrapped(ip_address(text.partition("%")[0])) for text in await self._resolver(host, port)]
         except (OSError, UnicodeError):
-            raise NotSent(f"The name {host} can't be found.", reason="dns") from None
+            raise NotSent(f"The host name {host} can't be resolved.", reason="dns") from None
         for address in found:
             self._check_address(address, host=host, port=port)
         return [str(address) for address in found]
@@ -204,13 +204,13 @@ async def _read(answer: httpx2.Response, *, max_bytes: int) -> tuple[bytes, bool
 
 def _failure(wire: Wire, target: Target, *, reason: str, what: str) -> OutboundError:
     if wire.has_sent:
-        return Unknown(f"{target.host} {what}; whether it did what was asked is not known.", reason=reason)
-    return NotSent(f"{target.host} {what}; nothing was sent.", reason=reason)
+        return Unknown(f"{target.host} {what}. We don't know whether it acted on the request.", reason=reason)
+    return NotSent(f"{target.host} {what}. Nothing was sent.", reason=reason)
 
 
 def _break_off(exc: Exception, *, has_sent: bool) -> str:
     """The failure in words for staff."""
     if has_sent:
-        return "broke off the connection"
+        return "closed the connection"
     is_distrusted = "certificate" in str(exc).lower()
-    return "showed a certificate that can't be trusted" if is_distrusted else "could not be reached"
+    return "has an untrusted certificate" if is_distrusted else "could not be reached"

@@ -40,7 +40,6 @@ def check_headers(headers: Mapping[str, str]) -> None:
             raise InvalidRequest(f"The header {name} is set by the system and can't be changed.", reason="bad_header")
         if not VALUE.fullmatch(value):
             raise InvalidRequest(
-                f"The value of the header {name} is too long, or holds a line break, a control character or a letter that is"
-                " not a Latin one.",
+                f"The value of the header {name} is too long or contains a line break, a control character or a non-Latin letter.",
                 reason="bad_header",
             )

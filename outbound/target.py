@@ -40,7 +40,7 @@ def parse_target(url: str) -> Target:
     if len(url) > LONGEST_URL:
         raise BlockedAddress(f"The URL is longer than {LONGEST_URL} characters.", reason="bad_url")
     if "\\" in url or any(character.isspace() or not character.isprintable() for character in url):
-        raise BlockedAddress("The URL holds a space, a backslash or a control character.", reason="bad_url")
+        raise BlockedAddress("The URL contains a space, a backslash or a control character.", reason="bad_url")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -78,7 +78,7 @@ def literal_address(host: str) -> Address | None:
 
 
 def _refuse_host() -> Address | None:
-    raise BlockedAddress("The URL's host is neither a name nor an address.", reason="bad_host") from None
+    raise BlockedAddress("The URL's host is not a valid name or address.", reason="bad_host") from None
 
 
 def _plain(host: str) -> str:
@@ -98,7 +98,7 @@ def _check_form(parts: SplitResult) -> None:
     if parts.scheme not in DEFAULT_PORTS:
         raise BlockedAddress("The URL must begin with http:// or https://.", reason="bad_scheme")
     if "@" in parts.netloc:
-        raise BlockedAddress("The URL holds a user name or password; put secrets in a header.", reason="userinfo")
+        raise BlockedAddress("The URL contains a user name or password. Put secrets in a header.", reason="userinfo")
 
 
 def _bare_host(parts: SplitResult) -> str:

@@ -96,7 +96,7 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
                 failure = exc
             else:
                 return _WatchedStream(stream, self._wire)
-        raise failure or NotSent(f"The name {host} has no address.", reason="dns")
+        raise failure or NotSent(f"The host name {host} has no address.", reason="dns")
 
     async def connect_unix_socket(
         self,
@@ -104,7 +104,7 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         timeout: float | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        raise BlockedAddress("Sockets of this machine may not be called.", reason="bad_scheme")
+        raise BlockedAddress("Local sockets may not be called.", reason="bad_scheme")
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
@@ -122,7 +122,7 @@ class _CappedStream(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             self._left -= len(chunk)
             if self._left < 0:
-                raise Unreadable("The answer is too long.", reason="too_long", status=self._status)
+                raise Unreadable("The response is too long.", reason="too_long", status=self._status)
             yield chunk
 
     async def aclose(self) -> None:
@@ -161,7 +161,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         response = await super().handle_async_request(self._outgoing(request))
         if response.headers.get("content-encoding", "").strip().lower() not in PLAIN_ENCODINGS:
             await response.aclose()
-            raise Unreadable("The answer is compressed.", reason="content_encoding", status=response.status_code)
+            raise Unreadable("The response is compressed.", reason="content_encoding", status=response.status_code)
         if self._max_bytes is not None and isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _CappedStream(response.stream, max_bytes=self._max_bytes, status=response.status_code)
         return response

@@ -149,7 +149,7 @@ def test_an_attempt_that_exceeds_its_deadline_is_retried(tenant: Tenant, queue_l
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     ended = end_of(tenant, job, replace(queue_lane, handler=for_ever, deadline=timedelta(seconds=0.05)))
-    assert (ended.state, ended.error) == (State.QUEUED, "It took longer than its deadline.")
+    assert (ended.state, ended.error) == (State.QUEUED, "The attempt exceeded its deadline.")
 
 
 def test_a_job_that_gives_up_is_not_retried(tenant: Tenant, queue_lane: Lane) -> None:
