@@ -43,7 +43,7 @@ def widget_sentences() -> set[str]:
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a file, and how Babel reads it."""
+    """The text of a file, and the method with which Babel reads it."""
 
     text: str
     method: str = "javascript"
@@ -62,7 +62,8 @@ def _python() -> Iterator[Source]:
             yield Source(text, method="python")
     for path in sorted((ROOT / "templates").rglob("*.html")):
         if "i18n" in (text := path.read_text()):
-            # It becomes calls between crosses, which only the more lenient lexer for JavaScript reads.
+            # `templatize` leaves calls between placeholder characters, which only the more lenient JavaScript lexer can
+            # read.
             yield Source(templatize(text))
 
 

@@ -15,7 +15,7 @@ def test_a_leaked_connection_fails_the_test(database: None) -> None:
     careless = Thread(target=lambda: connections["default"].ensure_connection(), name="careless")
     careless.start()
     careless.join()
-    with pytest.raises(AssertionError, match=r"careless of .*fails_its_test.* ended with a connection"):
+    with pytest.raises(AssertionError, match=r"careless of .*leaked_connection_fails.* ended with a connection"):
         require_no_leaks()
     assert connections_in_use() == before
 
