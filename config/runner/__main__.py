@@ -1,4 +1,4 @@
-"""`python -m config.runner serve`: what bin/serve runs once the virtual environment is there."""
+"""`python -m config.runner serve`: the command that bin/serve runs inside the virtual environment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def serve(arguments: argparse.Namespace) -> None:
-    """Run until stopped. Raises StartError, and nothing runs then."""
+    """Run until stopped. Raises StartError, in which case nothing keeps running."""
     check_settings(os.environ)
     port = arguments.port or free_port()
     if not is_free(port, host=arguments.host):
@@ -60,7 +60,7 @@ def main() -> int:
         print(f"bin/serve: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        # Before anything was started.
+        # Nothing was started yet.
         return 130
     return 0
 

@@ -1,4 +1,4 @@
-"""One program kept alive: started, its output passed on, started again when it dies, ended when told to."""
+"""A supervised program: started, restarted when it dies, and stopped, with its output in the log."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from config.runner.program import Program
 
 
 class Child:
-    """Its process leads a session of its own: Ctrl-C reaches the runner only, and whatever it forked ends with it.
+    """A program that is kept running.
 
-    To be used from the event loop of the main thread: the kernel sends the orphan signal when the starting *thread*
-    ends.
+    Its process leads a session of its own, so that Ctrl-C reaches only the runner and forked processes end with it. Use
+    it from the event loop of the main thread, because the kernel sends the orphan signal when the *thread* that started
+    the process ends.
     """
 
     def __init__(self, program: Program, *, log: ServiceLog) -> None:
@@ -32,15 +33,15 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The running process, if there is one now."""
+        """The id of the running process, if any."""
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Begin to keep it alive."""
+        """Start the program and keep it running."""
         self._keeper = asyncio.create_task(self._keep(), name=self.program.name)
 
     async def stop(self) -> None:
-        """End it by its own signal, and by SIGKILL when that takes too long. Returns when it is gone."""
+        """Send the program's stop signal, then SIGKILL after its timeout. Returns when the process has ended."""
         self._stopping.set()
         if self._keeper is None:
             return
@@ -52,7 +53,7 @@ class Child:
             await self._keeper
 
     def kill(self) -> None:
-        """SIGKILL to the process and its group, now; it isn't started again."""
+        """Kill the process and its group now, without a restart."""
         self._stopping.set()
         self._signal(signal.SIGKILL)
 
@@ -70,7 +71,7 @@ class Child:
                 await asyncio.wait_for(self._stopping.wait(), pause_s)
 
     async def _live(self) -> str:
-        """Run it once. Returns how it ended, in words."""
+        """Run the program once. Returns a description of its end."""
         try:
             process, reader = await spawn(self.program)
         except OSError as error:
@@ -82,7 +83,7 @@ class Child:
         code = await process.wait()
         self._process = None
         end_group(process.pid)
-        # A process that left the group may hold the pipe open: don't wait for it.
+        # A process that left the group may keep the pipe open, so don't wait for it.
         await asyncio.wait([output], timeout=1)
         output.cancel()
         return describe_exit(code)
@@ -103,7 +104,7 @@ class Child:
 
 
 async def spawn(program: Program) -> tuple[Process | Forked, asyncio.StreamReader]:
-    """Start it once, with a reader of its output. Raises OSError when it can't be started."""
+    """Start the program once. Returns the process and a reader of its output. Raises OSError if it can't be started."""
     read_end, write_end = os.pipe()
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
@@ -119,13 +120,13 @@ async def spawn(program: Program) -> tuple[Process | Forked, asyncio.StreamReade
 
 
 def describe_exit(code: int) -> str:
-    """An exit status in words."""
+    """An exit code in words."""
     if code >= 0:
         return f"ended with exit code {code}"
     return f"was ended by {signal.Signals(-code).name}"
 
 
 def end_group(pid: int) -> None:
-    """Whatever the dead process forked and left in its group."""
+    """Kill the processes that a dead process left in its group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)

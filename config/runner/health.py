@@ -1,4 +1,4 @@
-"""Whether the web process answers."""
+"""The health check of the web process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import http.client
 
 
 def is_healthy(host: str, port: int, *, name: str) -> bool:
-    """Whether GET /healthz for the site `name` is answered with 200 (it is 503 while PostgreSQL is down)."""
+    """True if GET /healthz for the site `name` returns 200. It returns 503 while PostgreSQL is down."""
     connection = http.client.HTTPConnection(host, port, timeout=5)
     try:
         connection.request("GET", "/healthz", headers={"Host": name})

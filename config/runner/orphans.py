@@ -1,4 +1,4 @@
-"""Servers that a killed supervisor left behind: two on the same files would ruin them."""
+"""Ends servers that a killed supervisor left running. Two servers on the same files would corrupt them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from config.runner.errors import StartError
 
 
 def end_orphan(*, pid_file: Path, directory: Path, stop_signal: signal.Signals) -> bool:
-    """End the server named in `pid_file` if it still works in `directory`, and remove the file. True: one was ended.
+    """End the server named in `pid_file` if it still runs in `directory`, and remove the file.
 
-    The caller holds the data directory's lock, so that a live server found here can only be an orphan. A recycled
-    process id is told by the working directory and left alone. Where there is no /proc, the server's own check holds.
+    Returns True if one was ended.
+
+    The caller holds the data directory's lock, so a running server must be an orphan. A reused process id is recognized
+    by its working directory and left alone. Without /proc, nothing is ended, and the server's own check applies.
     """
     try:
         pid = int(pid_file.read_text().split()[0])

@@ -1,4 +1,4 @@
-"""The operator's settings, checked before anything starts: one sentence says which one to set, and to what."""
+"""Checks of the operator's settings before anything starts. Each error names the setting and its expected value."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ POWERFUL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = curren
 
 
 def check_settings(env: Mapping[str, str]) -> None:
-    """Look at the settings' presence and form only. Raises StartError at the first that is wrong."""
+    """Check the presence and format of settings, without connecting. Raises StartError for the first invalid one."""
     _check_database_urls(env)
     if env.get("REDIS_URL") and urlsplit(env["REDIS_URL"]).scheme not in {"redis", "rediss", "unix"}:
         raise StartError("Set REDIS_URL to a redis:// or rediss:// URL, redis://:password@host:port/0.")
     if env.get("DATABASE_URL"):
-        # Secrets in someone else's database must outlive this data directory.
+        # Secrets in an external database must outlive this data directory.
         _require(env, "SECRET_KEY", "a long random string, the same at every start")
         _require(env, "MAKEGOOD_ENCRYPTION_KEYS", "one or more Fernet keys, newest first, separated by commas")
     _check_keys(env)
@@ -38,7 +38,7 @@ def check_settings(env: Mapping[str, str]) -> None:
 
 
 def check_servers(env: Mapping[str, str]) -> None:
-    """Connect to the operator's own servers, with every role. Raises StartError at the first that doesn't work."""
+    """Connect to the operator's own servers with each role. Raises StartError for the first failure."""
     if env.get("DATABASE_URL"):
         for name, role in DATABASE_URLS.items():
             _check_database(name, env[name], role=role)
@@ -47,7 +47,7 @@ def check_servers(env: Mapping[str, str]) -> None:
 
 
 def _check_redis(url: str) -> None:
-    # Its client is twenty megabytes, which this process would keep for nothing.
+    # Imported late: the client takes twenty megabytes that this process would keep.
     import redis
 
     try:

@@ -1,4 +1,4 @@
-"""The life of a supervisor between its start and the signal that ends it."""
+"""Runs a supervisor until a signal ends it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 async def run_until_stopped(bring_up: Callable[[Supervisor], Awaitable[None]], *, log: ServiceLog) -> None:
-    """Bring everything up, keep it alive until Ctrl-C or SIGTERM, stop it all. A second signal kills at once.
+    """Start everything, keep it running until Ctrl-C or SIGTERM, then stop it. A second signal kills at once.
 
-    Returns after a signal. What `bring_up` raises comes through, once everything is stopped.
+    Returns after a signal. Errors of `bring_up` are raised once everything has stopped.
     """
     supervisor = Supervisor(log=log)
     work = asyncio.create_task(_stay_up(bring_up, supervisor))

@@ -1,4 +1,4 @@
-"""All children of one start, and the order in which they end."""
+"""Supervises all programs of a start, and stops them in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_FALSE_STARTS = 5
 
 
 class Tier(IntEnum):
-    """Higher tiers need the lower ones, and end before them."""
+    """Programs of a higher tier need those of lower ones and stop first."""
 
     STORES = 0
     FORKS = 1
@@ -26,7 +26,7 @@ class Tier(IntEnum):
 
 
 class Supervisor:
-    """An async context manager: whatever was started inside the block is gone after it."""
+    """An async context manager that stops everything that was started inside its block."""
 
     def __init__(self, *, log: ServiceLog) -> None:
         self._log = log
@@ -41,25 +41,25 @@ class Supervisor:
         await self.stop()
 
     def start(self, program: Program, *, tier: Tier) -> Child:
-        """Start `program` and keep it alive."""
+        """Start `program` and keep it running."""
         child = Child(program, log=self._log)
         self._children[tier].append(child)
         child.start()
         return child
 
     async def stop(self) -> None:
-        """End every child, a tier after the other, the children of a tier side by side."""
+        """Stop every child, one tier after the other. Children of a tier stop concurrently."""
         for tier in sorted(Tier, reverse=True):
             await asyncio.gather(*(child.stop() for child in self._children[tier]))
 
     def kill(self) -> None:
-        """SIGKILL for all of them, now."""
+        """Kill every child now."""
         for children in self._children.values():
             for child in children:
                 child.kill()
 
     async def wait_ready(self, child: Child, is_ready: Callable[[], bool], *, seconds: float) -> None:
-        """Wait until `is_ready()`, which may block. Raises StartError when the child keeps dying, or time is up."""
+        """Wait until `is_ready()`, which may block. Raises StartError if the child keeps dying or the time is up."""
         began = time.monotonic()
         next_word_at = began + 10
         while child.pid is None or not await asyncio.to_thread(is_ready):
