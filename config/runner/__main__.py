@@ -16,8 +16,7 @@ from config.runner.ports import LOOPBACK, free_port, is_free
 from config.runner.preflight import check_settings
 from config.runner.programs import ROOT
 from config.runner.serve import Serve, ServeOptions
-from config.runner.session import run_until_stopped
-from config.runner.supervisor import Supervisor
+from config.runner.supervisor import Supervisor, run_until_stopped
 
 
 def read_arguments() -> argparse.Namespace:
@@ -33,7 +32,7 @@ def serve(arguments: argparse.Namespace) -> None:
     check_settings(os.environ)
     port = arguments.port or free_port()
     if not is_free(port, host=arguments.host):
-        raise StartError(f"Port {port} of {arguments.host} can't be used: choose a free one with --port.")
+        raise StartError(f"Port {port} of {arguments.host} is not available. Choose another one with --port.")
     log = ServiceLog(sys.stdout)
     with (
         hold_data_dir(Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")) as data_dir,

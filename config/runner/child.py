@@ -9,10 +9,13 @@ import signal
 import time
 from asyncio.subprocess import Process
 
-from config.runner.backoff import Backoff
 from config.runner.forking import Forked
 from config.runner.log import ServiceLog, pump_lines
 from config.runner.program import Program
+
+FIRST_S, LONGEST_S = 0.2, 10.0
+# A program that ran this long had started successfully, so its death doesn't count as another failed start.
+STEADY_S = 5.0
 
 
 class Child:
@@ -48,7 +51,7 @@ class Child:
         self._signal(self.program.stop_signal)
         done, _ = await asyncio.wait([self._keeper], timeout=self.program.stop_seconds)
         if not done:
-            self._log.say(f"{self.program.name} didn't stop within {self.program.stop_seconds:g} s and is killed")
+            self._log.say(f"{self.program.name} didn't stop within {self.program.stop_seconds:g} s and was killed")
             self.kill()
             await self._keeper
 
@@ -66,7 +69,7 @@ class Child:
                 return
             self.deaths += 1
             pause_s = backoff.after_death(lived_s=time.monotonic() - began)
-            self._log.say(f"{self.program.name} {end}; starting it again in {pause_s:g} s")
+            self._log.say(f"{self.program.name} {end}; restarting in {pause_s:g} s")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause_s)
 
@@ -123,10 +126,24 @@ def describe_exit(code: int) -> str:
     """An exit code in words."""
     if code >= 0:
         return f"ended with exit code {code}"
-    return f"was ended by {signal.Signals(-code).name}"
+    return f"was killed by {signal.Signals(-code).name}"
 
 
 def end_group(pid: int) -> None:
     """Kill the processes that a dead process left in its group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+class Backoff:
+    """0.2 seconds, doubled up to 10 while the program keeps dying soon after its start."""
+
+    def __init__(self) -> None:
+        self._next_s = FIRST_S
+
+    def after_death(self, *, lived_s: float) -> float:
+        """Seconds to wait before the next start, given how long the program ran."""
+        if lived_s >= STEADY_S:
+            self._next_s = FIRST_S
+        pause_s, self._next_s = self._next_s, min(self._next_s * 2, LONGEST_S)
+        return pause_s

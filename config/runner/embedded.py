@@ -104,7 +104,7 @@ class EmbeddedServer:
 
     def _last_words(self) -> str:
         lines = self.log.read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing."
+        return lines[-1] if lines else "no output."
 
 
 class EmbeddedServices:

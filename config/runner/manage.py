@@ -87,6 +87,6 @@ async def _spawn(program: Program) -> tuple[Process | Forked, asyncio.StreamRead
 
 def _reason(name: str, lines: list[str]) -> str:
     """The last line. For refusals and settings errors, only their message, without the class of the error."""
-    last = next((line for line in reversed(lines) if line.strip()), "it gave no reason")
+    last = next((line for line in reversed(lines) if line.strip()), "no output")
     sentence = re.sub(r"^(CommandError|django\.core\.exceptions\.ImproperlyConfigured): ", "", last)
     return sentence if sentence != last else f"manage.py {name} failed: {last}"

@@ -39,7 +39,7 @@ def free_port() -> int:
         port = FIRST + secrets.randbelow(COUNT)
         if is_free(port):
             return port
-    raise StartError(f"No free port between {FIRST} and {FIRST + COUNT}: end what listens there.")
+    raise StartError(f"No free port between {FIRST} and {FIRST + COUNT}. Stop a program that listens there.")
 
 
 class PortBook:

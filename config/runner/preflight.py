@@ -54,13 +54,15 @@ def _check_redis(url: str) -> None:
         with redis.Redis.from_url(url, socket_connect_timeout=5, socket_timeout=5) as client:
             client.ping()
     except (redis.RedisError, ValueError) as error:
-        raise StartError(f"Set REDIS_URL to a Redis or Valkey server that answers; this one: {error}.") from error
+        raise StartError(
+            f"Set REDIS_URL to a Redis or Valkey server that responds; connecting failed: {error}."
+        ) from error
 
 
 def _check_database_urls(env: Mapping[str, str]) -> None:
     given = [name for name in DATABASE_URLS if env.get(name)]
     if given and "DATABASE_URL" not in given:
-        raise StartError(f"Set DATABASE_URL as well, or none of the three: {given[0]} alone says nothing.")
+        raise StartError(f"Set DATABASE_URL as well, or unset {given[0]}.")
     for name, role in DATABASE_URLS.items() if given else ():
         _require(env, name, f"the PostgreSQL URL of the role {role}, postgresql://{role}:password@host:port/database")
         parts = urlsplit(env[name])
@@ -74,13 +76,11 @@ def _check_database(name: str, url: str, *, role: str) -> None:
             powerful = connection.execute(POWERFUL).fetchone()
     except psycopg.Error as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise StartError(
-            f"Set {name} to the PostgreSQL URL of the role {role}; this one doesn't work: {reason}."
-        ) from None
+        raise StartError(f"Set {name} to the PostgreSQL URL of the role {role}; connecting failed: {reason}.") from None
     if powerful and powerful[0]:
         raise StartError(
             f"Set {name} to the URL of the plain role {role} (`manage.py roles` prints the SQL): "
-            "a superuser or BYPASSRLS role would see through the walls between tenants."
+            "a superuser or BYPASSRLS role bypasses tenant isolation."
         )
 
 

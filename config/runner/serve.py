@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import os
 import time
 from collections.abc import Mapping
@@ -15,7 +16,6 @@ from config.runner.child import Child
 from config.runner.databases import create_databases
 from config.runner.embedded import key_env, postgres_env
 from config.runner.forking import CAN_FORK
-from config.runner.health import is_healthy
 from config.runner.keys import load_keys
 from config.runner.log import ServiceLog
 from config.runner.manage import MIGRATE_NOISE, count_migrations, manage, run_manage
@@ -102,9 +102,7 @@ class Serve:
             port = self._ports.assign("postgres")
             postgres = await asyncio.to_thread(prepare_postgres, self._data_dir, keys=self._keys, port=port)
             if postgres.cluster.parent != self._data_dir:
-                self._log.say(
-                    f"{self._data_dir} is closed to PostgreSQL's account: its files are in {postgres.cluster}"
-                )
+                self._log.say(f"PostgreSQL's account can't enter {self._data_dir}; its files are in {postgres.cluster}")
             child = self._supervisor.start(postgres.program(), tier=Tier.STORES)
             await self._supervisor.wait_ready(child, postgres.is_ready, seconds=RECOVERY_SECONDS)
             await asyncio.to_thread(create_databases, postgres, keys=self._keys)
@@ -191,3 +189,15 @@ def base_env(options: ServeOptions, environ: Mapping[str, str]) -> dict[str, str
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
     )
+
+
+def is_healthy(host: str, port: int, *, name: str) -> bool:
+    """True if GET /healthz for the site `name` returns 200. It returns 503 while PostgreSQL is down."""
+    connection = http.client.HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", "/healthz", headers={"Host": name})
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

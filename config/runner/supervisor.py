@@ -1,10 +1,12 @@
-"""Supervises all programs of a start, and stops them in order."""
+"""Supervises all programs of a start, and stops them in order when a signal arrives."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from enum import IntEnum
 from types import TracebackType
 from typing import Self
@@ -15,6 +17,7 @@ from config.runner.log import ServiceLog
 from config.runner.program import Program
 
 MOST_FALSE_STARTS = 5
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Tier(IntEnum):
@@ -69,3 +72,36 @@ class Supervisor:
                 self._log.say(f"waiting for {child.program.name} ({time.monotonic() - began:.0f} s)")
                 next_word_at += 10
             await asyncio.sleep(0.05)
+
+
+async def run_until_stopped(bring_up: Callable[[Supervisor], Awaitable[None]], *, log: ServiceLog) -> None:
+    """Start everything, keep it running until Ctrl-C or SIGTERM, then stop it. A second signal kills at once.
+
+    Returns after a signal. Errors of `bring_up` are raised once everything has stopped.
+    """
+    supervisor = Supervisor(log=log)
+    work = asyncio.create_task(_stay_up(bring_up, supervisor))
+    _on_signals(work, supervisor=supervisor, log=log)
+    with contextlib.suppress(asyncio.CancelledError):
+        await work
+    log.say("everything is stopped")
+
+
+async def _stay_up(bring_up: Callable[[Supervisor], Awaitable[None]], supervisor: Supervisor) -> None:
+    async with supervisor:
+        await bring_up(supervisor)
+        await asyncio.Event().wait()
+
+
+def _on_signals(work: asyncio.Task[None], *, supervisor: Supervisor, log: ServiceLog) -> None:
+    signals = iter((True, False))
+
+    def end() -> None:
+        if next(signals, False):
+            log.say("stopping; Ctrl-C again kills at once")
+            work.cancel()
+        else:
+            supervisor.kill()
+
+    for number in ENDINGS:
+        asyncio.get_running_loop().add_signal_handler(number, end)
