@@ -31,7 +31,7 @@ class Child:
         self.deaths = 0
         self._log = log
         self._process: Process | Forked | None = None
-        self._keeper: asyncio.Task[None] | None = None
+        self._supervision: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
 
     @property
@@ -41,30 +41,30 @@ class Child:
 
     def start(self) -> None:
         """Start the program and keep it running."""
-        self._keeper = asyncio.create_task(self._keep(), name=self.program.name)
+        self._supervision = asyncio.create_task(self._supervise(), name=self.program.name)
 
     async def stop(self) -> None:
         """Send the program's stop signal, then SIGKILL after its timeout. Returns when the process has ended."""
         self._stopping.set()
-        if self._keeper is None:
+        if self._supervision is None:
             return
         self._signal(self.program.stop_signal)
-        done, _ = await asyncio.wait([self._keeper], timeout=self.program.stop_seconds)
+        done, _ = await asyncio.wait([self._supervision], timeout=self.program.stop_seconds)
         if not done:
             self._log.say(f"{self.program.name} didn't stop within {self.program.stop_seconds:g} s and was killed")
             self.kill()
-            await self._keeper
+            await self._supervision
 
     def kill(self) -> None:
         """Kill the process and its group now, without a restart."""
         self._stopping.set()
         self._signal(signal.SIGKILL)
 
-    async def _keep(self) -> None:
+    async def _supervise(self) -> None:
         backoff = Backoff()
         while not self._stopping.is_set():
             began = time.monotonic()
-            end = await self._live()
+            end = await self._run_once()
             if self._stopping.is_set():
                 return
             self.deaths += 1
@@ -73,7 +73,7 @@ class Child:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause_s)
 
-    async def _live(self) -> str:
+    async def _run_once(self) -> str:
         """Run the program once. Returns a description of its end."""
         try:
             process, reader = await spawn(self.program)

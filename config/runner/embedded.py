@@ -18,7 +18,7 @@ from config.runner.data_dir import hold_data_dir
 from config.runner.databases import create_databases
 from config.runner.errors import StartError
 from config.runner.keys import Keys, load_keys
-from config.runner.ports import PortBook
+from config.runner.ports import PortStore
 from config.runner.postgres import Postgres, prepare_postgres
 from config.runner.redis import Redis, prepare_redis
 
@@ -62,7 +62,7 @@ class EmbeddedServer:
                 refused += 1
                 self._spawn()
             if time.monotonic() > give_up_at or refused > 50:
-                raise StartError(f"{self._program.name} doesn't start: {self._last_words()}")
+                raise StartError(f"{self._program.name} doesn't start: {self._last_line()}")
             time.sleep(0.02 if refused < 2 else 0.2)
 
     def kill(self) -> None:
@@ -102,7 +102,7 @@ class EmbeddedServer:
             return False
         return True
 
-    def _last_words(self) -> str:
+    def _last_line(self) -> str:
         lines = self.log.read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "no output."
 
@@ -149,7 +149,7 @@ class EmbeddedServices:
         self.stop()
 
     def _start_servers(self, undo: contextlib.ExitStack) -> None:
-        keys, ports = load_keys(self.data_dir), PortBook(self.data_dir)
+        keys, ports = load_keys(self.data_dir), PortStore(self.data_dir)
         redis = prepare_redis(self.data_dir, keys=keys, port=ports.assign("redis"), durable=self._durable)
         postgres = prepare_postgres(self.data_dir, keys=keys, port=ports.assign("postgres"), durable=self._durable)
         self.postgres = EmbeddedServer(postgres, log=self.data_dir / "postgres.log")

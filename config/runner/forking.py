@@ -16,11 +16,11 @@ from config.runner.program import Program
 # Only on Linux does the kernel end a forked process with its parent, and can the libraries be forked safely.
 CAN_FORK = sys.platform == "linux"
 # A restarted server accepts requests within a second or two, then loads, and only then forks.
-BACK_SECONDS = 5.0
+RETRY_SECONDS = 5.0
 FORK_SECONDS = 60.0
 
 
-def ask(program: Program, *, server: Path, output: int) -> socket.socket:
+def request_fork(program: Program, *, server: Path, output: int) -> socket.socket:
     """Request a process that runs the program and writes to the file descriptor `output`.
 
     Two lines can be read from the returned socket: the process id, and at the end the exit code. If the second is
@@ -51,7 +51,7 @@ class Forked:
     @classmethod
     async def start(cls, program: Program, *, server: Path, output: int) -> Forked:
         """Request a process. Raises OSError if the server is missing, dies, or takes too long."""
-        connection = await _ask_in_time(program, server=server, output=output)
+        connection = await _request_with_retry(program, server=server, output=output)
         reader, writer = await asyncio.open_unix_connection(sock=connection)
         try:
             async with asyncio.timeout(FORK_SECONDS):
@@ -72,13 +72,13 @@ class Forked:
         return int(code) if code else -signal.SIGKILL
 
 
-async def _ask_in_time(program: Program, *, server: Path, output: int) -> socket.socket:
-    """Call `ask`, and retry while the server restarts."""
+async def _request_with_retry(program: Program, *, server: Path, output: int) -> socket.socket:
+    """Call `request_fork`, and retry while the server restarts."""
     loop = asyncio.get_running_loop()
-    give_up_at = loop.time() + BACK_SECONDS
+    give_up_at = loop.time() + RETRY_SECONDS
     while True:
         try:
-            return ask(program, server=server, output=output)
+            return request_fork(program, server=server, output=output)
         except (ConnectionRefusedError, FileNotFoundError):
             if loop.time() > give_up_at:
                 raise

@@ -75,14 +75,14 @@ class ForkServer:
 
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener
-        self._asked: dict[int, socket.socket] = {}
+        self._connections_by_pid: dict[int, socket.socket] = {}
 
     def serve(self) -> Order:
         """Fork a process for each order. Returns in each child, with its order."""
-        signal.signal(signal.SIGCHLD, self._tell_ends)
+        signal.signal(signal.SIGCHLD, self._report_exits)
         while True:
             connection, _ = self._listener.accept()
-            order = _read(connection)
+            order = _read_order(connection)
             if order is None:
                 connection.close()
             elif self._fork(connection, order):
@@ -95,40 +95,40 @@ class ForkServer:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         pid = os.fork()
         if pid:
-            self._asked[pid] = connection
+            self._connections_by_pid[pid] = connection
             os.close(order.output)
         else:
-            self._become(order, connection, server=server)
+            self._prepare_child(order, connection, server=server)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         return pid == 0
 
-    def _become(self, order: Order, connection: socket.socket, *, server: int) -> None:
+    def _prepare_child(self, order: Order, connection: socket.socket, *, server: int) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
-        _let_others_go_first(order.niceness)
+        _set_priority(order.niceness)
         _end_with_parent(order.name, parent=server)
         for stream in (1, 2):
             os.dup2(order.output, stream)
         os.close(order.output)
         connection.sendall(f"{os.getpid()}\n".encode())
-        for other in (self._listener, connection, *self._asked.values()):
+        for other in (self._listener, connection, *self._connections_by_pid.values()):
             other.close()
 
-    def _tell_ends(self, *_: object) -> None:
+    def _report_exits(self, *_: object) -> None:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 pid, status = ended
-                with contextlib.suppress(OSError), self._asked.pop(pid) as connection:
+                with contextlib.suppress(OSError), self._connections_by_pid.pop(pid) as connection:
                     connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
-def _read(connection: socket.socket) -> Order | None:
+def _read_order(connection: socket.socket) -> Order | None:
     """The order of a connection, or None if it sent none."""
     data, files, _, _ = socket.recv_fds(connection, LONGEST_ORDER, 1)
     return Order(**json.loads(data), output=files[0]) if data and files else None
 
 
-def _let_others_go_first(niceness: int) -> None:
+def _set_priority(niceness: int) -> None:
     """Lower the priority of the process, and of its session where the kernel schedules by session (`man 7 sched`)."""
     os.nice(niceness)
     with contextlib.suppress(OSError):

@@ -12,7 +12,7 @@ from typing import TextIO
 
 NAME_WIDTH = 9
 # ANSI colors of the names, in the order of their first line.
-COLOURS = (36, 32, 35, 33, 34, 96, 92, 95)
+COLORS = (36, 32, 35, 33, 34, 96, 92, 95)
 LONGEST_LINE = 64 * 1024
 
 
@@ -22,7 +22,7 @@ class ServiceLog:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._colours: dict[str, int] | None = {} if stream.isatty() and not os.environ.get("NO_COLOR") else None
+        self._colors: dict[str, int] | None = {} if stream.isatty() and not os.environ.get("NO_COLOR") else None
         self._steps: dict[str, str] = {}
         self._is_open = True
 
@@ -64,10 +64,10 @@ class ServiceLog:
 
     def _column(self, name: str) -> str:
         column = f"{name:<{NAME_WIDTH}}|"
-        if self._colours is None:
+        if self._colors is None:
             return column
-        colour = self._colours.setdefault(name, COLOURS[len(self._colours) % len(COLOURS)])
-        return f"\x1b[{colour}m{column}\x1b[0m"
+        color = self._colors.setdefault(name, COLORS[len(self._colors) % len(COLORS)])
+        return f"\x1b[{color}m{column}\x1b[0m"
 
 
 async def pump_lines(reader: asyncio.StreamReader, emit: Callable[[str], None]) -> None:

@@ -25,14 +25,14 @@ def end_orphan(*, pid_file: Path, directory: Path, stop_signal: signal.Signals) 
         return False
     if not Path("/proc/self").exists():
         return False
-    ended = _works_in(pid, directory)
+    ended = _runs_in(pid, directory)
     if ended:
         _end(pid, directory, stop_signal)
     pid_file.unlink(missing_ok=True)
     return ended
 
 
-def _works_in(pid: int, directory: Path) -> bool:
+def _runs_in(pid: int, directory: Path) -> bool:
     try:
         return Path(f"/proc/{pid}/cwd").samefile(directory)
     except OSError:
@@ -45,7 +45,7 @@ def _end(pid: int, directory: Path, stop_signal: signal.Signals) -> None:
             os.kill(pid, number)
         give_up_at = time.monotonic() + patience_s
         while time.monotonic() < give_up_at:
-            if not _works_in(pid, directory):
+            if not _runs_in(pid, directory):
                 return
             time.sleep(0.05)
     raise StartError(f"Process {pid} still uses {directory} and can't be ended: end it and start again.")

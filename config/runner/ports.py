@@ -42,7 +42,7 @@ def free_port() -> int:
     raise StartError(f"No free port between {FIRST} and {FIRST + COUNT}. Stop a program that listens there.")
 
 
-class PortBook:
+class PortStore:
     """`ports.json` of a data directory: a service keeps its port as long as it is free."""
 
     def __init__(self, data_dir: Path) -> None:

@@ -100,20 +100,20 @@ def _check_keys(env: Mapping[str, str]) -> None:
 
 def _check_number(env: Mapping[str, str], name: str) -> None:
     try:
-        is_right = float(env.get(name) or 1) > 0
+        is_valid = float(env.get(name) or 1) > 0
     except ValueError:
-        is_right = False
-    if not is_right:
+        is_valid = False
+    if not is_valid:
         raise StartError(f"Set {name} to a number above 0.")
 
 
 def _check_prices(env: Mapping[str, str]) -> None:
     try:
         prices = json.loads(env.get("MAKEGOOD_MODEL_PRICES") or "{}")
-        is_right = all(len(price) == 3 for price in prices.values())
+        is_valid = all(len(price) == 3 for price in prices.values())
     except (ValueError, AttributeError, TypeError):
-        is_right = False
-    if not is_right:
+        is_valid = False
+    if not is_valid:
         raise StartError(
             'Set MAKEGOOD_MODEL_PRICES to JSON like {"model": [input, cached, output]}, USD per million tokens.'
         )

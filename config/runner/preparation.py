@@ -78,13 +78,13 @@ class DemoFile:
 def fingerprint(root: Path, *, database_url: str) -> str:
     """A hash of the migrations, the demo and the version of the code below `root`, and of the database's URL."""
     digest = hashlib.sha256(database_url.encode())
-    for file in sorted(_shaping_files(root)):
+    for file in sorted(_relevant_files(root)):
         content = file.read_bytes()
         digest.update(f"\n{file.relative_to(root)} {len(content)}\n".encode() + content)
     return digest.hexdigest()
 
 
-def _shaping_files(root: Path) -> Iterator[Path]:
+def _relevant_files(root: Path) -> Iterator[Path]:
     yield from (root / name for name in VERSION_FILES if (root / name).exists())
     for folder in FOLDERS:
         for found in root.glob(f"[!.]*/{folder}"):

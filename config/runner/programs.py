@@ -22,7 +22,7 @@ CELERY = ("-q", "--skip-checks", "-A", "config")
 WORKER = ("worker", "-P", "threads", "-c", "1", "--without-gossip", "--without-mingle", "--without-heartbeat")
 # The lower priority gives the other processes half as much CPU again when CPU is short. With a higher value, replies
 # come sooner, but throughput falls, because analyses wait while CPUs are idle.
-NICENESS_OF_WORK = 2
+WORK_NICENESS = 2
 
 
 def web(*, host: str, port: int, env: Mapping[str, str]) -> Program:
@@ -40,7 +40,7 @@ def reply_worker(*, env: Mapping[str, str]) -> Program:
 
 def work_worker(*, env: Mapping[str, str]) -> Program:
     """The worker for all other jobs, at a lower priority."""
-    return replace(_worker("work", env=env), niceness=NICENESS_OF_WORK)
+    return replace(_worker("work", env=env), niceness=WORK_NICENESS)
 
 
 def beat(*, data_dir: Path, env: Mapping[str, str]) -> Program:

@@ -19,7 +19,7 @@ from config.runner.forking import CAN_FORK
 from config.runner.keys import load_keys
 from config.runner.log import ServiceLog
 from config.runner.manage import MIGRATE_NOISE, count_migrations, manage, run_manage
-from config.runner.ports import LOOPBACK, PortBook, is_open
+from config.runner.ports import LOOPBACK, PortStore, is_open
 from config.runner.postgres import prepare_postgres
 from config.runner.preflight import check_servers
 from config.runner.preparation import DemoFile, DemoLogin, Preparation
@@ -61,7 +61,7 @@ class Serve:
         self._supervisor = supervisor
         self._log = log
         self._data_dir = options.data_dir
-        self._ports = PortBook(options.data_dir)
+        self._ports = PortStore(options.data_dir)
         self._keys = load_keys(options.data_dir)
         self._env = base_env(options, os.environ)
         self._model_url: str | None = None
@@ -88,9 +88,9 @@ class Serve:
 
     async def _start_services(self) -> None:
         try:
-            async with asyncio.TaskGroup() as side_by_side:
+            async with asyncio.TaskGroup() as group:
                 for service in (self._start_postgres(), self._start_redis(), self._start_model()):
-                    side_by_side.create_task(service)
+                    group.create_task(service)
         except ExceptionGroup as failures:
             # The other tasks have been canceled; report the first failure.
             raise failures.exceptions[0] from None

@@ -14,7 +14,7 @@ from typing import TextIO
 
 import pytest
 
-from config.runner.forking import ask
+from config.runner.forking import request_fork
 from config.runner.log import ServiceLog
 from config.runner.program import Program
 from config.runner.supervisor import Supervisor, Tier
@@ -59,7 +59,7 @@ class Forks:
         """Request a process with this argument. Returns the server's lines about it, and its output file."""
         output = self._folder / f"{argument}.log"
         program = Program("web", (sys.executable, "-m", module, argument), niceness=niceness)
-        with output.open("w") as file, ask(program, server=self._socket, output=file.fileno()) as connection:
+        with output.open("w") as file, request_fork(program, server=self._socket, output=file.fileno()) as connection:
             return self._open.enter_context(connection.makefile()), output
 
     def stop(self) -> None:

@@ -56,7 +56,7 @@ def test_any_other_failure_names_the_command() -> None:
 def test_a_command_runs_without_the_fork_server_if_that_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("config.runner.forking.BACK_SECONDS", 0.1)
+    monkeypatch.setattr("config.runner.forking.RETRY_SECONDS", 0.1)
     program = replace(command("print('by itself')"), fork_server=tmp_path / "gone")
     assert asyncio.run(run_manage(program, log=ServiceLog(io.StringIO()))) == ["by itself"]
 
