@@ -16,7 +16,7 @@ from llm.health import EndpointHealth
 from llm.prices import Prices, cost_usd
 from llm.redact import Redactor
 from llm.response_reader import read_answer
-from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, complaint_of, failure_of
+from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, error_report_of, to_llm_error
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason, Usage
 from llm.wire import Ask, body_of
 
@@ -29,10 +29,10 @@ FIRST_PAUSE_S = 0.5
 USAGE_GRACE_S = 2.0
 LONGEST_TEXT = 500
 # Errors that count against the endpoint's health; any other response shows that it works
-TROUBLE = (Unavailable, BadAnswer, StreamCut)
+UNHEALTHY = (Unavailable, BadAnswer, StreamCut)
 
 
-class _Simpler(LlmError):
+class _ParameterDropped(LlmError):
     """The endpoint rejected an optional parameter. The request is repeated without it."""
 
 
@@ -90,11 +90,11 @@ class Call:
             async with asyncio.timeout_at(self._loop_time(limit_s)) as clock:
                 failure = await self._attempt_until_done(ask, clock=clock)
         except TimeoutError:
-            failure = self._lateness(ask)
+            failure = self._timeout_error(ask)
         if failure is not None:
             # Raised outside the except clause: an exception of the SDK may contain the key and must not become the
             # context
-            raise self._cleaned(failure)
+            raise self._redacted(failure)
         return self._answer
 
     def completion(self) -> Completion:
@@ -112,7 +112,7 @@ class Call:
     async def _attempt_until_done(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
         while True:
             failure = await self._attempt(ask, clock=clock)
-            if isinstance(failure, _Simpler):
+            if isinstance(failure, _ParameterDropped):
                 continue
             if failure is None or (pause_s := self._pause_s(failure, clock=clock)) is None:
                 return failure
@@ -130,20 +130,20 @@ class Call:
         self._answer = CompletionBuilder()
         self._attempts += 1
         try:
-            failure = await self._exchange(ask, clock=clock)
+            failure = await self._send(ask, clock=clock)
         except BaseException:
             # Cancelled by the caller or by a deadline, or `on_text` raised
             breaker.abandoned()
             raise
         finally:
             self._usage += self._answer.usage
-        if isinstance(failure, TROUBLE):
+        if isinstance(failure, UNHEALTHY):
             breaker.failed()
         else:
             breaker.succeeded()
         return failure
 
-    async def _exchange(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+    async def _send(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
         answer = self._answer
         body = body_of(ask, features=self._features)
         try:
@@ -154,19 +154,19 @@ class Call:
                     is_streamed=ask.is_streamed,
                     on_progress=lambda text: self._progress(text, ask=ask, clock=clock),
                 )
-            failure = answer.flaw()
+            failure = answer.find_error()
         except LlmError as exc:
             failure = exc
         except FAILURES as exc:
-            failure = self._translated(exc, body=body)
+            failure = self._learn_or_translate(exc, body=body)
         is_cut = answer.is_begun and isinstance(failure, (Unavailable, BadAnswer))
         return StreamCut(f"The answer ended early: {failure}") if is_cut else failure
 
-    def _translated(self, exc: Exception, *, body: dict[str, Any]) -> LlmError:
-        complaint = complaint_of(exc)
-        if complaint is not None and self._features.learn(complaint, body=body):
-            return _Simpler()
-        return failure_of(exc)
+    def _learn_or_translate(self, exc: Exception, *, body: dict[str, Any]) -> LlmError:
+        report = error_report_of(exc)
+        if report is not None and self._features.learn(report, body=body):
+            return _ParameterDropped()
+        return to_llm_error(exc)
 
     def _progress(self, text: str, *, ask: Ask, clock: asyncio.Timeout) -> None:
         if not ask.is_streamed:
@@ -193,16 +193,16 @@ class Call:
             return None
         return pause_s
 
-    def _lateness(self, ask: Ask) -> LlmError | None:
+    def _timeout_error(self, ask: Ask) -> LlmError | None:
         if self._answer.finish is not None:
             # The answer is complete; only its usage is missing
             self._health.breaker.succeeded()
-            return self._answer.flaw()
+            return self._answer.find_error()
         self._health.breaker.failed()
         is_first = ask.is_streamed and self._first_token_ms is None
         return FirstTokenDeadline() if is_first else TotalDeadline()
 
-    def _cleaned(self, failure: LlmError) -> LlmError:
+    def _redacted(self, failure: LlmError) -> LlmError:
         # Redact before truncating: a key cut in half would not be found
         failure.args = (self._redactor.text(storable(str(failure)))[:LONGEST_TEXT],)
         failure.partial = self._redactor.text(self._delivered)

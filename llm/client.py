@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from llm.errors import LengthCut, SchemaMismatch
-from llm.health import HealthBook
+from llm.health import HealthRegistry
 from llm.structured import Misfit, parse, parse_object, repair_messages, schema_of
 from llm.types import ChatRequest, Completion, FinishReason
 from llm.wire import Ask, OutputSchema
@@ -39,7 +39,7 @@ class Client:
 
         self._prices = prices or {}
         self._sdk = Sdk(outbound)
-        self._health = HealthBook()
+        self._health = HealthRegistry()
 
     async def stream(self, request: ChatRequest, *, on_text: OnText, record: OnRecord) -> Completion:
         """Stream an answer. `on_text` gets each piece of text as it arrives.
@@ -65,7 +65,7 @@ class Client:
         repaired.
         """
         schema = schema_of(output, name=request.skill)
-        return await self._fitting(request, schema, partial(parse, output=output), record=record)
+        return await self._validated(request, schema, partial(parse, output=output), record=record)
 
     async def object(self, request: ChatRequest, *, schema: dict[str, Any], record: OnRecord) -> dict[str, Any]:
         """Return an object that matches a JSON Schema written by a tenant or a tool.
@@ -73,9 +73,9 @@ class Client:
         Repairs and raises as `structured` does.
         """
         offered = OutputSchema(request.skill, schema, is_strict=False)
-        return await self._fitting(request, offered, partial(parse_object, schema=schema), record=record)
+        return await self._validated(request, offered, partial(parse_object, schema=schema), record=record)
 
-    async def _fitting(
+    async def _validated(
         self, request: ChatRequest, schema: OutputSchema, read: Callable[[str], T], *, record: OnRecord
     ) -> T:
         call = self._call(request)

@@ -41,19 +41,19 @@ class _CallParts:
 
 
 class CompletionBuilder:
-    """The answer of one attempt. It grows while the response arrives; `flaw` validates it at the end."""
+    """The answer of one attempt. It grows while the response arrives; `find_error` validates it at the end."""
 
     def __init__(self) -> None:
         self.usage = Usage()
         self.finish: FinishReason | None = None
         self.is_begun = False
         self._texts: list[str] = []
-        self._half = ""
+        self._surrogate = ""
         self._refusal = ""
         self._has_choice = False
         self._calls: list[_CallParts] = []
         # Calls by their key in the stream
-        self._open: dict[int | str, _CallParts] = {}
+        self._open_calls: dict[int | str, _CallParts] = {}
 
     @property
     def text(self) -> str:
@@ -73,17 +73,17 @@ class CompletionBuilder:
 
     def add_chunk(self, chunk: Any) -> str:
         """Add one event of the stream and return its text. Raises BadAnswer for an invalid event."""
-        choice = self._choice_of(chunk)
+        choice = self._first_choice(chunk)
         return self._add_part(choice, choice.get("delta")) if choice else ""
 
     def add_body(self, body: Any) -> str:
         """Add a complete response body and return its text. Raises BadAnswer for an invalid body."""
-        choice = self._choice_of(body)
+        choice = self._first_choice(body)
         if choice is None:
             raise BadAnswer("The endpoint's answer has no choices.")
         return self._add_part(choice, choice.get("message"))
 
-    def flaw(self) -> LlmError | None:
+    def find_error(self) -> LlmError | None:
         """The error that makes the finished answer unusable, or None."""
         if self._refusal:
             return Refused(f"The model refused to answer: {self._refusal}")
@@ -97,7 +97,7 @@ class CompletionBuilder:
             return BadAnswer("The endpoint's answer has neither text nor tool calls.")
         return None
 
-    def _choice_of(self, message: Any) -> dict[str, Any] | None:
+    def _first_choice(self, message: Any) -> dict[str, Any] | None:
         if not isinstance(message, dict):
             raise BadAnswer("The endpoint's answer is not a JSON object.")
         if message.get("error"):
@@ -116,7 +116,7 @@ class CompletionBuilder:
         if not isinstance(part, dict):
             part = {}
         text = part.get("content") or ""
-        text = self._storable(text if isinstance(text, str) else _text_of(text))
+        text = self._storable(text if isinstance(text, str) else _joined_text(text))
         if text:
             self._texts.append(text)
             self.is_begun = True
@@ -128,9 +128,9 @@ class CompletionBuilder:
 
     def _storable(self, text: str) -> str:
         """Return the storable text. Half of a surrogate pair at the end waits for the next event."""
-        text, self._half = self._half + text, ""
+        text, self._surrogate = self._surrogate + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._half = text[:-1], text[-1]
+            text, self._surrogate = text[:-1], text[-1]
         return storable(text)
 
     def _add_finish(self, reason: Any) -> None:
@@ -158,10 +158,10 @@ class CompletionBuilder:
         function = delta.get("function")
         function = function if isinstance(function, dict) else {}
         name = str(function.get("name") or "")
-        call = self._open.get(key)
+        call = self._open_calls.get(key)
         # Some servers give every call of an answer the index 0
         if call is None or (name and own_id and call.id not in ("", own_id)):
-            call = self._open[key] = _CallParts()
+            call = self._open_calls[key] = _CallParts()
             self._calls.append(call)
         call.id = call.id or own_id
         call.name = call.name or name
@@ -177,7 +177,7 @@ class CompletionBuilder:
         self.usage = Usage(_count(usage.get("prompt_tokens")), _count(cached), _count(usage.get("completion_tokens")))
 
 
-def _text_of(parts: Any) -> str:
+def _joined_text(parts: Any) -> str:
     """The text of content in parts, as reasoning models send it. Other parts are ignored."""
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         raise BadAnswer("The answer's content is not a text.")

@@ -26,7 +26,7 @@ REFUSAL_STATUSES = frozenset({400, 404, 422, 501})
 
 
 @dataclass(frozen=True)
-class Complaint:
+class ErrorReport:
     """An error response: its status, its text, and its `param` and `code` fields if present."""
 
     status: int
@@ -53,25 +53,25 @@ class Features:
     json_schema: bool = True
     tools: bool = True
 
-    def learn(self, complaint: Complaint, *, body: dict[str, Any]) -> bool:
+    def learn(self, report: ErrorReport, *, body: dict[str, Any]) -> bool:
         """Drop the parameter that the endpoint rejected. Returns True if the request can be rebuilt and retried.
 
         Calls run concurrently, so another call may have dropped it already.
         """
         sent = next((name for name in TOKENS_PARAMETERS if name in body), "")
         steps: tuple[tuple[bool, tuple[str, ...], Callable[[], None]], ...] = (
-            (bool(sent), (sent,), partial(self._weaken_tokens_parameter, sent)),
+            (bool(sent), (sent,), partial(self._use_older_tokens_parameter, sent)),
             ("stream_options" in body, ("stream_options", "include_usage"), self._drop_stream_options),
             ("response_format" in body, SCHEMA_WORDS, self._drop_json_schema),
             ("tools" in body, TOOL_WORDS, self._drop_tools),
         )
-        for is_sent, names, give_up in steps:
-            if is_sent and complaint.is_about(*names):
-                give_up()
+        for is_sent, names, drop in steps:
+            if is_sent and report.is_about(*names):
+                drop()
                 return True
         return False
 
-    def _weaken_tokens_parameter(self, sent: str) -> None:
+    def _use_older_tokens_parameter(self, sent: str) -> None:
         if self.tokens_parameter == sent:
             self.tokens_parameter = "max_tokens" if sent == "max_completion_tokens" else None
 

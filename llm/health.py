@@ -17,7 +17,7 @@ RETRY_SHARE_PERCENT = 10
 RETRY_FLOOR = 3
 MOST_ENDPOINTS = 1024
 # After this time an endpoint may have been upgraded, so its rejected parameters are tried again
-REFUSALS_STAND_FOR_S = 3600.0
+FEATURES_TTL_S = 3600.0
 
 
 class Breaker:
@@ -98,16 +98,16 @@ class EndpointHealth:
         self.breaker = Breaker()
         self.budget = RetryBudget()
         self._features: dict[str, Features] = {}
-        self._asked_anew_at = clock()
+        self._features_reset_at = clock()
 
     def features_of(self, model: str) -> Features:
         now = self._clock()
-        if now - self._asked_anew_at >= REFUSALS_STAND_FOR_S:
-            self._features, self._asked_anew_at = {}, now
+        if now - self._features_reset_at >= FEATURES_TTL_S:
+            self._features, self._features_reset_at = {}, now
         return self._features.setdefault(model, Features())
 
 
-class HealthBook:
+class HealthRegistry:
     """The health of recently called endpoints. The least recently used are dropped."""
 
     def __init__(self) -> None:

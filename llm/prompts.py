@@ -54,7 +54,7 @@ def _system_of(skill: str, variables: _Fields, *, stable: Hashable) -> str:
     system = str(part_template(skill, SYSTEM).render(_StrictContext(variables)))
     if stable is not None:
         _systems[skill, stable] = system
-        if len(_systems) > KEPT_SYSTEMS:
+        if len(_systems) > CACHED_SYSTEMS:
             _systems.pop(next(iter(_systems)), None)
     return system
 
@@ -75,7 +75,7 @@ def template_hash(skill: str) -> str:
 
 # Every prompt of an agent contains the same settings
 @lru_cache(maxsize=2048)
-def neutralise(text: str) -> str:
+def neutralize(text: str) -> str:
     """Replace every `<` that could open or close a tag with a look-alike character."""
     return TAG_START.sub("‹", text)
 
@@ -104,7 +104,7 @@ class _StrictData(dict[str, Any]):
 
 
 class _Fields(dict[str, Any]):
-    """A context's fields by name, each neutralised when a template first reads it."""
+    """A context's fields by name, each neutralized when a template first reads it."""
 
     def __init__(self, context: Any) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class _Fields(dict[str, Any]):
         return name in self._names
 
     def __missing__(self, name: str) -> Any:
-        found = self[name] = _field_of(name, getattr(self._context, name), is_item=False)
+        found = self[name] = _neutralized_field(name, getattr(self._context, name), is_item=False)
         return found
 
 
@@ -130,7 +130,7 @@ class _StrictContext(Context):
         raise UnknownVariable(str(key))
 
 
-KEPT_SYSTEMS = 512
+CACHED_SYSTEMS = 512
 _systems: dict[tuple[str, Hashable], str] = {}
 
 
@@ -144,22 +144,22 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def _data_of(value: Any, *, is_item: bool = False) -> Any:
-    """A copy of the value in which every string is neutralised."""
+def _neutralized(value: Any, *, is_item: bool = False) -> Any:
+    """A copy of the value in which every string is neutralized."""
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str):
-        return neutralise(value)
+        return neutralize(value)
     if is_dataclass(value) and not isinstance(value, type):
         value = {name: getattr(value, name) for name in _field_names(type(value))}
     if isinstance(value, Mapping):
-        return _StrictData({name: _field_of(name, item, is_item=is_item) for name, item in value.items()})
+        return _StrictData({name: _neutralized_field(name, item, is_item=is_item) for name, item in value.items()})
     if isinstance(value, list | tuple | set | frozenset):
-        return [_data_of(item, is_item=True) for item in value]
+        return [_neutralized(item, is_item=True) for item in value]
     return value
 
 
-def _field_of(name: str, value: Any, *, is_item: bool) -> Any:
+def _neutralized_field(name: str, value: Any, *, is_item: bool) -> Any:
     if is_item and isinstance(value, str) and name in ONE_LINE_FIELDS:
         value = one_line(value)
-    return _data_of(value, is_item=True)
+    return _neutralized(value, is_item=True)

@@ -33,7 +33,7 @@ async def read_answer(
 ) -> None:
     """Fill `answer` from the response. Raises BadAnswer and the errors of the connection."""
     # Some servers ignore `stream` and send one JSON body. A wrong URL returns an HTML page
-    if is_streamed and not _kind_of(response).startswith((JSON, PAGE)):
+    if is_streamed and not _content_type(response).startswith((JSON, PAGE)):
         await _read_events(response, answer=answer, on_progress=on_progress)
     else:
         on_progress(answer.add_body(_json(await _whole_body(response), response=response)))
@@ -44,17 +44,17 @@ async def _read_events(response: httpx2.Response, *, answer: CompletionBuilder, 
     lines = DataLines()
     async for chunk in _chunks(response):
         for payload in lines.feed(chunk):
-            _take(payload, answer=answer, on_progress=on_progress)
+            _add_event(payload, answer=answer, on_progress=on_progress)
     rest = lines.close()
-    if not lines.has_any and not _kind_of(response).startswith(EVENTS):
-        raise BadAnswer(f"The endpoint's answer is not an event stream{_but(response)}.")
+    if not lines.has_any and not _content_type(response).startswith(EVENTS):
+        raise BadAnswer(f"The endpoint's answer is not an event stream{_instead(response)}.")
     for payload in rest:
         # A truncated line is not an event; the missing finish reason reports it
         if payload.endswith((b"}", END_OF_STREAM)):
-            _take(payload, answer=answer, on_progress=on_progress)
+            _add_event(payload, answer=answer, on_progress=on_progress)
 
 
-def _take(payload: bytes, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
+def _add_event(payload: bytes, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
     if payload and payload != END_OF_STREAM:
         on_progress(answer.add_chunk(_json(payload)))
 
@@ -82,17 +82,17 @@ def _json(payload: bytes, *, response: httpx2.Response | None = None) -> Any:
     try:
         return json.loads(payload)
     except (ValueError, RecursionError):
-        failure = BadAnswer(f"The endpoint's answer is not JSON{_but(response)}.")
+        failure = BadAnswer(f"The endpoint's answer is not JSON{_instead(response)}.")
     raise failure
 
 
-def _but(response: httpx2.Response | None) -> str:
+def _instead(response: httpx2.Response | None) -> str:
     """The content type that the endpoint sent instead of the expected one, if any."""
-    kind = _kind_of(response) if response is not None else ""
+    kind = _content_type(response) if response is not None else ""
     return f" but {kind}" if kind and not kind.startswith(JSON) else ""
 
 
-def _kind_of(response: httpx2.Response) -> str:
+def _content_type(response: httpx2.Response) -> str:
     kind: str = response.headers.get("content-type", "")
     return kind.lower()
 

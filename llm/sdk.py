@@ -20,7 +20,7 @@ from openai._models import FinalRequestOptions
 from pydantic_core import to_json
 
 from llm.errors import BadAnswer, Blocked, LlmError, RateLimited, RateLimitedLong, Rejected, Unavailable
-from llm.features import Complaint
+from llm.features import ErrorReport
 from llm.types import Endpoint
 from outbound.errors import BlockedAddress, NotSent, OutboundError
 from outbound.guard import Guard, transport_for
@@ -75,7 +75,7 @@ class Sdk:
         """The response to a chat completion request, with its body unread. Leaving the context closes it.
 
         Raises Rejected for a closed endpoint, and for a key or a URL that can't be sent. Otherwise raises one of
-        FAILURES, which `failure_of` translates.
+        FAILURES, which `to_llm_error` translates.
         """
         response = await self._client(endpoint).ask(to_json(body, inf_nan_mode="null"))
         try:
@@ -125,7 +125,7 @@ class _Client(openai.AsyncOpenAI):
     walk through every message) took longer than sending.
     """
 
-    _made: httpx2.Request | None = None
+    _template: httpx2.Request | None = None
 
     async def ask(self, body: bytes) -> httpx2.Response:
         """The response to a chat completion request, unread. Raises the SDK's errors and the guard's FAILURES."""
@@ -145,14 +145,14 @@ class _Client(openai.AsyncOpenAI):
         raise self._make_status_error_from_response(response)
 
     def _request(self, body: bytes) -> httpx2.Request:
-        if self._made is None:
+        if self._template is None:
             options = FinalRequestOptions.construct(method="post", url=CHAT_COMPLETIONS, headers=JSON, content=b"{}")
-            self._made = self._build_request(options)
+            self._template = self._build_request(options)
             self._headers = [
-                (name, value) for name, value in self._made.headers.multi_items() if name != "content-length"
+                (name, value) for name, value in self._template.headers.multi_items() if name != "content-length"
             ]
         return httpx2.Request(
-            "POST", self._made.url, headers=self._headers, content=body, extensions=self._made.extensions
+            "POST", self._template.url, headers=self._headers, content=body, extensions=self._template.extensions
         )
 
 
@@ -174,7 +174,7 @@ def _guarded_pool(guard: Guard) -> httpx2.AsyncClient:
     )
 
 
-def failure_of(exc: Exception) -> LlmError:
+def to_llm_error(exc: Exception) -> LlmError:
     """The typed error for one of FAILURES. The message may contain the key; the caller redacts it."""
     match exc:
         case openai.APIStatusError():
@@ -186,28 +186,28 @@ def failure_of(exc: Exception) -> LlmError:
         case NotSent():
             return Unavailable(f"The model endpoint can't be reached. {exc}")
         case openai.APIConnectionError():
-            return Unavailable(_reason_of(exc))
+            return Unavailable(_connection_reason(exc))
         case OutboundError():
             return BadAnswer(str(exc))
         case _:
             return Unavailable(BROKE_OFF)
 
 
-def complaint_of(exc: Exception) -> Complaint | None:
+def error_report_of(exc: Exception) -> ErrorReport | None:
     """The details of an HTTP error response, or None for any other failure."""
     if not isinstance(exc, openai.APIStatusError):
         return None
-    return Complaint(exc.status_code, _text_of(exc), parameter=str(exc.param or ""), code=str(exc.code or ""))
+    return ErrorReport(exc.status_code, _message_of(exc), parameter=str(exc.param or ""), code=str(exc.code or ""))
 
 
-def _reason_of(exc: BaseException) -> str:
+def _connection_reason(exc: BaseException) -> str:
     causes = [exc]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
-    return next((said for kind, said in REASONS if any(isinstance(each, kind) for each in causes)), BROKE_OFF)
+    return next((message for kind, message in REASONS if any(isinstance(each, kind) for each in causes)), BROKE_OFF)
 
 
-def _text_of(exc: openai.APIStatusError) -> str:
+def _message_of(exc: openai.APIStatusError) -> str:
     # A proxy's HTML page adds nothing to the status
     if "html" in exc.response.headers.get("content-type", ""):
         return ""
@@ -215,14 +215,16 @@ def _text_of(exc: openai.APIStatusError) -> str:
     if isinstance(body, list) and body and isinstance(body[0], dict):
         # Gemini wraps its error in a list
         body = body[0].get("error")
-    said = body.get("message") or body.get("detail") if isinstance(body, dict) else body
-    return said if isinstance(said, str) else exc.response.text
+    message = body.get("message") or body.get("detail") if isinstance(body, dict) else body
+    return message if isinstance(message, str) else exc.response.text
 
 
 def _status_failure(exc: openai.APIStatusError) -> LlmError:
     status = exc.status_code
-    said = _text_of(exc).strip()
-    text = f"The model endpoint answered {status}: “{said}”." if said else f"The model endpoint answered {status}."
+    message = _message_of(exc).strip()
+    text = (
+        f"The model endpoint answered {status}: “{message}”." if message else f"The model endpoint answered {status}."
+    )
     pause = _retry_after_s(exc.response.headers)
     if status == 429:
         is_long = (pause or 0) > LONGEST_RETRY_AFTER_S or exc.code in QUOTA_CODES

@@ -47,7 +47,7 @@ def _strict(node: Any, *, definitions: dict[str, Any], inside: tuple[str, ...]) 
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        return _written_out(node, definitions=definitions, inside=inside)
+        return _inlined(node, definitions=definitions, inside=inside)
     strict = {
         key: (
             {name: _strict(part, definitions=definitions, inside=inside) for name, part in value.items()}
@@ -63,7 +63,7 @@ def _strict(node: Any, *, definitions: dict[str, Any], inside: tuple[str, ...]) 
     return strict
 
 
-def _written_out(node: dict[str, Any], *, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
+def _inlined(node: dict[str, Any], *, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
     name = node["$ref"].rpartition("/")[2]
     if name in inside:
         raise TypeError(f"{name} contains itself, which an output model can't.")
@@ -78,10 +78,10 @@ def parse(text: str, *, output: type[Output]) -> Output:
     if "\\u0000" in text:
         raise Misfit("- the answer: contains a NUL character")
     try:
-        return output.model_validate_json(_unfenced(text), strict=True)
+        return output.model_validate_json(_strip_fence(text), strict=True)
     except ValidationError as exc:
         problems = exc.errors(include_url=False, include_input=False, include_context=False)
-    raise Misfit("\n".join(_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
+    raise Misfit("\n".join(_problem_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
 
 
 def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
     if "\\u0000" in text:
         raise Misfit("- the answer: contains a NUL character")
     try:
-        value = _without_nulls(_keepable(json.loads(_unfenced(text))), schema)
+        value = _without_nulls(_require_storable(json.loads(_strip_fence(text))), schema)
         validator = Draft202012Validator(schema, registry=Registry())
         problems = sorted(
             validator.iter_errors(value), key=lambda problem: [str(step) for step in problem.absolute_path]
@@ -106,11 +106,13 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Misfit("- the answer: is not an object")
     if problems:
-        raise Misfit("\n".join(_line(tuple(one.absolute_path), _complaint(one)) for one in problems[:MOST_PROBLEMS]))
+        raise Misfit(
+            "\n".join(_problem_line(tuple(one.absolute_path), _requirement(one)) for one in problems[:MOST_PROBLEMS])
+        )
     return value
 
 
-def _keepable(value: Any) -> Any:
+def _require_storable(value: Any) -> Any:
     """Return the value if a database can store it. Python also parses NaN, 1e999 and lone surrogates. Raises Misfit."""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
@@ -130,16 +132,16 @@ def _without_nulls(value: Any, schema: Any) -> Any:
     }
 
 
-def _complaint(problem: ValidationProblem) -> str:
+def _requirement(problem: ValidationProblem) -> str:
     """The schema's requirement, without quoting the answer."""
     return f"does not fit {problem.validator}: {json.dumps(problem.validator_value, ensure_ascii=False)[:200]}"
 
 
-def _line(place: tuple[int | str, ...], message: str) -> str:
+def _problem_line(place: tuple[int | str, ...], message: str) -> str:
     return f"- {'.'.join(str(step) for step in place) or 'the answer'}: {message}"
 
 
-def _unfenced(text: str) -> str:
+def _strip_fence(text: str) -> str:
     fenced = FENCED.fullmatch(text.strip())
     return fenced.group(1) if fenced else text
 

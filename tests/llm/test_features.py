@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from llm import errors
 from llm.client import Client
-from llm.features import Complaint, Features
-from llm.health import REFUSALS_STAND_FOR_S, EndpointHealth
+from llm.features import ErrorReport, Features
+from llm.health import FEATURES_TTL_S, EndpointHealth
 from llm.types import CallRecord, ChatRequest
 from tests.llm.fault_server import DONE, Exchange, FaultServer, answers, chunk, error, message, streams
 
@@ -96,7 +96,7 @@ async def test_dropped_parameters_are_tried_again_later(
     url = server.script("case", error(400, "library/gemma does not support tools"), STREAM)
     await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
     await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
-    monkeypatch.setattr("llm.health.REFUSALS_STAND_FOR_S", 0.0)
+    monkeypatch.setattr("llm.health.FEATURES_TTL_S", 0.0)
     await client.stream(ask(url, tools=(TOOL,)), on_text=str, record=records.append)
     assert ["tools" in exchange.body for exchange in server.requests["case"]] == [True, False, False, True]
 
@@ -115,7 +115,7 @@ def test_a_parameter_stays_dropped_for_an_hour() -> None:
     now = 1000.0
     health = EndpointHealth(clock=lambda: now)
     health.features_of("small").tools = False
-    now += REFUSALS_STAND_FOR_S - 1
+    now += FEATURES_TTL_S - 1
     assert not health.features_of("small").tools
     now += 1
     assert health.features_of("small").tools
@@ -154,7 +154,7 @@ async def test_an_error_that_names_no_parameter_is_final(
 )
 def test_error_messages_of_known_servers_are_recognized(status: int, text: str, given_up: str) -> None:
     features = Features()
-    assert features.learn(Complaint(status, text), body={"tools": [], "response_format": {}})
+    assert features.learn(ErrorReport(status, text), body={"tools": [], "response_format": {}})
     assert [name for name in ("json_schema", "tools") if not getattr(features, name)] == [given_up]
 
 
@@ -185,19 +185,19 @@ async def test_concurrent_calls_can_drop_the_same_parameter(
 
 
 @pytest.mark.parametrize(
-    "complaint",
+    "report",
     [
-        Complaint(
+        ErrorReport(
             400, "Invalid 'tools[0].function.name': string does not match pattern", parameter="tools[0].function.name"
         ),
-        Complaint(400, "max_completion_tokens is too large: 99999"),
-        Complaint(400, "Invalid schema for response_format: context=('properties',)", parameter="x"),
-        Complaint(500, "unknown parameter tools"),
-        Complaint(404, "The model `gpt-tools` does not exist"),
-        Complaint(400, "Unknown tool 'book'"),
-        Complaint(404, "Unknown model toolset-7b"),
+        ErrorReport(400, "max_completion_tokens is too large: 99999"),
+        ErrorReport(400, "Invalid schema for response_format: context=('properties',)", parameter="x"),
+        ErrorReport(500, "unknown parameter tools"),
+        ErrorReport(404, "The model `gpt-tools` does not exist"),
+        ErrorReport(400, "Unknown tool 'book'"),
+        ErrorReport(404, "Unknown model toolset-7b"),
     ],
 )
-def test_an_error_about_a_value_drops_nothing(complaint: Complaint) -> None:
+def test_an_error_about_a_value_drops_nothing(report: ErrorReport) -> None:
     body = {"tools": [], "max_completion_tokens": 1, "response_format": {}, "stream_options": {}}
-    assert not Features().learn(complaint, body=body)
+    assert not Features().learn(report, body=body)

@@ -24,7 +24,7 @@ from conversations.prompts.reply import ReplyContext
 from conversations.prompts.summary import SummaryContext
 from conversations.prompts.thoughts import ThoughtsContext
 from llm import prompts
-from llm.prompts import UnknownVariable, neutralise, render, template_hash
+from llm.prompts import UnknownVariable, neutralize, render, template_hash
 from llm.template_fields import template_fields
 from todos.executor.prompt import ExecuteContext
 from todos.sources.extraction_prompt import ExtractContext
@@ -118,8 +118,8 @@ def harmless_twin(value: Any) -> Any:
 
 @given(HOSTILE)
 def test_neutralised_text_never_starts_a_tag(text: str) -> None:
-    assert not TAG.search(neutralise(text) + "/Conversation>")
-    assert len(neutralise(text)) == len(text)
+    assert not TAG.search(neutralize(text) + "/Conversation>")
+    assert len(neutralize(text)) == len(text)
 
 
 def observer_context(**changes: Any) -> ObserverContext:

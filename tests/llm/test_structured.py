@@ -166,9 +166,9 @@ async def test_a_mismatch_is_repaired_once_within_the_same_record(
     url = server.script("case", says(with_reading(is_met="true")), says(GOOD))
     report = await client.structured(ask(url), output=Report, record=records.append)
     assert report.readings[0].is_met is True
-    *_, shown, complaint = server.requests["case"][1].body["messages"]
+    *_, shown, report = server.requests["case"][1].body["messages"]
     assert shown == {"role": "assistant", "content": text_of(with_reading(is_met="true"))}
-    assert "readings.0.is_met" in complaint["content"]
+    assert "readings.0.is_met" in report["content"]
     assert [(record.attempts, record.usage) for record in records] == [(2, Usage(20, 12, 8))]
     assert json.loads(records[0].output) == GOOD
 
