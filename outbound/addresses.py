@@ -37,7 +37,7 @@ PUBLIC_V6 = IPv6Network("2000::/3")
 DENIED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"))
 
 
-def unwrapped(address: Address) -> Address:
+def unwrap_ipv4(address: Address) -> Address:
     """Return the IPv4 address inside an IPv4-mapped IPv6 address (`::ffff:127.0.0.1`), or any other address unchanged."""
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         return address.ipv4_mapped
@@ -46,7 +46,7 @@ def unwrapped(address: Address) -> Address:
 
 def is_public(address: Address) -> bool:
     """True if the address is on the public internet."""
-    address = unwrapped(address)
+    address = unwrap_ipv4(address)
     if isinstance(address, IPv4Address):
         return not any(address in network for network in DENIED_V4)
     return address in PUBLIC_V6 and not any(address in network for network in DENIED_V6)
@@ -66,13 +66,13 @@ def parse_ipv4(host: str) -> IPv4Address:
     *leading, last = parts
     if len(leading) > 3 or any(part > 255 for part in leading):
         raise ValueError("not an IPv4 address")
-    room = 8 * (4 - len(leading))
-    if last >= 1 << room:
+    bits = 8 * (4 - len(leading))
+    if last >= 1 << bits:
         raise ValueError("not an IPv4 address")
     value = 0
     for part in leading:
         value = value << 8 | part
-    return IPv4Address(value << room | last)
+    return IPv4Address(value << bits | last)
 
 
 def _number(part: str) -> int:

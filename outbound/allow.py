@@ -29,14 +29,14 @@ class AllowList:
 
     def has_address(self, address: Address, *, port: int) -> bool:
         """True if the list holds this address. The host name doesn't matter."""
-        return any(address in network and own_port in (None, port) for network, own_port in self._networks)
+        return any(address in network and entry_port in (None, port) for network, entry_port in self._networks)
 
     def opens_port(self, port: int, *, host: str, address: Address | None) -> bool:
         """True if an entry names exactly this port for the host or the address."""
         if (host, port) in self._hosts:
             return True
         return address is not None and any(
-            address in network and own_port == port for network, own_port in self._networks
+            address in network and entry_port == port for network, entry_port in self._networks
         )
 
     def _add(self, entry: str) -> None:

@@ -15,12 +15,12 @@ from ipaddress import ip_address
 import anyio
 import httpx2
 
-from outbound.addresses import Address, is_public, unwrapped
+from outbound.addresses import Address, is_public, unwrap_ipv4
 from outbound.allow import AllowList
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unknown
 from outbound.headers import check_headers
 from outbound.target import Target, canonical_host, literal_address, parse_target
-from outbound.transport import GuardedTransport, Wire
+from outbound.transport import GuardedTransport, SendState
 
 # Takes a host and a port, returns every address of the host as text. Raises OSError if there is none.
 Resolver = Callable[[str, int], Awaitable[list[str]]]
@@ -37,7 +37,7 @@ CLOSED_PORTS = frozenset(
 )
 # A thread pool of its own, because the event loop's default pool also resolves the operator's model. Names whose
 # servers never answer would fill it.
-_look_ups = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")
+_resolver_threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")
 # Errors between connecting and the last byte. During TLS, httpx2 doesn't map the last two to its own errors.
 NETWORK_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ssl.SSLError, anyio.EndOfStream)
 
@@ -55,7 +55,7 @@ class Response:
 async def system_resolver(host: str, port: int) -> list[str]:
     """Return every address that the system's resolver gives for the host."""
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_look_ups, look_up)
+    found = await asyncio.get_running_loop().run_in_executor(_resolver_threads, look_up)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
@@ -85,7 +85,7 @@ class Guard:
     def is_opened(self, target: Target) -> bool:
         """True if the allow-list names this host or its literal address."""
         literal = literal_address(target.host)
-        by_address = literal is not None and self._allow.has_address(unwrapped(literal), port=target.port)
+        by_address = literal is not None and self._allow.has_address(unwrap_ipv4(literal), port=target.port)
         return by_address or self._allow.has_host(target.host, port=target.port)
 
     async def resolve(self, host: str, port: int, *, ports: frozenset[int] = frozenset()) -> list[str]:
@@ -99,7 +99,7 @@ class Guard:
         if literal is not None:
             return [str(literal)]
         try:
-            found = [unwrapped(ip_address(text.partition("%")[0])) for text in await self._resolver(host, port)]
+            found = [unwrap_ipv4(ip_address(text.partition("%")[0])) for text in await self._resolver(host, port)]
         except (OSError, UnicodeError):
             raise NotSent(f"The host name {host} can't be resolved.", reason="dns") from None
         for address in found:
@@ -127,23 +127,27 @@ class Guard:
         if method not in METHODS:
             raise InvalidRequest(f"The method must be one of {', '.join(sorted(METHODS))}.", reason="bad_method")
         check_headers(headers or {})
-        wire = Wire(on_sent)
+        send_state = SendState(on_sent)
         failure: OutboundError
         try:
             async with asyncio.timeout(deadline_s):
-                request = httpx2.Request(method, target.url, headers=_with_agent(headers or {}), content=body)
-                return await self._exchange(request, wire=wire, max_bytes=max_bytes)
+                request = httpx2.Request(method, target.url, headers=_outgoing_headers(headers or {}), content=body)
+                return await self._send(request, send_state=send_state, max_bytes=max_bytes)
         except TimeoutError:
-            failure = _failure(wire, target, reason="deadline", what=f"did not answer within {deadline_s:g} seconds")
+            failure = _failure(
+                send_state, target, reason="deadline", what=f"did not answer within {deadline_s:g} seconds"
+            )
         except NETWORK_ERRORS as exc:
-            reason = "connection" if wire.has_sent else "connect"
-            failure = _failure(wire, target, reason=reason, what=_break_off(exc, has_sent=wire.has_sent))
+            reason = "connection" if send_state.has_sent else "connect"
+            failure = _failure(
+                send_state, target, reason=reason, what=_describe_failure(exc, has_sent=send_state.has_sent)
+            )
         # Raised outside the except clause: httpx2's exception holds the request's headers and must not become the
         # context.
         raise failure
 
-    async def _exchange(self, request: httpx2.Request, *, wire: Wire, max_bytes: int) -> Response:
-        transport = GuardedTransport(self.resolve, wire=wire)
+    async def _send(self, request: httpx2.Request, *, send_state: SendState, max_bytes: int) -> Response:
+        transport = GuardedTransport(self.resolve, send_state=send_state)
         async with httpx2.AsyncClient(transport=transport, trust_env=False, timeout=None) as client:
             answer = await client.send(request, stream=True, follow_redirects=False)
             try:
@@ -155,7 +159,7 @@ class Guard:
     def _check_host(self, host: str, port: int, *, ports: frozenset[int] = frozenset()) -> Address | None:
         """Check everything that needs no resolver. Returns the address if the host is a literal one."""
         literal = literal_address(host)
-        literal = None if literal is None else unwrapped(literal)
+        literal = None if literal is None else unwrap_ipv4(literal)
         if port not in ports:
             self._check_port(port, host=host, address=literal)
         if literal is not None:
@@ -184,7 +188,7 @@ def transport_for(guard: Guard, *, header_names: frozenset[str] | None = None) -
     return GuardedTransport(guard.resolve, max_bytes=MODEL_MAX_BYTES, header_names=header_names)
 
 
-def _with_agent(headers: Mapping[str, str]) -> httpx2.Headers:
+def _outgoing_headers(headers: Mapping[str, str]) -> httpx2.Headers:
     has_agent = any(name.lower() == "user-agent" for name in headers)
     # Blanks around a value are not part of it, and httpx2 refuses to send them
     sent = {name: value.strip(" \t") for name, value in headers.items()}
@@ -202,13 +206,13 @@ async def _read(answer: httpx2.Response, *, max_bytes: int) -> tuple[bytes, bool
     return bytes(body), False
 
 
-def _failure(wire: Wire, target: Target, *, reason: str, what: str) -> OutboundError:
-    if wire.has_sent:
+def _failure(send_state: SendState, target: Target, *, reason: str, what: str) -> OutboundError:
+    if send_state.has_sent:
         return Unknown(f"{target.host} {what}. We don't know whether it acted on the request.", reason=reason)
     return NotSent(f"{target.host} {what}. Nothing was sent.", reason=reason)
 
 
-def _break_off(exc: Exception, *, has_sent: bool) -> str:
+def _describe_failure(exc: Exception, *, has_sent: bool) -> str:
     """The failure in words for staff."""
     if has_sent:
         return "closed the connection"

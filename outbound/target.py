@@ -46,7 +46,7 @@ def parse_target(url: str) -> Target:
         port = parts.port
     except ValueError:
         raise BlockedAddress("This is not a valid URL.", reason="bad_url") from None
-    _check_form(parts)
+    _check_parts(parts)
     host = canonical_host(_bare_host(parts))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, host, DEFAULT_PORTS[parts.scheme] if port is None else port, path)
@@ -59,7 +59,7 @@ def canonical_host(host: str) -> str:
     """
     if (literal := literal_address(host)) is not None:
         return str(literal)
-    return _plain(host)
+    return _normalized_name(host)
 
 
 def literal_address(host: str) -> Address | None:
@@ -70,31 +70,31 @@ def literal_address(host: str) -> Address | None:
     try:
         if ":" in host:
             # A zone ("fe80::1%eth0") names a network interface of this machine
-            return IPv6Address(host) if "%" not in host else _refuse_host()
-        plain = _plain(host)
+            return IPv6Address(host) if "%" not in host else _reject_host()
+        plain = _normalized_name(host)
         return parse_ipv4(plain) if looks_like_ipv4(plain) else None
     except ValueError:
-        return _refuse_host()
+        return _reject_host()
 
 
-def _refuse_host() -> Address | None:
+def _reject_host() -> Address | None:
     raise BlockedAddress("The URL's host is not a valid name or address.", reason="bad_host") from None
 
 
-def _plain(host: str) -> str:
+def _normalized_name(host: str) -> str:
     """The name as a resolver sees it: NFKC-normalized, lower case, internationalized names encoded."""
     name = unicodedata.normalize("NFKC", host).replace("\u3002", ".").lower().removesuffix(".")
     if not name.isascii():
         try:
             name = idna.encode(name, uts46=True).decode("ascii")
         except idna.IDNAError:
-            _refuse_host()
+            _reject_host()
     if len(name) > 253 or not HOST_NAME.fullmatch(name):
-        _refuse_host()
+        _reject_host()
     return name
 
 
-def _check_form(parts: SplitResult) -> None:
+def _check_parts(parts: SplitResult) -> None:
     if parts.scheme not in DEFAULT_PORTS:
         raise BlockedAddress("The URL must begin with http:// or https://.", reason="bad_scheme")
     if "@" in parts.netloc:
@@ -106,5 +106,5 @@ def _bare_host(parts: SplitResult) -> str:
     # Brackets must enclose an IPv6 address, and nothing else
     has_brackets = re.fullmatch(r"\[[^\]]*\](:\d*)?", parts.netloc) is not None
     if has_brackets != (":" in host):
-        _refuse_host()
+        _reject_host()
     return host

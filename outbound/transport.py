@@ -28,7 +28,7 @@ def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
-class Wire:
+class SendState:
     """Records whether any byte of an HTTP request has left.
 
     `on_sent` is called once, when the whole request has left and the response is awaited.
@@ -38,22 +38,22 @@ class Wire:
         self.has_sent = False
         self._on_sent = on_sent
 
-    def wait_for_answer(self) -> None:
+    def mark_complete(self) -> None:
         on_sent, self._on_sent = self._on_sent, None
         if on_sent is not None:
             on_sent()
 
 
-class _WatchedStream(httpcore2.AsyncNetworkStream):
+class _ObservedStream(httpcore2.AsyncNetworkStream):
     """Records the first write. A TLS handshake doesn't count, because it goes through the inner stream."""
 
-    def __init__(self, inner: httpcore2.AsyncNetworkStream, wire: Wire) -> None:
+    def __init__(self, inner: httpcore2.AsyncNetworkStream, send_state: SendState) -> None:
         self._inner = inner
-        self._wire = wire
+        self._wire = send_state
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._wire.has_sent:
-            self._wire.wait_for_answer()
+            self._wire.mark_complete()
         return await self._inner.read(max_bytes, timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -66,7 +66,7 @@ class _WatchedStream(httpcore2.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.AsyncNetworkStream:
-        return _WatchedStream(await self._inner.start_tls(ssl_context, server_hostname, timeout), self._wire)
+        return _ObservedStream(await self._inner.start_tls(ssl_context, server_hostname, timeout), self._wire)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -75,9 +75,9 @@ class _WatchedStream(httpcore2.AsyncNetworkStream):
 class _GuardedBackend(httpcore2.AsyncNetworkBackend):
     """Opens connections: resolves the host once, checks every address, and connects only to those."""
 
-    def __init__(self, resolve: Resolve, wire: Wire) -> None:
+    def __init__(self, resolve: Resolve, send_state: SendState) -> None:
         self._resolve = resolve
-        self._wire = wire
+        self._wire = send_state
         self._inner = httpcore2.AnyIOBackend()
 
     async def connect_tcp(
@@ -95,7 +95,7 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as exc:
                 failure = exc
             else:
-                return _WatchedStream(stream, self._wire)
+                return _ObservedStream(stream, self._wire)
         raise failure or NotSent(f"The host name {host} has no address.", reason="dns")
 
     async def connect_unix_socket(
@@ -139,7 +139,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         self,
         resolve: Resolve,
         *,
-        wire: Wire | None = None,
+        send_state: SendState | None = None,
         max_bytes: int | None = None,
         header_names: frozenset[str] | None = None,
     ) -> None:
@@ -147,7 +147,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         # The base class has no parameter for a network backend. A rename of this attribute would fail tests/outbound.
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=_tls(),
-            network_backend=_GuardedBackend(resolve, wire or Wire()),
+            network_backend=_GuardedBackend(resolve, send_state or SendState()),
             # No limit: with the default of ten, one tenant's unresponsive server would hold up all other tenants
             max_connections=None,
             max_keepalive_connections=MOST_IDLE,
