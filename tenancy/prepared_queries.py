@@ -35,8 +35,8 @@ class PreparedValues:
 
     def __init__(self, build: Callable[..., models.QuerySet[Any, Any]], *, kinds: tuple[type, ...]) -> None:
         self._build = build
-        self._stand_ins = [_stand_in(kind, index) for index, kind in enumerate(kinds)]
-        self._made: _Text | None = None
+        self._placeholders = [_placeholder(kind, index) for index, kind in enumerate(kinds)]
+        self._compiled: _Text | None = None
 
     def __call__(self, *values: Value) -> list[tuple[Any, ...]]:
         """The rows for these values, of the current organization. Raises NoTenant outside a tenant's transaction."""
@@ -45,11 +45,11 @@ class PreparedValues:
     @property
     def text(self) -> _Text:
         """The compiled statement. Threads that need it at the same time may each compile it; the copies are equal."""
-        if self._made is None:
+        if self._compiled is None:
             with template_tenant(_TENANT):
-                query = self._build(*self._stand_ins).query
-            self._made = _Text(query.get_compiler("default"), stand_ins=(_TENANT, *self._stand_ins))
-        return self._made
+                query = self._build(*self._placeholders).query
+            self._compiled = _Text(query.get_compiler("default"), placeholders=(_TENANT, *self._placeholders))
+        return self._compiled
 
 
 class PreparedQuery(PreparedValues, Generic[M]):
@@ -57,36 +57,36 @@ class PreparedQuery(PreparedValues, Generic[M]):
 
     def __init__(self, build: Callable[..., models.QuerySet[M]], *, kinds: tuple[type, ...]) -> None:
         super().__init__(build, kinds=kinds)
-        self._instances: _Instances | None = None
+        self._instances: _InstanceLoader | None = None
 
     def __call__(self, *values: Value) -> list[M]:  # type: ignore[override]  # returns instances, not tuples
         rows = super().__call__(*values)
         instances = self._instances
         if instances is None:
-            instances = self._instances = _Instances(self.text.compiler)
+            instances = self._instances = _InstanceLoader(self.text.compiler)
         return [instances.of(row) for row in rows]
 
 
 class _Text:
     """The compiled SQL of one query, with the conversions of its values and rows. Immutable."""
 
-    def __init__(self, compiler: Any, *, stand_ins: tuple[Value, ...]) -> None:
+    def __init__(self, compiler: Any, *, placeholders: tuple[Value, ...]) -> None:
         self.compiler = compiler
         self.sql, parameters = compiler.as_sql()
-        places: dict[Any, int] = {value: place for place, value in enumerate(stand_ins)}
+        positions: dict[Any, int] = {value: index for index, value in enumerate(placeholders)}
         # The index of each parameter among the values, or the text of a constant
-        self._parameters = [(places.get(parameter), as_text(parameter)) for parameter in parameters]
+        self._parameters = [(positions.get(parameter), as_text(parameter)) for parameter in parameters]
         converters = compiler.get_converters([column[0] for column in compiler.select])
         self._readers = [
-            (place, _reader(convert, expression, compiler.connection))
-            for place, (convert, expression) in converters.items()
+            (index, _reader(convert, expression, compiler.connection))
+            for index, (convert, expression) in converters.items()
         ]
         self._statement = Prepared(self.sql)
 
     def values(self, *given: Value) -> list[bytes | None]:
         """The parameters of the statement for these values, the organization first."""
         texts = [as_text(value) for value in given]
-        return [text if place is None else texts[place] for place, text in self._parameters]
+        return [text if index is None else texts[index] for index, text in self._parameters]
 
     def rows(self, *given: Value) -> list[tuple[Any, ...]]:
         rows = self._statement.run(self.values(*given))
@@ -94,12 +94,12 @@ class _Text:
 
     def _read(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         values = list(row)
-        for place, reader in self._readers:
-            values[place] = reader(values[place])
+        for index, reader in self._readers:
+            values[index] = reader(values[index])
         return tuple(values)
 
 
-class _Instances:
+class _InstanceLoader:
     """Converts rows to model instances. Immutable."""
 
     def __init__(self, compiler: Any) -> None:
@@ -137,7 +137,7 @@ def _json_value(text: str | None) -> Any:
     return None if text is None else from_json(text)
 
 
-def _stand_in(kind: type, index: int) -> Value:
+def _placeholder(kind: type, index: int) -> Value:
     """A placeholder that is recognized among the query's parameters."""
     if kind is UUID:
         return UUID(int=0xFFFF_1000 + index)

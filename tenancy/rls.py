@@ -33,7 +33,7 @@ def tenant_table(
     return RunSQL(lines, reverse_sql=RunSQL.noop)
 
 
-def walls(*parts: RunSQL | str) -> RunSQL:
+def combine(*parts: RunSQL | str) -> RunSQL:
     """Combine operations and statements into one script, which takes one round trip to the database."""
     lines: list[Any] = [line for part in parts for line in ([part] if isinstance(part, str) else part.sql)]
     return RunSQL(";\n".join(lines), reverse_sql=RunSQL.noop)
@@ -45,7 +45,7 @@ def organization_table(table: str) -> RunSQL:
     return RunSQL(lines, reverse_sql=RunSQL.noop)
 
 
-def borrowed_table(table: str) -> RunSQL:
+def third_party_table(table: str) -> RunSQL:
     """Row-level security for another package's table, whose model has no organization.
 
     The database fills in the column.
@@ -59,22 +59,22 @@ def borrowed_table(table: str) -> RunSQL:
     return RunSQL(lines, reverse_sql=[line.format(table) for line in (*undo, *calm)])
 
 
-def foreign_key(table: str, column: str, parent: str, *, goes_with_it: bool = False) -> RunSQL:
+def foreign_key(table: str, column: str, parent: str, *, cascade: bool = False) -> RunSQL:
     """A composite foreign key to a table that is created later or belongs to a higher room.
 
-    With `goes_with_it`, deleting the parent deletes the row. Otherwise the parent can only be deleted together with the
+    With `cascade`, deleting the parent deletes the row. Otherwise the parent can only be deleted together with the
     row.
     """
-    on_delete = "cascade" if goes_with_it else "no action"
+    on_delete = "cascade" if cascade else "no action"
     constraint = _constraint(table, column, parent, on_delete=on_delete)
     return RunSQL([f"alter table {table} {constraint}"], reverse_sql=RunSQL.noop)
 
 
 def _policies(table: str, *, owner_column: str) -> list[str]:
-    mine, shown = f"{owner_column} = {TENANT}", f"{owner_column} = {CURRENT_TENANT}"
+    check, using = f"{owner_column} = {TENANT}", f"{owner_column} = {CURRENT_TENANT}"
     return [
         f"alter table {table} enable row level security, force row level security",
-        f"create policy tenant on {table} to mg_app, mg_owner using ({shown}) with check ({mine})",
+        f"create policy tenant on {table} to mg_app, mg_owner using ({using}) with check ({check})",
         f"create policy ops on {table} to mg_ops using (true) with check (true)",
     ]
 

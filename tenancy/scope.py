@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import connections, models, transaction
 
-from tenancy.postgresql.beginning import beginning_as
+from tenancy.postgresql.transaction_begin import begin_as
 
 _organization: ContextVar[UUID | None] = ContextVar("organization", default=None)
 _platform: ContextVar[bool] = ContextVar("platform", default=False)
@@ -47,14 +47,14 @@ def tenant_tx(organization_id: UUID, *, using: str = "default", plans_once: bool
 
     Nesting the same tenant creates a savepoint. Raises OtherTenant if a transaction of another tenant is open. Leaves
     the platform scope, so that a service behaves the same for every caller. Set `plans_once` if every statement inside
-    finds its rows by keys (see `tenancy.postgresql.beginning`).
+    finds its rows by keys (see `tenancy.postgresql.transaction_begin`).
     """
     outer = _organization.get()
     if outer is not None and outer != organization_id:
         raise OtherTenant(OtherTenant.__doc__)
     is_open = connections[using].in_atomic_block
     with ExitStack() as end:
-        with beginning_as(organization_id, plans_once=plans_once):
+        with begin_as(organization_id, plans_once=plans_once):
             end.enter_context(transaction.atomic(using=using))
         if is_open and outer is None:
             _set_organization(organization_id, using=using)

@@ -10,7 +10,7 @@ from django.db import connections
 
 
 @dataclass(frozen=True)
-class KeyPlace:
+class KeyRef:
     """The organization and id of an API key."""
 
     organization_id: UUID
@@ -18,7 +18,7 @@ class KeyPlace:
 
 
 @dataclass(frozen=True)
-class ProjectPlace:
+class ProjectRef:
     """The organization and id of a project."""
 
     organization_id: UUID
@@ -26,7 +26,7 @@ class ProjectPlace:
 
 
 @dataclass(frozen=True)
-class InvitationPlace:
+class InvitationRef:
     """The organization and id of an invitation."""
 
     organization_id: UUID
@@ -34,7 +34,7 @@ class InvitationPlace:
 
 
 @dataclass(frozen=True)
-class WidgetPlace:
+class WidgetRef:
     """The organization and id of a widget."""
 
     organization_id: UUID
@@ -42,51 +42,51 @@ class WidgetPlace:
 
 
 @dataclass(frozen=True)
-class EffectPlace:
+class EffectRef:
     """The organization and id of an effect that waits for a callback."""
 
     organization_id: UUID
     effect_id: UUID
 
 
-def find_api_key(digest: str) -> KeyPlace | None:
+def find_api_key(digest: str) -> KeyRef | None:
     """The API key with this SHA-256 digest, even if it can no longer be used."""
     row = _row("select organization_id, id from projects_apikey where digest = %s", [digest])
-    return KeyPlace(*row) if row else None
+    return KeyRef(*row) if row else None
 
 
-def find_invitation(digest: str) -> InvitationPlace | None:
+def find_invitation(digest: str) -> InvitationRef | None:
     """The invitation with this SHA-256 digest, even if it is no longer open."""
     row = _row("select organization_id, id from projects_invitation where digest = %s", [digest])
-    return InvitationPlace(*row) if row else None
+    return InvitationRef(*row) if row else None
 
 
-def find_widget(public_key: str) -> WidgetPlace | None:
+def find_widget(public_key: str) -> WidgetRef | None:
     """The widget with this public key, even if it is switched off."""
     row = _row("select organization_id, id from projects_widget where public_key = %s", [public_key])
-    return WidgetPlace(*row) if row else None
+    return WidgetRef(*row) if row else None
 
 
-def find_effect(callback_hash: str) -> EffectPlace | None:
+def find_effect(callback_hash: str) -> EffectRef | None:
     """The effect whose callback token has this SHA-256 digest, even if it no longer waits for the callback."""
     row = _row("select organization_id, id from tools_effect where callback_hash = %s", [callback_hash])
-    return EffectPlace(*row) if row else None
+    return EffectRef(*row) if row else None
 
 
-def find_project(*, user_id: int, slug: str) -> ProjectPlace | None:
+def find_project(*, user_id: int, slug: str) -> ProjectRef | None:
     """The project with this slug, if the user is a member of its organization."""
     row = _row(
         "select p.organization_id, p.id from projects_project p"
         " join projects_member m on m.organization_id = p.organization_id where p.slug = %s and m.user_id = %s",
         [slug, user_id],
     )
-    return ProjectPlace(*row) if row else None
+    return ProjectRef(*row) if row else None
 
 
-def find_project_by_slug(slug: str) -> ProjectPlace | None:
+def find_project_by_slug(slug: str) -> ProjectRef | None:
     """The project with this slug, for the operator's commands, which act for no user."""
     row = _row("select organization_id, id from projects_project where slug = %s", [slug])
-    return ProjectPlace(*row) if row else None
+    return ProjectRef(*row) if row else None
 
 
 def find_organizations(*, user_id: int) -> list[UUID]:

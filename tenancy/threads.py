@@ -32,22 +32,22 @@ async def in_ops(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) ->
     return await _run_in(_ops, "ops", partial(function, *args, **kwargs))
 
 
-async def _run_in(pool: ThreadPoolExecutor, kept: str, function: Callable[[], R]) -> R:
-    call = partial(contextvars.copy_context().run, _in_thread, kept, function)
+async def _run_in(pool: ThreadPoolExecutor, alias: str, function: Callable[[], R]) -> R:
+    call = partial(contextvars.copy_context().run, _in_thread, alias, function)
     return await asyncio.get_running_loop().run_in_executor(pool, call)
 
 
-def _in_thread(kept: str, function: Callable[[], R]) -> R:
+def _in_thread(alias: str, function: Callable[[], R]) -> R:
     """Run the function, and keep the thread's own connection open unless it failed. Close all others.
 
     Taking a connection from the pool and returning it costs as much as two statements.
     """
-    is_fine = False
+    succeeded = False
     try:
         result = function()
-        is_fine = not connections[kept].errors_occurred
+        succeeded = not connections[alias].errors_occurred
         return result
     finally:
         for connection in connections.all(initialized_only=True):
-            if connection.alias != kept or not is_fine:
+            if connection.alias != alias or not succeeded:
                 connection.close()

@@ -131,13 +131,13 @@ def insert_rows(rows: Iterable[R]) -> list[R]:
     return new
 
 
-def insert_unless_there(row: TenantModel) -> bool:
+def insert_if_absent(row: TenantModel) -> bool:
     """Insert a row unless its unique values exist already. Returns True if it was inserted.
 
     Waits for a concurrent transaction that inserts the same values.
     """
     texts = [column.value_of(row, is_new=True) for column in _columns(type(row))]
-    written = _unless_there(type(row)).run([None if text is None else text.encode() for text in texts])
+    written = _insert_if_absent(type(row)).run([None if text is None else text.encode() for text in texts])
     row._state.adding, row._state.db = not written, "default"
     return bool(written)
 
@@ -161,7 +161,7 @@ def _statement(shapes: tuple[_Shape, ...]) -> Prepared:
 
 
 @cache
-def _unless_there(model: type[TenantModel]) -> Prepared:
+def _insert_if_absent(model: type[TenantModel]) -> Prepared:
     return Prepared(f"{_Insert(model, 1).sql} on conflict do nothing returning 1")
 
 

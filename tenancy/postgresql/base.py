@@ -7,12 +7,12 @@ from typing import Any
 from django.db import OperationalError
 from django.db.backends.postgresql import base
 
-from tenancy.postgresql.beginning import begin_statement
 from tenancy.postgresql.prepared import command
+from tenancy.postgresql.transaction_begin import begin_statement
 
 # The usual value for SSDs. With PostgreSQL's default of 4, a small table is scanned instead of searched by its key, and
 # a connection keeps that plan while the table grows, until the next `analyze`.
-PLANNED_FOR = "set random_page_cost = 1.1"
+PLANNER_SETTINGS = "set random_page_cost = 1.1"
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -27,7 +27,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _configure_connection(self, connection: Any) -> bool:
         """Django's hook for new connections, including the pool's. Returns True if there is something to commit."""
-        connection.execute(PLANNED_FOR)
+        connection.execute(PLANNER_SETTINGS)
         super()._configure_connection(connection)  # type: ignore[misc]  # missing from the stubs
         return True
 
@@ -36,10 +36,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         try:
             self._send(begin_statement())
         except OperationalError:
-            self._connect_anew()
+            self._reconnect()
             self._send(begin_statement())
 
-    def _connect_anew(self) -> None:
+    def _reconnect(self) -> None:
         """Replace a connection that a restart of the server has closed. Nothing was done on it yet."""
         with self.wrap_database_errors:
             self.close()

@@ -22,7 +22,7 @@ from psycopg.types.string import TextLoader
 
 # Statements that a connection keeps prepared. Few shapes occur in practice; the limit bounds unusual ones.
 MOST_PREPARED = 200
-FINE = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
+SUCCESS = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
 
 
 _numbers = count()
@@ -80,13 +80,13 @@ class _Session:
     pgconn: Any
     names: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     # The loaders of the result types, looked up once per connection.
-    reader: Any = field(default_factory=lambda: Transformer(_Reader()))
+    reader: Any = field(default_factory=lambda: Transformer(_LoaderConfig()))
 
     def run(self, name: bytes, text: bytes, values: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
         if name not in self.names:
             self._prepare(name, text)
         self.names.move_to_end(name)
-        self._demand_open()
+        self._require_open()
         return self._rows_of(self._checked(self.pgconn.exec_prepared(name, values)))
 
     def _rows_of(self, result: Any) -> list[tuple[Any, ...]]:
@@ -97,30 +97,30 @@ class _Session:
         return rows
 
     def command(self, text: bytes) -> None:
-        self._demand_open()
+        self._require_open()
         self._checked(self.pgconn.exec_(text))
 
     def _prepare(self, name: bytes, text: bytes) -> None:
-        self._demand_open()
+        self._require_open()
         self._checked(self.pgconn.prepare(name, text))
         self.names[name] = None
         if len(self.names) > MOST_PREPARED:
             oldest, _ = self.names.popitem(last=False)
             self.command(b"deallocate " + oldest)
 
-    def _demand_open(self) -> None:
+    def _require_open(self) -> None:
         if self.pgconn.status != ConnStatus.OK:
             raise psycopg.OperationalError("the connection is closed")
 
     def _checked(self, result: Any) -> Any:
-        if result.status in FINE:
+        if result.status in SUCCESS:
             return result
         if self.pgconn.status != ConnStatus.OK:
             raise psycopg.OperationalError(result.get_error_message())
         raise psycopg.errors.error_from_result(result)
 
 
-class _Reader:
+class _LoaderConfig:
     """The configuration for reading rows: that of a connection in UTC, which Django gives all of ours."""
 
     adapters = AdaptersMap(psycopg.adapters)
@@ -128,7 +128,7 @@ class _Reader:
 
 
 # As in Django, JSON is loaded as text and parsed by its field.
-_Reader.adapters.register_loader("jsonb", TextLoader)
+_LoaderConfig.adapters.register_loader("jsonb", TextLoader)
 
 _sessions: WeakKeyDictionary[psycopg.Connection[Any], _Session] = WeakKeyDictionary()
 

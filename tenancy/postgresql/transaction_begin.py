@@ -10,24 +10,24 @@ from uuid import UUID
 
 # PostgreSQL may plan a prepared statement anew for each of its first runs, to compare plans for different values. If
 # every statement finds its rows by keys, the values don't matter, and planning would take longer than running.
-PLANS_ONCE = "; set local plan_cache_mode = force_generic_plan"
+GENERIC_PLANS = "; set local plan_cache_mode = force_generic_plan"
 
 
 @dataclass(frozen=True)
-class _Beginning:
+class _NextTransaction:
     """The tenant of the next transaction, and whether to use generic plans."""
 
     organization_id: UUID
     plans_once: bool
 
 
-_next: ContextVar[_Beginning | None] = ContextVar("beginning", default=None)
+_next: ContextVar[_NextTransaction | None] = ContextVar("beginning", default=None)
 
 
 @contextmanager
-def beginning_as(organization_id: UUID, *, plans_once: bool = False) -> Iterator[None]:
+def begin_as(organization_id: UUID, *, plans_once: bool = False) -> Iterator[None]:
     """Transactions that begin inside belong to this organization from their first statement."""
-    token = _next.set(_Beginning(organization_id, plans_once))
+    token = _next.set(_NextTransaction(organization_id, plans_once))
     try:
         yield
     finally:
@@ -40,4 +40,4 @@ def begin_statement() -> str:
     if beginning is None:
         return "begin"
     tenant = f"begin; set local app.organization_id = '{beginning.organization_id}'"
-    return tenant + PLANS_ONCE if beginning.plans_once else tenant
+    return tenant + GENERIC_PLANS if beginning.plans_once else tenant

@@ -17,7 +17,7 @@ ALLOWED = {
     # Claims and sweeps.
     "tenancy/threads.py": {"in_ops"},
     "jobs/claims.py": {"_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes"},
-    "jobs/sweep.py": {"sweep", "sweep_tenants", "_is_mine"},
+    "jobs/sweep.py": {"sweep", "sweep_tenants", "_take_lock"},
     "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
     "conversations/tool_runs/calls/orphans.py": {"<module>", "end_left_behind"},
     "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
@@ -31,7 +31,7 @@ ALLOWED = {
     # Platform tool definitions, which no other role may write.
     "tools/engine/platform/seeds.py": {"<module>", "seed_tools"},
     # The admin of superusers.
-    "config/admin.py": {"<module>", "_scope_of"},
+    "config/admin.py": {"<module>", "_enter_scope"},
     # The connection, its router and the scope.
     "config/settings.py": {"<module>"},
     "tenancy/scope.py": {"Router.db_for_read"},

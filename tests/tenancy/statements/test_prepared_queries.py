@@ -123,7 +123,7 @@ def test_concurrent_first_uses_all_succeed(tenant):
         sys.setswitchinterval(before)
 
 
-def reads() -> list[PreparedValues]:
+def all_queries() -> list[PreparedValues]:
     """Every prepared query of the product, including those that functions have created so far."""
     for app in ("projects", "jobs", "tools", "todos", "conversations", "console"):
         for module in walk_packages(import_module(app).__path__, f"{app}."):
@@ -136,10 +136,10 @@ def reads() -> list[PreparedValues]:
 def test_the_server_accepts_every_prepared_query(tenant):
     """Values are sent without types. A statement that doesn't determine a type needs a `Cast`."""
     refused = {}
-    for read in reads():
+    for read in all_queries():
         try:
             with tenant.tx():
-                read(*read._stand_ins)
+                read(*read._placeholders)
         except DatabaseError as error:
             refused[inspect.getsource(read._build)] = str(error)
     assert refused == {}
