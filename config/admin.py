@@ -45,7 +45,7 @@ class MakegoodAdmin(AdminSite):
 
     def has_permission(self, request: HttpRequest) -> bool:
         """True for superusers, and for owners and admins of at least one organization."""
-        return _place_of(request) is not None
+        return _get_scope(request) is not None
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Run and render every page of the admin inside its scope. An exception rolls everything back."""
@@ -55,7 +55,7 @@ class MakegoodAdmin(AdminSite):
         def scoped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if not request.user.is_authenticated:
                 return inner(request, *args, **kwargs)
-            with _scope_of(request):
+            with _enter_scope(request):
                 response = inner(request, *args, **kwargs)
                 return response.render() if hasattr(response, "render") else response
 
@@ -79,22 +79,22 @@ class MakegoodAdmin(AdminSite):
         return redirect("admin:index")
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        place = _place_of(request)
-        return {**super().each_context(request), "site_header": f"Makegood · {place.name}" if place else "Makegood"}
+        scope = _get_scope(request)
+        return {**super().each_context(request), "site_header": f"Makegood · {scope.name}" if scope else "Makegood"}
 
     def get_log_entries(self, request: HttpRequest) -> QuerySet[LogEntry]:
         """The user's own entries. Row-level security limits them to this organization."""
         return super().get_log_entries(request).filter(user_id=cast(int, request.user.pk))
 
 
-def _place_of(request: HttpRequest) -> AdminScope | None:
+def _get_scope(request: HttpRequest) -> AdminScope | None:
     """The scope of the request. Found once, before a tenant's transaction is open, because the search opens its own."""
-    if not hasattr(request, "admin_place"):
-        request.admin_place = _find_place(request)  # type: ignore[attr-defined]
-    return cast("AdminScope | None", request.admin_place)  # type: ignore[attr-defined]
+    if not hasattr(request, "admin_scope"):
+        request.admin_scope = _find_scope(request)  # type: ignore[attr-defined]
+    return cast("AdminScope | None", request.admin_scope)  # type: ignore[attr-defined]
 
 
-def _find_place(request: HttpRequest) -> AdminScope | None:
+def _find_scope(request: HttpRequest) -> AdminScope | None:
     if not isinstance(request.user, User) or not request.user.is_active:
         return None
     if request.user.is_superuser:
@@ -115,9 +115,9 @@ def _administered_by(user_id: int) -> dict[UUID, str]:
 
 
 @contextmanager
-def _scope_of(request: HttpRequest) -> Iterator[None]:
-    place = _place_of(request)
-    if place is None:
+def _enter_scope(request: HttpRequest) -> Iterator[None]:
+    scope = _get_scope(request)
+    if scope is None:
         raise PermissionDenied("Only owners and admins of an organization may use the admin.")
-    with platform_scope() if place.organization_id is None else tenant_tx(place.organization_id):
+    with platform_scope() if scope.organization_id is None else tenant_tx(scope.organization_id):
         yield

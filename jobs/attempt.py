@@ -25,7 +25,7 @@ FIRST_DELAY_SECONDS = 0.5
 BROKE_OFF = "The connection to the database was lost."
 FAULT = "An internal error occurred, not caused by your settings. See the server's log."
 # Errors whose messages are written for staff. Any other message comes from a library and goes to the log only
-SAID = (LlmError, OutboundError, ApiError)
+OWN_ERRORS = (LlmError, OutboundError, ApiError)
 
 
 async def attempt(job: ClaimedJob, lane: Lane) -> None:
@@ -42,13 +42,13 @@ async def attempt(job: ClaimedJob, lane: Lane) -> None:
     except LeaseLost:
         log.info("%s %s now belongs to another worker; nothing was written.", job.lane, job.id)
     except GiveUp as error:
-        await _settle(job, reason=str(error), final=True)
+        await _record_failure(job, reason=str(error), final=True)
     except Exception as error:  # the worker's boundary: a bug in a handler becomes a failure that staff can see
         log.exception("%s %s failed, attempt %d of %d.", job.lane, job.id, job.attempt, job.max_attempts)
-        await _settle(job, reason=_reason(error), final=job.is_last_attempt)
+        await _record_failure(job, reason=_reason(error), final=job.is_last_attempt)
 
 
-async def _settle(job: ClaimedJob, *, reason: str, final: bool) -> None:
+async def _record_failure(job: ClaimedJob, *, reason: str, final: bool) -> None:
     """Fail the job or requeue it. If the database is unavailable, the lease expires and the sweep does it."""
     try:
         if final:
@@ -67,4 +67,4 @@ def _reason(error: Exception) -> str:
         return "The attempt exceeded its deadline."
     if isinstance(error, OperationalError | InterfaceError):
         return BROKE_OFF
-    return str(error) if isinstance(error, SAID) else FAULT
+    return str(error) if isinstance(error, OWN_ERRORS) else FAULT

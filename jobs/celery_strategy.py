@@ -18,16 +18,16 @@ def hint_strategy(task: Any, app: Any, consumer: Any, **_: Any) -> Callable[...,
 
     lane = lane_of_task(task.name).name
 
-    def take(message: Any, *_: Any, **__: Any) -> None:
+    def consume(message: Any, *_: Any, **__: Any) -> None:
         worker.wake(lane)
         events = consumer.event_dispatcher
         if events is not None and events.enabled:
-            _tell(events, message)
+            _send_events(events, message)
 
-    return take
+    return consume
 
 
-def _tell(events: Any, message: Any) -> None:
+def _send_events(events: Any, message: Any) -> None:
     """Send the events that monitors (Flower, `celery events`) show."""
     identity = message.headers["id"]
     events.send("task-received", uuid=identity, name=message.headers["task"])

@@ -59,7 +59,7 @@ where state = 'running' and lease_until < clock_timestamp() and lane = any(%(kno
 order by lease_until limit 200 for update skip locked
 """
 
-_GIVE_BACK = """
+_REQUEUE = """
 update jobs_job set state = 'queued', lease_until = null, error = %(error)s, attempts = attempts - %(forgive)s,
        run_after = clock_timestamp() + %(delay)s * interval '1 second'
 where id = %(id)s and token = %(token)s and state = 'running'
@@ -70,7 +70,7 @@ _WAITING = "select distinct lane from jobs_job where state = 'queued' and run_af
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldJob:
     """A job that this process runs, with its lane's lease in seconds."""
 
     job: ClaimedJob
@@ -95,7 +95,7 @@ def _claim_statement(wanted: tuple[tuple[str, float], ...], limit: int) -> Prepa
     return Prepared(_CLAIM.format(lanes=lanes, limit=limit), using="ops")
 
 
-def heartbeat(held: Sequence[Held]) -> set[UUID]:
+def heartbeat(held: Sequence[HeldJob]) -> set[UUID]:
     """Renew the leases. Returns the ids of jobs that were superseded or taken over, which must stop."""
     parameters: dict[str, Any] = {
         "ids": [one.job.id for one in held],
@@ -124,7 +124,7 @@ def requeue(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: bool 
         "forgive": int(forgive),
     }
     with connections["ops"].cursor() as cursor:
-        cursor.execute(_GIVE_BACK, parameters)
+        cursor.execute(_REQUEUE, parameters)
         return bool(cursor.rowcount == 1)
 
 

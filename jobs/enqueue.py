@@ -21,9 +21,9 @@ from tenancy.scope import current_organization_id
 FAIR_STEP_SECONDS = 0.2
 FAIR_CAP = 300
 # After this many interruptions in a row, the running job may finish, so that an interrupting lane makes progress.
-PATIENCE = 3
+MAX_INTERRUPTIONS = 3
 # Above any real count, and within a smallint.
-NO_PATIENCE = 32_000
+UNLIMITED_INTERRUPTIONS = 32_000
 
 _INSERT = """
 insert into jobs_job as j (id, organization_id, project_id, lane, subject_id, ordinal, key, state, fair_at, run_after, token,
@@ -65,7 +65,7 @@ class Superseded:
     interruptions: int = 0
 
 
-NOTHING = Superseded()
+NONE_SUPERSEDED = Superseded()
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Made:
     """A created job, and the jobs that it superseded."""
 
     id: UUID
-    in_place_of: Superseded = NOTHING
+    in_place_of: Superseded = NONE_SUPERSEDED
 
 
 def enqueue(requests: Sequence[JobRequest]) -> list[Made]:
@@ -149,10 +149,10 @@ def _insert_statement(count: int) -> Prepared:
 def supersede(*, lane: str, subject_id: UUID, before: int, reason: str, spares_patient: bool = True) -> Superseded:
     """End a subject's live jobs older than `before`, and cancel their model calls at commit.
 
-    With `spares_patient`, a running job that was interrupted PATIENCE times in a row is left to finish.
+    With `spares_patient`, a running job that was interrupted MAX_INTERRUPTIONS times in a row is left to finish.
     """
-    patience = PATIENCE if spares_patient else NO_PATIENCE
-    ended = _SUPERSEDE(current_organization_id(), lane, subject_id, before, patience, reason)
+    limit = MAX_INTERRUPTIONS if spares_patient else UNLIMITED_INTERRUPTIONS
+    ended = _SUPERSEDE(current_organization_id(), lane, subject_id, before, limit, reason)
     cancelled = [str(job_id) for job_id, _, was_running, _, _ in ended if was_running]
     if cancelled:
         transaction.on_commit(partial(wakeups.cancel, cancelled))

@@ -15,7 +15,7 @@ from redis import RedisError
 
 from jobs import claims, wakeups
 from jobs.attempt import attempt
-from jobs.claims import Held
+from jobs.claims import HeldJob
 from jobs.lanes import ClaimedJob, Lane, lanes
 from jobs.sweep import sweep
 from tenancy.threads import in_db, in_ops
@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 STOP_SECONDS = 6
 # The pause before a failed service restarts.
-REST_SECONDS = 1.0
+RESTART_SECONDS = 1.0
 # The number of concurrent jobs per process, and the number of jobs of a lane per claim.
-SIDE_BY_SIDE = 256
-CLAIM_AT_ONCE = 32
+MAX_CONCURRENT = 256
+CLAIM_LIMIT = 32
 
 
 class Runner:
@@ -36,20 +36,20 @@ class Runner:
     def __init__(self, *, queues: frozenset[str]) -> None:
         self._lanes = {lane.name: lane for lane in lanes(queues=queues)}
         self._work = asyncio.Event()
-        self._held: dict[UUID, Held] = {}
+        self._held: dict[UUID, HeldJob] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._services: list[asyncio.Task[None]] = []
         self._loop = asyncio.get_running_loop()
 
     def start(self) -> None:
         """Start the services: claims, heartbeat, sweep and cancellations."""
-        services = (self._pump, self._heartbeat, self._sweep, self._listen)
+        services = (self._claim_loop, self._heartbeat, self._sweep, self._listen)
         self._services = [self._loop.create_task(_forever(service)) for service in services]
         self._work.set()
 
     def wake(self, lane: str) -> bool:
         """Look for work soon. Thread-safe. Returns False if this process doesn't run the lane or is full."""
-        if lane not in self._lanes or len(self._tasks) >= SIDE_BY_SIDE:
+        if lane not in self._lanes or len(self._tasks) >= MAX_CONCURRENT:
             return False
         self._loop.call_soon_threadsafe(self._work.set)
         return True
@@ -68,7 +68,7 @@ class Runner:
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=1)
 
-    async def _pump(self) -> None:
+    async def _claim_loop(self) -> None:
         """Claim after each wakeup, until no work or no capacity is left."""
         while True:
             await self._work.wait()
@@ -81,22 +81,22 @@ class Runner:
 
     async def _claim_all(self) -> None:
         lanes_here = list(self._lanes.values())
-        while len(self._tasks) < SIDE_BY_SIDE:
-            jobs = await in_ops(claims.claim, lanes_here, limit=CLAIM_AT_ONCE)
+        while len(self._tasks) < MAX_CONCURRENT:
+            jobs = await in_ops(claims.claim, lanes_here, limit=CLAIM_LIMIT)
             for job in jobs:
                 self._begin(job, self._lanes[job.lane])
-            if len(jobs) < CLAIM_AT_ONCE:
+            if len(jobs) < CLAIM_LIMIT:
                 return
 
     def _begin(self, job: ClaimedJob, lane: Lane) -> None:
         # After an outage, the job may still run here with an expired lease
         self._cancel({job.id})
-        self._held[job.id] = Held(job=job, lease_seconds=lane.lease_seconds)
+        self._held[job.id] = HeldJob(job=job, lease_seconds=lane.lease_seconds)
         task = self._tasks[job.id] = self._loop.create_task(attempt(job, lane), name=f"{lane.name} {job.id}")
         task.add_done_callback(lambda _: self._end(job))
 
     def _end(self, job: ClaimedJob) -> None:
-        was_full = len(self._tasks) >= SIDE_BY_SIDE
+        was_full = len(self._tasks) >= MAX_CONCURRENT
         held = self._held.get(job.id)
         # It may have been claimed again
         if held is not None and held.job is job:
@@ -140,4 +140,4 @@ async def _forever(service: Callable[[], Awaitable[None]]) -> None:
             log.warning("%s failed (%s); restarting in a second.", name, type(error).__name__)
         except Exception:  # the process's boundary: one error must not stop claims or sweeps for good
             log.exception("%s failed; restarting in a second.", name)
-        await asyncio.sleep(REST_SECONDS)
+        await asyncio.sleep(RESTART_SECONDS)

@@ -30,7 +30,7 @@ def sweep() -> set[str]:
     Returns the lanes with due work. Jobs come first, so that an error in the rest doesn't delay them.
     """
     with transaction.atomic(using="ops"):
-        if not _is_mine():
+        if not _take_lock():
             return set()
         used_up = claims.take_expired()
         waiting = claims.waiting_lanes()
@@ -69,7 +69,7 @@ def _fail(job: ClaimedJob) -> None:
         log.exception("Job %s could not be marked as failed; the next sweep tries again.", job.id)
 
 
-def _is_mine() -> bool:
+def _take_lock() -> bool:
     with connections["ops"].cursor() as cursor:
         cursor.execute("select pg_try_advisory_xact_lock(%s)", [_LOCK])
         return bool(cursor.fetchone()[0])

@@ -28,11 +28,11 @@ def hint(lanes: Sequence[str]) -> None:
 
     The receiver looks at all lanes of its queue. Never raises: the sweep finds work whose hint was lost.
     """
-    told: set[Queue] = set()
+    hinted: set[Queue] = set()
     for lane in map(lane_of, lanes):
-        if lane.queue in told or (local_wake is not None and local_wake(lane.name)):
+        if lane.queue in hinted or (local_wake is not None and local_wake(lane.name)):
             continue
-        told.add(lane.queue)
+        hinted.add(lane.queue)
         try:
             publish("LPUSH", _queue_key(lane.queue), _message(lane.name))
         except (redis.RedisError, OSError) as error:

@@ -12,7 +12,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from jobs import claims, lanes
-from jobs.claims import Held
+from jobs.claims import HeldJob
 from jobs.errors import WrongState
 from jobs.fence import LeaseLost, job_tx
 from jobs.models import Job, State
@@ -187,7 +187,7 @@ def test_a_heartbeat_renews_the_lease(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
     expire(job)
-    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
+    assert claims.heartbeat([HeldJob(job=job, lease_seconds=30)]) == set()
     sweep()
     assert state_of(tenant, job.id) == State.RUNNING
 
@@ -197,7 +197,7 @@ def test_a_heartbeat_reports_a_superseded_job(tenant, interrupt_lane):
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     [job] = take(interrupt_lane)
     add(tenant, interrupt_lane, subject=subject, ordinal=2)
-    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == {job.id}
+    assert claims.heartbeat([HeldJob(job=job, lease_seconds=30)]) == {job.id}
 
 
 def test_a_stale_heartbeat_reports_the_lost_job_and_renews_nothing(tenant, queue_lane):
@@ -207,7 +207,7 @@ def test_a_stale_heartbeat_reports_the_lost_job_and_renews_nothing(tenant, queue
     sweep()
     [job] = take(queue_lane)
     expire(job)
-    assert claims.heartbeat([Held(job=stale, lease_seconds=30)]) == {job.id}
+    assert claims.heartbeat([HeldJob(job=stale, lease_seconds=30)]) == {job.id}
     sweep()
     assert state_of(tenant, job.id) == State.QUEUED
 
@@ -287,7 +287,7 @@ def test_a_heartbeat_skips_locked_jobs(tenant, queue_lane):
     with job_tx(jobs[0]), transaction.atomic(using="ops"):
         with connections["ops"].cursor() as cursor:
             cursor.execute("set local lock_timeout = '1s'")
-        assert claims.heartbeat([Held(job=job, lease_seconds=30) for job in jobs]) == set()
+        assert claims.heartbeat([HeldJob(job=job, lease_seconds=30) for job in jobs]) == set()
 
 
 def test_the_job_is_locked_until_the_worker_commits(tenant, queue_lane):
@@ -350,7 +350,7 @@ def test_a_finished_job_is_neither_requeued_nor_canceled(tenant, queue_lane):
     with job_tx(job, finish=State.DONE):
         pass
     assert not claims.requeue(job, error="", delay_seconds=0, forgive=True)
-    assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
+    assert claims.heartbeat([HeldJob(job=job, lease_seconds=30)]) == set()
     assert state_of(tenant, job.id) == State.DONE
 
 

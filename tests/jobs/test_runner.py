@@ -25,7 +25,7 @@ from tests.jobs.conftest import add, take
 
 def test_the_sweep_continues_after_a_bug(database: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.SWEEP_SECONDS = 0.01
-    monkeypatch.setattr(runner, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(runner, "RESTART_SECONDS", 0.01)
     swept = []
 
     def hook() -> None:
@@ -174,8 +174,8 @@ def test_retries_back_off(tenant: Tenant, queue_lane: Lane) -> None:
 
 
 def test_a_worker_limits_its_concurrent_jobs(tenant: Tenant, queue_lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "SIDE_BY_SIDE", 2)
-    monkeypatch.setattr(runner, "CLAIM_AT_ONCE", 1)
+    monkeypatch.setattr(runner, "MAX_CONCURRENT", 2)
+    monkeypatch.setattr(runner, "CLAIM_LIMIT", 1)
     begun: list[asyncio.Event] = []
 
     async def waits(job: ClaimedJob) -> None:
@@ -188,7 +188,7 @@ def test_a_worker_limits_its_concurrent_jobs(tenant: Tenant, queue_lane: Lane, m
     async def run() -> None:
         worker = Runner(queues=frozenset())
         worker._lanes = {queue_lane.name: replace(queue_lane, handler=waits)}
-        pump = asyncio.create_task(worker._pump())
+        pump = asyncio.create_task(worker._claim_loop())
         worker._work.set()
         await _until(lambda: len(begun) == 2)
         assert not worker.wake(queue_lane.name)
