@@ -14,9 +14,9 @@ from offline_model.business import (
     opening_hours,
     week_groups,
 )
-from offline_model.contact import DAY_NAMES, WEEKDAYS, find_day
+from offline_model.entities import DAY_NAMES, WEEKDAYS, find_day
 from offline_model.phrases import day_word, days_in, hours_in, phrase
-from offline_model.scene import Scene
+from offline_model.reply_context import Scene
 
 HOURS = re.compile(
     r"\b(?:open|opening|hours|close[sd]?|closing|aperti|aperto|orari\w*|chius\w+|geöffnet|öffnungszeiten|"

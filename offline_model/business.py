@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from offline_model.contact import DAY_NAMES
+from offline_model.entities import DAY_NAMES
 from offline_model.wordlist import words
 
 DAY_PATTERN = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from offline_model.matters.vocabulary import EMPTY
+from offline_model.action_kinds.lexicon import EMPTY
 from offline_model.prompt_reader import Condition, Line, last_of
-from offline_model.tool_profile import COMMON, stem
+from offline_model.tool_matching import COMMON, stem
 from offline_model.wordlist import words
 
 COMMITTING = re.compile(

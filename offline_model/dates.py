@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 
-from offline_model.contact import DAY_NAMES, MONTHS, RELATIVE
+from offline_model.entities import DAY_NAMES, MONTHS, RELATIVE
 
 NOW_FORMAT = "%A %d %B %Y, %H:%M"
 TOMORROW = frozenset({"tomorrow", "domani", "morgen", "demain", "mañana"})

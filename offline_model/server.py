@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from offline_model.composer import compose, fallback, skill_of
-from offline_model.journal import Journal, Record, named
-from offline_model.plan import Plan, json_plan, plan_answer
-from offline_model.player import ClientGone, Message, Player, Receive, Send
+from offline_model.request_log import Journal, Record, named
+from offline_model.response_sender import ClientGone, Message, Player, Receive, Send
+from offline_model.responses import Plan, json_plan, plan_answer
 from offline_model.script import BadStep, Mode, Script, Step
 from offline_model.wire import (
     Answer,

@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from offline_model.contact import find_email, find_phone
-from offline_model.fields import FieldFinder
-from offline_model.guest import read_guest
-from offline_model.looking_up import CARD, LOOK_UPS, is_of_knowledge, look_up, told_of_knowledge
+from offline_model.entities import find_email, find_phone
+from offline_model.knowledge_lookup import CARD, LOOK_UPS, is_of_knowledge, look_up, told_of_knowledge
 from offline_model.prompt_reader import Line, facts, section, transcript
+from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
-from offline_model.tool_profile import stem
+from offline_model.slots import read_guest
+from offline_model.tool_matching import stem
 from offline_model.wire import ChatCall, Tool, ToolUse
 from offline_model.wordlist import words
 

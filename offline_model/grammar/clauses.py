@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from offline_model.grammar.consent import DAY_WORDS
-from offline_model.grammar.group import Group, adverb_at, read_group
 from offline_model.grammar.lexicon import CONJUNCTIONS, DETERMINERS, LINK_NOUNS
 from offline_model.grammar.predicate import Marker, Mood, Predicate, Subject
 from offline_model.grammar.subjects import NOUN_LIKE_THIRD, SubjectReader
+from offline_model.grammar.verb_group import Group, adverb_at, read_group
 from offline_model.grammar.verbs import NOUN_LIKE, Form, is_third, verb_of
 from offline_model.grammar.words import Sentence
 from offline_model.wordlist import words

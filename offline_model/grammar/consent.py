@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from offline_model.grammar.circumstances import Circumstances
+from offline_model.grammar.adverbials import Circumstances
 from offline_model.grammar.predicate import Predicate, Subject
 from offline_model.wordlist import words
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from offline_model.grammar.group import Group, adverb_at
 from offline_model.grammar.lexicon import AGENT_PRONOUNS, AUXILIARIES, CONJUNCTIONS, INTRODUCTIONS, TEAM
 from offline_model.grammar.predicate import Marker, Predicate, Subject
+from offline_model.grammar.verb_group import Group, adverb_at
 from offline_model.grammar.verbs import NOUN_LIKE, Form, verb_of
 from offline_model.grammar.words import Sentence, Word
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from offline_model.grammar.clause_context import Clauses
 from offline_model.grammar.clauses import find_predicates
 from offline_model.grammar.consent import Consent
 from offline_model.grammar.lexicon import MOMENTS
 from offline_model.grammar.predicate import Marker, Mood, Predicate, Subject
-from offline_model.grammar.surroundings import Clauses
 from offline_model.grammar.verbs import SPEECH, Form, verb_of
 from offline_model.grammar.words import Sentence, read_sentences
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from offline_model.grammar.cursor import Cursor
-from offline_model.grammar.group import read_group
 from offline_model.grammar.lexicon import (
     AGENT_PRONOUNS,
     AUXILIARIES,
@@ -14,6 +13,7 @@ from offline_model.grammar.lexicon import (
     OTHER_PRONOUNS,
 )
 from offline_model.grammar.predicate import Mood, Subject
+from offline_model.grammar.verb_group import read_group
 from offline_model.grammar.verbs import FORMS, NOUN_LIKE, Form, verb_of
 from offline_model.wordlist import words
 

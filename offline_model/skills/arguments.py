@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from offline_model.contact import find_day
 from offline_model.dates import date_of, read_now
-from offline_model.fields import FieldFinder
-from offline_model.guest import clock_time, read_guest
+from offline_model.entities import find_day
 from offline_model.language import language_of
-from offline_model.letter import information
+from offline_model.message_text import information
 from offline_model.prompt_reader import Line, facts, last_of, section, transcript
+from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
+from offline_model.slots import clock_time, read_guest
 from offline_model.wire import ChatCall
 
 FOR_CUSTOMER = re.compile(r"customer reads|text message|e-?mail'?s", re.IGNORECASE)

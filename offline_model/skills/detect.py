@@ -6,8 +6,8 @@ from typing import Any
 
 from offline_model import prompt_reader
 from offline_model.conditions import Scene, is_commitment, is_met
-from offline_model.mentions import Finder, Mention
 from offline_model.prompt_reader import Line, ToolText
+from offline_model.tool_mentions import Finder, Mention
 from offline_model.unserved import unserved_in
 from offline_model.wire import ChatCall
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from offline_model import letter
+from offline_model import message_text
 from offline_model.dates import date_of, read_now
-from offline_model.fields import FieldFinder
-from offline_model.guest import read_guest
 from offline_model.language import language_of
 from offline_model.phrases import salutation
 from offline_model.prompt_reader import Line, bullets, facts, section, transcript
+from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
-from offline_model.tool_profile import stem
+from offline_model.slots import read_guest
+from offline_model.tool_matching import stem
 from offline_model.wire import Answer, ChatCall, Tool, ToolUse
 
 OPENING = "You carry out one todo of "
@@ -101,12 +101,12 @@ class _Task:
     def _matter(self) -> str:
         words = " ".join(self._words.split())
         if self._is_internal:
-            return letter.stated(words) or words
-        return letter.message(self._words, context=self._context, language=self._language)
+            return message_text.stated(words) or words
+        return message_text.message(self._words, context=self._context, language=self._language)
 
     def _subject(self) -> str:
         words = " ".join(self._words.split())
-        about = letter.stated(words) or letter.subject_of(words)
+        about = message_text.stated(words) or message_text.subject_of(words)
         sender = "" if self._is_internal else f"{self._business}: "
         return _cut(f"{sender}{about.rstrip('.')}", LONGEST_SUBJECT)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from offline_model import left_to_do, prompt_reader
+from offline_model import commitment_patterns, prompt_reader
 from offline_model.business import content_words
-from offline_model.contact import EMAIL
+from offline_model.entities import EMAIL
 from offline_model.grammar.rules import Rule, read_answer
 from offline_model.prompt_reader import Line
 from offline_model.wire import ChatCall
@@ -73,7 +73,11 @@ def _commitments(lines: list[Line]) -> Iterator[str]:
                 quote = line.content[said[0].start : said[-1].end]
                 if reading.rule is None or (reading.rule is Rule.FUTURE_STEP and not CONDITIONAL.search(quote)):
                     yield quote
-            yield from (one.rstrip(".!") for one in left_to_do.sentences(line.content) if left_to_do.is_promise(one))
+            yield from (
+                one.rstrip(".!")
+                for one in commitment_patterns.sentences(line.content)
+                if commitment_patterns.is_promise(one)
+            )
 
 
 def _requests(lines: list[Line]) -> Iterator[str]:
@@ -81,13 +85,13 @@ def _requests(lines: list[Line]) -> Iterator[str]:
     for at, line in enumerate(lines):
         answer = next((later for later in lines[at + 1 :] if later.role == "agent"), None)
         if line.role == "customer" and answer is not None and not _settles(answer):
-            said = left_to_do.sentences(line.content)
-            yield from (one for one in said if REQUEST.search(one) or left_to_do.is_request(one))
+            said = commitment_patterns.sentences(line.content)
+            yield from (one for one in said if REQUEST.search(one) or commitment_patterns.is_request(one))
 
 
 def _settles(answer: Line) -> bool:
     """Whether an answer refuses what was asked, or promises it itself."""
-    is_refusal = REFUSAL.search(answer.content) is not None or left_to_do.is_refusal(answer.content)
+    is_refusal = REFUSAL.search(answer.content) is not None or commitment_patterns.is_refusal(answer.content)
     return is_refusal or any(_commitments([answer]))
 
 
@@ -130,5 +134,5 @@ def _is_among(quote: str, others: list[str]) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    kinds = {f"#{name}" for name, pattern in KINDS if pattern.search(text) or left_to_do.is_about(name, text)}
+    kinds = {f"#{name}" for name, pattern in KINDS if pattern.search(text) or commitment_patterns.is_about(name, text)}
     return (content_words(text) - COMMON) | kinds

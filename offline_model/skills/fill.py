@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from offline_model.fields import FieldFinder
-from offline_model.guest import read_guest
 from offline_model.prompt_reader import Line, facts, last_of, section, transcript
+from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
+from offline_model.slots import read_guest
 from offline_model.wire import ChatCall
 
 SECTIONS = ("Conversation", "LatestExchange", "LatestMessages")

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from offline_model import prompt_reader
-from offline_model.contact import (
+from offline_model.entities import (
     NAME_QUESTION,
     Found,
     find_day,

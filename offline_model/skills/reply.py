@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from offline_model.answers import QUESTION, answer_question, is_answered
+from offline_model.booking_dialog import YES, Steps
 from offline_model.phrases import daytime, phrase
-from offline_model.route import intent_of
-from offline_model.scene import Scene
-from offline_model.table import YES, Steps
+from offline_model.reply_context import Scene
+from offline_model.scenario_routing import intent_of
 from offline_model.tool_choice import choose_tool, tell_results
 from offline_model.wire import Answer, ChatCall, ToolUse
 

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from offline_model import prompt_reader
-from offline_model.guest import read_guest
 from offline_model.prompt_reader import Line
+from offline_model.slots import read_guest
 from offline_model.wire import ChatCall
 
 LONGEST_GIST = 90

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from offline_model import prompt_reader
-from offline_model.guest import Guest, asked_fields, read_guest, spoken_day, spoken_time
 from offline_model.prompt_reader import Action, Line, Scenario, last_of
-from offline_model.route import Place, choose_scenario, next_place, still_missing
+from offline_model.scenario_routing import Place, choose_scenario, next_place, still_missing
+from offline_model.slots import Guest, asked_fields, read_guest, spoken_day, spoken_time
 from offline_model.wire import ChatCall
 
 FIELD_NAMES = {

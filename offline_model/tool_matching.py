@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.lexicon import EMPTY
 from offline_model.grammar.verbs import verb_of
-from offline_model.matters.clause import Clause
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import EMPTY
 from offline_model.prompt_reader import ToolText
 from offline_model.wordlist import words
 

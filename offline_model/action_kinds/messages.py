@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from offline_model.matters.clause import Clause
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import (
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.lexicon import (
     BOOKED,
     DETAILS,
     EMAIL_NOUNS,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from offline_model.contact import find_day, find_party, find_time
-from offline_model.guest import clock_time, fields_in, spoken_day, spoken_time
+from offline_model.entities import find_day, find_party, find_time
 from offline_model.phrases import day_word, phrase
 from offline_model.prompt_reader import Scenario, Step
-from offline_model.route import intent_of, next_place, tool_of
-from offline_model.scene import Scene
+from offline_model.reply_context import Scene
+from offline_model.scenario_routing import intent_of, next_place, tool_of
+from offline_model.slots import clock_time, fields_in, spoken_day, spoken_time
 from offline_model.wordlist import listed
 
 YES = re.compile(

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from offline_model.plan import Ending, Plan
+from offline_model.responses import Ending, Plan
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

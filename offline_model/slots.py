@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from offline_model.contact import (
+from offline_model.entities import (
     DAY_NAMES,
     NAME_QUESTION,
     WEEKDAYS,

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from offline_model.business import content_words
-from offline_model.guest import Guest, asked_fields, fields_in
 from offline_model.prompt_reader import Action, Line, Scenario, Step
+from offline_model.slots import Guest, asked_fields, fields_in
 
 CLASSES: tuple[tuple[str, re.Pattern[str], set[str]], ...] = (
     (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from offline_model.matters.kinds import Matter
+from offline_model.action_kinds.kinds import Matter
 from offline_model.phrases import PHRASES
 
 PROMISES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from offline_model.contact import (
+from offline_model.entities import (
     EMAIL,
     PHONE,
     find_day,
@@ -16,7 +16,7 @@ from offline_model.contact import (
     find_phone,
     find_time,
 )
-from offline_model.guest import Guest, clock_time
+from offline_model.slots import Guest, clock_time
 
 ORDER = re.compile(
     r"\b(?:order|booking|reference|ticket)?\s*(?:number|no\.?|id|#|code)?\s*[#:]?\s*([A-Z]{0,4}-?\d{3,12}|"

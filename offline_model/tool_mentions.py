@@ -6,20 +6,20 @@ import re
 from dataclasses import dataclass
 
 from offline_model import prompt_reader
+from offline_model.action_kinds.classifier import matters_of
+from offline_model.action_kinds.clause import Clause, clause_of
+from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.lexicon import BOOKED, CHECK, LINK_NOUNS, MANAGE, SEND
+from offline_model.action_kinds.lookups import has_look
+from offline_model.action_kinds.messages import is_manage_link, is_vague_sending
 from offline_model.farewell import farewell
-from offline_model.foreign import foreign_promises
 from offline_model.grammar.predicate import Marker, Mood, Subject
 from offline_model.grammar.rules import Reading, Rule, read_answer
 from offline_model.grammar.verbs import verb_of
 from offline_model.grammar.words import quoted_spans
-from offline_model.matters.checking import has_look
-from offline_model.matters.clause import Clause, clause_of
-from offline_model.matters.kinds import Matter
-from offline_model.matters.reading import matters_of
-from offline_model.matters.sending import is_manage_link, is_vague_sending
-from offline_model.matters.vocabulary import BOOKED, CHECK, LINK_NOUNS, MANAGE, SEND
 from offline_model.prompt_reader import Line, ToolText
-from offline_model.tool_profile import custom_score, profile_of
+from offline_model.tool_matching import custom_score, profile_of
+from offline_model.translated_promises import foreign_promises
 from offline_model.wordlist import words
 
 SENDINGS = {Matter.SMS, Matter.EMAIL, Matter.MANAGE_LINK}

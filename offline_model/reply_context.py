@@ -9,13 +9,13 @@ from functools import cached_property
 
 from offline_model import prompt_reader
 from offline_model.business import opening_hours
-from offline_model.contact import WEEKDAYS
 from offline_model.dates import date_of, read_now
-from offline_model.guest import Guest, read_guest
+from offline_model.entities import WEEKDAYS
 from offline_model.language import language_of
 from offline_model.phrases import PHRASES
 from offline_model.prompt_reader import Action, Directives, Line, Scenario, section
-from offline_model.route import choose_scenario
+from offline_model.scenario_routing import choose_scenario
+from offline_model.slots import Guest, read_guest
 from offline_model.wire import ChatCall
 
 OPENING = re.compile(

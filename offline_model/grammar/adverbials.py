@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from offline_model.grammar.clause_context import Surroundings
 from offline_model.grammar.lexicon import INFO_REQUESTS, MOMENTS, WAITING
 from offline_model.grammar.predicate import Marker, Mood, Predicate, Subject
-from offline_model.grammar.surroundings import Surroundings
 from offline_model.wordlist import words
 
 AFTER_NOUNS = (

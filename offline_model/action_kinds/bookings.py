@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from offline_model.matters.checking import has_look
-from offline_model.matters.clause import Clause
-from offline_model.matters.connecting import calling
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import BOOK, BOOK_WITH_OBJECT, BOOKING, MAILING, MEET, MEETING, TEXTING, TIME
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.lexicon import BOOK, BOOK_WITH_OBJECT, BOOKING, MAILING, MEET, MEETING, TEXTING, TIME
+from offline_model.action_kinds.lookups import has_look
+from offline_model.action_kinds.transfers import calling
 from offline_model.wordlist import words
 
 NO_MEETING_VERBS = words("send have get add put make")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from offline_model.matters.clause import Clause
-from offline_model.matters.kinds import Matter
-from offline_model.matters.vocabulary import BACKCHANNEL, CHECK, EMPTY, HAVING, LOOK_UP, TABLE, TIME, ZIP, ZIP_VERBS
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.lexicon import BACKCHANNEL, CHECK, EMPTY, HAVING, LOOK_UP, TABLE, TIME, ZIP, ZIP_VERBS
 from offline_model.wordlist import words
 
 LIGHT_VERBS = words("have take do run go get give open bring know")

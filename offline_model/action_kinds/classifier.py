@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from offline_model.matters.booking import booking
-from offline_model.matters.checking import checking
-from offline_model.matters.clause import Clause
-from offline_model.matters.connecting import calling
-from offline_model.matters.kinds import Matter
-from offline_model.matters.sending import sending
-from offline_model.matters.vocabulary import BOOKED, BOOKING, CANCEL, CHECK, LOOK_UP, TELL_OFF
+from offline_model.action_kinds.bookings import booking
+from offline_model.action_kinds.clause import Clause
+from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.lexicon import BOOKED, BOOKING, CANCEL, CHECK, LOOK_UP, TELL_OFF
+from offline_model.action_kinds.lookups import checking
+from offline_model.action_kinds.messages import sending
+from offline_model.action_kinds.transfers import calling
 from offline_model.wordlist import words
 
 NOT_CANCELLED = words(
