@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from offline_model.phrases import LEFT_TO_DO
+from offline_model.phrases import COMMITMENT_PATTERNS
 
 SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 
@@ -25,9 +25,9 @@ def is_refusal(text: str) -> bool:
     return _says("refusal", text)
 
 
-def is_about(matter: str, text: str) -> bool:
+def is_about(topic: str, text: str) -> bool:
     """Whether a text is about `mail`, a `call`, or the `team`."""
-    return _says(matter, text)
+    return _says(topic, text)
 
 
 def sentences(text: str) -> list[str]:
@@ -38,7 +38,9 @@ def sentences(text: str) -> list[str]:
 @cache
 def _patterns(key: str) -> re.Pattern[str]:
     """The patterns of all languages: a message is short, and its language is not always told by it."""
-    return re.compile("|".join(pattern for book in LEFT_TO_DO.values() for pattern in book[key]), re.IGNORECASE)
+    return re.compile(
+        "|".join(pattern for book in COMMITMENT_PATTERNS.values() for pattern in book[key]), re.IGNORECASE
+    )
 
 
 def _says(key: str, text: str) -> bool:

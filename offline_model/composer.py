@@ -16,7 +16,7 @@ from offline_model.skills.make_good import make_good
 from offline_model.skills.observer import observe
 from offline_model.skills.reply import reply
 from offline_model.skills.rerank import rank
-from offline_model.skills.summary import summarise
+from offline_model.skills.summary import summarize
 from offline_model.skills.thoughts import think
 from offline_model.wire import Answer, ChatCall
 
@@ -25,7 +25,7 @@ STRUCTURED: dict[str, Callable[[ChatCall], dict[str, Any]]] = {
     "observer": observe,
     "thoughts": think,
     "detect": detect,
-    "summary": summarise,
+    "summary": summarize,
     "rerank": rank,
     "extract": extract,
     "make_good": make_good,

@@ -82,7 +82,7 @@ SYNONYMS = {
 
 
 @dataclass(frozen=True)
-class Scene:
+class ConditionContext:
     """What a condition is judged by. `is_committed` is whether the agent commits to the tool now."""
 
     answer: str
@@ -97,22 +97,22 @@ class Scene:
         return " ".join([*(line.content for line in self.messages), self.answer])
 
 
-def is_met(condition: Condition, scene: Scene) -> bool:
+def is_met(condition: Condition, context: ConditionContext) -> bool:
     """Whether the condition holds."""
     text = f"{condition.name} {condition.description}"
     if ASKING_NOTHING.search(text):
-        return "?" not in scene.answer
+        return "?" not in context.answer
     if FAREWELL.search(text):
-        return scene.is_last_goodbye or scene.is_committed
+        return context.is_last_goodbye or context.is_committed
     if EXISTING.search(text) and _is_negative(condition):
-        return not (scene.is_of_booking or MANAGING.search(scene.quote))
+        return not (context.is_of_booking or MANAGING.search(context.quote))
     if _is_about_customer(condition):
-        return _has_confirmed(scene)
+        return _has_confirmed(context)
     if COMMITTING.search(text):
-        return scene.is_committed
+        return context.is_committed
     if CONFIRMING.search(text):
-        return _has_confirmed(scene)
-    return _is_named(condition, scene) is not _is_negative(condition)
+        return _has_confirmed(context)
+    return _is_named(condition, context) is not _is_negative(condition)
 
 
 def _is_negative(condition: Condition) -> bool:
@@ -134,19 +134,19 @@ def _is_about_customer(condition: Condition) -> bool:
     return bool((subject or named) and CONFIRMING.search(f"{condition.name} {condition.description}"))
 
 
-def _has_confirmed(scene: Scene) -> bool:
+def _has_confirmed(context: ConditionContext) -> bool:
     """The customer said yes to the agent's last question, or asked for it outright; without a history the promise stands for it."""
-    said = last_of(list(scene.messages), "customer")
+    said = last_of(list(context.messages), "customer")
     if not said:
-        return scene.is_committed
+        return context.is_committed
     if REFUSED.match(said) or (NO.search(said) and not YES.search(said)):
         return False
-    return bool(YES.search(said) or WANTS.search(said)) or not scene.answer.strip().endswith("?")
+    return bool(YES.search(said) or WANTS.search(said)) or not context.answer.strip().endswith("?")
 
 
-def _is_named(condition: Condition, scene: Scene) -> bool:
+def _is_named(condition: Condition, context: ConditionContext) -> bool:
     """Whether what the condition speaks of occurs in the conversation."""
-    said = set(re.findall(r"[\w'+@-]+", scene.everything.lower()))
+    said = set(re.findall(r"[\w'+@-]+", context.everything.lower()))
     stems = {stem(word) for word in said}
     wanted = [
         w
@@ -154,10 +154,10 @@ def _is_named(condition: Condition, scene: Scene) -> bool:
         if w not in EMPTY | COMMON | FILLERS and len(w) > 2
     ]
     if not wanted:
-        return scene.is_committed
+        return context.is_committed
     for word in wanted:
         key = next((k for k in SYNONYMS if stem(k) == stem(word)), "")
-        if stem(word) in stems or (key and (SYNONYMS[key] & said or _has_pattern(key, scene.everything))):
+        if stem(word) in stems or (key and (SYNONYMS[key] & said or _has_pattern(key, context.everything))):
             return True
     return False
 

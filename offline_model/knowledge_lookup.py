@@ -16,7 +16,7 @@ ARTICLE = re.compile(r"^(?P<title>.+) \(slug: (?P<slug>[\w-]+)\)$", re.MULTILINE
 LONGEST = 400
 
 
-def look_up(call: ChatCall, left: list[Tool], question: str) -> ToolUse | None:
+def knowledge_call(call: ChatCall, left: list[Tool], question: str) -> ToolUse | None:
     """The call that asks the knowledge base, or shows the article that it answered with."""
     if not set(call.answered_tools) <= {*LOOK_UPS, CARD}:
         return None
@@ -29,12 +29,12 @@ def look_up(call: ChatCall, left: list[Tool], question: str) -> ToolUse | None:
     return ToolUse(asks, {"query": question[:1000]}) if asks and not is_asked and question else None
 
 
-def is_of_knowledge(result: str) -> bool:
+def is_knowledge_result(result: str) -> bool:
     """Whether a result is one of these tools'."""
     return result.startswith((FOUND, NOTHING, SHOWN, NOT_SHOWN))
 
 
-def told_of_knowledge(result: str, question: str) -> str:
+def summarize_article(result: str, question: str) -> str:
     """What the best article says of the question; empty when there is none, or a card says it already."""
     if not result.startswith(FOUND):
         return ""

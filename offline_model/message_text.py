@@ -36,16 +36,16 @@ def message(todo: str, *, context: str, language: str) -> str:
         return drafted[1].strip()
     if broken := BROKEN.search(todo):
         return f"On {broken['day']} we told you: “{broken['quote']}” That did not happen, and we are sorry."
-    if told := stated(words):
-        return told
+    if described := stated(words):
+        return described
     wanted = " ".join(QUOTED.findall(words)) or subject_of(words)
     return information(context, wanted, language, between="\n") or f"This is about {subject_of(words)}."
 
 
 def stated(words: str) -> str:
     """What somebody is to be told, without the words that ask for it; empty where the words are none of a message."""
-    told = TELLS.match(words)
-    text = words[told.end() :].strip() if told else ""
+    described = TELLS.match(words)
+    text = words[described.end() :].strip() if described else ""
     return text[:1].upper() + text[1:]
 
 

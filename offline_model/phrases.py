@@ -13,9 +13,9 @@ DAY_WORDS: dict[str, list[str]] = BOOK["days"]
 RANGE_WORDS: dict[str, list[str]] = BOOK["ranges"]
 CLOSED: dict[str, str] = BOOK["closed"]
 DAY_RANGES: dict[str, list[str]] = BOOK["day_ranges"]
-LETTERS: dict[str, str] = BOOK["letters"]
+SALUTATIONS: dict[str, str] = BOOK["salutations"]
 MAKE_GOOD: dict[str, list[str]] = BOOK["make_good"]
-LEFT_TO_DO: dict[str, dict[str, list[str]]] = BOOK["left_to_do"]
+COMMITMENT_PATTERNS: dict[str, dict[str, list[str]]] = BOOK["commitment_patterns"]
 
 
 def phrase(key: str, language: str, **values: str) -> str:
@@ -26,7 +26,7 @@ def phrase(key: str, language: str, **values: str) -> str:
 
 def salutation(language: str) -> str:
     """How a letter begins."""
-    return LETTERS.get(language, LETTERS["en"])
+    return SALUTATIONS.get(language, SALUTATIONS["en"])
 
 
 def make_good_in(language: str) -> tuple[str, str]:

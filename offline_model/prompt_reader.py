@@ -110,8 +110,8 @@ def facts(text: str) -> dict[str, str]:
 
 def summary(text: str) -> tuple[str, dict[str, str]]:
     """The section Summary: the text, and the facts that follow it."""
-    told, _, known = section(text, "Summary").partition("\n")
-    return told, facts(known)
+    described, _, known = section(text, "Summary").partition("\n")
+    return described, facts(known)
 
 
 def actions(text: str) -> list[Action]:
@@ -189,12 +189,12 @@ AS_ABOVE = "as above"
 def tools(system: str) -> tuple[ToolText, ...]:
     """The tools under the heading `# Tools` of a detection prompt."""
     _, _, listed = system.partition("\n# Tools\n")
-    found, told = [], dict[str, str]()
+    found, seen = [], dict[str, str]()
     for part in re.split(r"^## ", listed, flags=re.MULTILINE)[1:]:
         name, _, rest = part.partition("\n")
         described = CONDITION.split(rest, maxsplit=1)[0]
-        named = {m[1]: told.get(m[1], "") if m[2] == AS_ABOVE else m[2] for m in CONDITION.finditer(rest)}
-        told |= named
+        named = {m[1]: seen.get(m[1], "") if m[2] == AS_ABOVE else m[2] for m in CONDITION.finditer(rest)}
+        seen |= named
         found.append(
             ToolText(name.strip(), described.strip(), tuple(Condition(key, text) for key, text in named.items()))
         )

@@ -15,7 +15,7 @@ from offline_model.language import language_of
 from offline_model.phrases import PHRASES
 from offline_model.prompt_reader import Action, Directives, Line, Scenario, section
 from offline_model.scenario_routing import choose_scenario
-from offline_model.slots import Guest, read_guest
+from offline_model.slots import Slots, fill_slots
 from offline_model.wire import ChatCall
 
 OPENING = re.compile(
@@ -24,7 +24,7 @@ OPENING = re.compile(
 
 
 @dataclass(frozen=True)
-class Scene:
+class ReplyContext:
     """One reply's surroundings. `before` are the messages that were answered, `now` the ones that are not."""
 
     call: ChatCall
@@ -35,7 +35,7 @@ class Scene:
     now: list[Line]
 
     @classmethod
-    def read(cls, call: ChatCall) -> Scene:
+    def read(cls, call: ChatCall) -> ReplyContext:
         opening = OPENING.search(call.system)
         history = [m for m in call.messages if m[0] in ("user", "assistant")]
         last_user = max((i for i, m in enumerate(history) if m[0] == "user"), default=-1)
@@ -117,8 +117,8 @@ class Scene:
         return bool(section(self.user, "Correction"))
 
     @cached_property
-    def guest(self) -> Guest:
-        return read_guest(self.facts, self.lines)
+    def slots(self) -> Slots:
+        return fill_slots(self.facts, self.lines)
 
     @cached_property
     def facts(self) -> dict[str, str]:
@@ -134,7 +134,7 @@ class Scene:
     def closed_weekday(self) -> str:
         """The name of the weekday that the customer wants, where the business says that it is closed then; else empty."""
         try:
-            wanted = date.fromisoformat(date_of(self.guest.get("date"), now=read_now(section(self.user, "Now"))))
+            wanted = date.fromisoformat(date_of(self.slots.get("date"), now=read_now(section(self.user, "Now"))))
         except ValueError:
             return ""
         is_closed = opening_hours(self.context).get(wanted.weekday()) == "closed"

@@ -32,7 +32,7 @@ class Record:
     status: int = 0
 
 
-class Journal:
+class RequestLog:
     """The newest requests, bounded in number and in bytes."""
 
     def __init__(self) -> None:

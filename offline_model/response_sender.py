@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from offline_model.responses import Ending, Plan
+from offline_model.responses import Ending, Response
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -18,7 +18,7 @@ class ClientGone(Exception):
     """The client closed the connection before the answer was complete."""
 
 
-class Player:
+class ResponseSender:
     """One answer on its way. `on_first_byte` is called when the first block has been handed over."""
 
     def __init__(self, *, receive: Receive, send: Send, on_first_byte: Callable[[], None]) -> None:
@@ -27,43 +27,43 @@ class Player:
         self._on_first_byte = on_first_byte
         self._watch: asyncio.Task[Message] | None = None
 
-    async def play(self, plan: Plan) -> None:
+    async def play(self, response: Response) -> None:
         """Send the blocks in their time; raises ClientGone."""
         try:
-            await self._pause(plan.first_s)
-            if plan.blocks or plan.ending is not Ending.SILENCE:
-                await self._open(plan)
-            await self._send_blocks(plan)
-            await self._end(plan)
+            await self._pause(response.first_s)
+            if response.blocks or response.ending is not Ending.SILENCE:
+                await self._open(response)
+            await self._send_blocks(response)
+            await self._end(response)
         finally:
             if self._watch is not None:
                 self._watch.cancel()
 
-    async def _open(self, plan: Plan) -> None:
-        headers = [(b"content-type", plan.content_type), *plan.headers]
-        if plan.length is not None:
-            headers.append((b"content-length", b"%d" % plan.length))
-        await self._send({"type": "http.response.start", "status": plan.status, "headers": headers})
+    async def _open(self, response: Response) -> None:
+        headers = [(b"content-type", response.content_type), *response.headers]
+        if response.length is not None:
+            headers.append((b"content-length", b"%d" % response.length))
+        await self._send({"type": "http.response.start", "status": response.status, "headers": headers})
 
-    async def _send_blocks(self, plan: Plan) -> None:
+    async def _send_blocks(self, response: Response) -> None:
         """Blocks which are due at the same time go out together, so that a late timer doesn't stretch the answer."""
-        started, sent, count = time.monotonic(), 0, len(plan.blocks)
+        started, sent, count = time.monotonic(), 0, len(response.blocks)
         while sent < count:
             if sent:
-                await self._pause(started + plan.gap_s * sent - time.monotonic())
+                await self._pause(started + response.gap_s * sent - time.monotonic())
             passed = time.monotonic() - started
-            due = count if plan.gap_s <= 0 else min(count, max(sent + 1, 1 + int(passed / plan.gap_s)))
-            is_last = due == count and plan.ending is Ending.COMPLETE
-            body = b"".join(plan.blocks[sent:due])
+            due = count if response.gap_s <= 0 else min(count, max(sent + 1, 1 + int(passed / response.gap_s)))
+            is_last = due == count and response.ending is Ending.COMPLETE
+            body = b"".join(response.blocks[sent:due])
             await self._send({"type": "http.response.body", "body": body, "more_body": not is_last})
             if not sent:
                 self._on_first_byte()
             sent = due
 
-    async def _end(self, plan: Plan) -> None:
-        if plan.ending is Ending.SILENCE:
+    async def _end(self, response: Response) -> None:
+        if response.ending is Ending.SILENCE:
             await self._pause(None)
-        elif plan.ending is Ending.COMPLETE and not plan.blocks:
+        elif response.ending is Ending.COMPLETE and not response.blocks:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pause(self, seconds: float | None) -> None:

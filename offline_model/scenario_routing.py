@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from offline_model.business import content_words
 from offline_model.prompt_reader import Action, Line, Scenario, Step
-from offline_model.slots import Guest, asked_fields, fields_in
+from offline_model.slots import Slots, asked_fields, requested_fields
 
 CLASSES: tuple[tuple[str, re.Pattern[str], set[str]], ...] = (
     (
@@ -72,7 +72,7 @@ STEP_TOOLS: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True)
-class Place:
+class ScenarioPosition:
     """A step of a scenario, and what it still waits for."""
 
     scenario: Scenario
@@ -81,7 +81,7 @@ class Place:
     tool: str
 
 
-def intent_of(text: str) -> str:
+def detect_intent(text: str) -> str:
     """change, complaint, group, booking or info; empty when the words name none of them."""
     return next((name for name, pattern, _ in CLASSES if pattern.search(text)), "")
 
@@ -107,7 +107,7 @@ def choose_scenario(lines: list[Line], scenarios: tuple[Scenario, ...], previous
         wanted = _wanted(line.content, scenarios)
         if wanted is None:
             continue
-        intent = intent_of(line.content)
+        intent = detect_intent(line.content)
         is_detour = chosen is not None and intent in ("info", "") and _is_process(chosen)
         if not is_detour and not (intent == "booking" and chosen is not None and _is_about_booking(chosen)):
             chosen = wanted
@@ -115,7 +115,7 @@ def choose_scenario(lines: list[Line], scenarios: tuple[Scenario, ...], previous
 
 
 def _wanted(text: str, scenarios: tuple[Scenario, ...]) -> Scenario | None:
-    intent = intent_of(text)
+    intent = detect_intent(text)
     found = scenario_for(intent, scenarios) if intent else None
     if found:
         return found
@@ -127,7 +127,7 @@ def _wanted(text: str, scenarios: tuple[Scenario, ...]) -> Scenario | None:
 
 def _is_process(scenario: Scenario) -> bool:
     """True for a scenario that collects something."""
-    return any(step.collects or fields_in(step.text) for step in scenario.steps)
+    return any(step.collects or requested_fields(step.text) for step in scenario.steps)
 
 
 def _is_about_booking(scenario: Scenario) -> bool:
@@ -142,23 +142,23 @@ def tool_of(step: Step) -> str:
     return next((name for name, pattern in STEP_TOOLS if re.search(pattern, step.text, re.IGNORECASE)), "")
 
 
-def next_place(
-    scenario: Scenario, *, guest: Guest, lines: list[Line], actions: list[Action], asked_counts: bool
-) -> Place:
+def next_position(
+    scenario: Scenario, *, slots: Slots, lines: list[Line], actions: list[Action], asked_counts: bool
+) -> ScenarioPosition:
     """The first step that isn't behind us. With `asked_counts`, a field the agent has just asked for counts as given."""
     last_agent = next((line.content for line in reversed(lines) if line.role == "agent"), "")
     just_asked = asked_fields(last_agent) if asked_counts and lines and lines[-1].role == "agent" else []
     for step in scenario.steps:
-        fields = step.collects or tuple(fields_in(step.text))
+        fields = step.collects or tuple(requested_fields(step.text))
         missing = tuple(
-            f for f in guest.missing(list(fields)) if f not in just_asked and not _was_answered(step, f, lines)
+            f for f in slots.missing(list(fields)) if f not in just_asked and not _was_answered(step, f, lines)
         )
         if missing:
-            return Place(scenario, step, missing, "")
+            return ScenarioPosition(scenario, step, missing, "")
         tool = tool_of(step)
         if not fields and not is_done(tool, actions):
-            return Place(scenario, step, (), tool)
-    return Place(scenario, scenario.steps[-1], (), "")
+            return ScenarioPosition(scenario, step, (), tool)
+    return ScenarioPosition(scenario, scenario.steps[-1], (), "")
 
 
 def _was_answered(step: Step, name: str, lines: list[Line]) -> bool:
@@ -176,7 +176,7 @@ def is_done(tool: str, actions: list[Action]) -> bool:
     return any(action.name == tool and action.is_done for action in actions)
 
 
-def still_missing(scenario: Scenario, *, guest: Guest, just_asked: list[str]) -> list[str]:
+def missing_fields(scenario: Scenario, *, slots: Slots, just_asked: list[str]) -> list[str]:
     """Every field the scenario still needs, in its order."""
-    fields = [f for step in scenario.steps for f in (step.collects or fields_in(step.text))]
-    return [f for f in dict.fromkeys(guest.missing(fields)) if f not in just_asked]
+    fields = [f for step in scenario.steps for f in (step.collects or requested_fields(step.text))]
+    return [f for f in dict.fromkeys(slots.missing(fields)) if f not in just_asked]

@@ -54,7 +54,7 @@ FIELD_WORDS: tuple[tuple[str, str], ...] = (
 
 
 @dataclass
-class Guest:
+class Slots:
     """Field values by key: phone, name, email, date, time, party_size, diet, …"""
 
     values: dict[str, str] = field(default_factory=dict)
@@ -99,9 +99,9 @@ def _canonical(key: str) -> str:
     return ALIASES.get(name, name)
 
 
-def read_guest(facts: dict[str, str], lines: list[Line]) -> Guest:
+def fill_slots(facts: dict[str, str], lines: list[Line]) -> Slots:
     """Facts first, then what the customer's own lines say; the newest words win for day, time and party."""
-    guest = Guest({_canonical(key): value for key, value in facts.items()})
+    slots = Slots({_canonical(key): value for key, value in facts.items()})
     asked = ""
     times: Counter[str] = Counter()
     for line in lines:
@@ -109,11 +109,11 @@ def read_guest(facts: dict[str, str], lines: list[Line]) -> Guest:
             asked = line.content
             times.update(asked_fields(asked))
         elif line.role == "customer":
-            _learn(guest, line.content, asked)
+            _learn(slots, line.content, asked)
             if REFUSING.search(line.content):
-                guest.declined.update(asked_fields(asked))
-    guest.declined.update(name for name, count in times.items() if count > PATIENCE)
-    return guest
+                slots.declined.update(asked_fields(asked))
+    slots.declined.update(name for name, count in times.items() if count > PATIENCE)
+    return slots
 
 
 OFFERED = re.compile(
@@ -129,11 +129,11 @@ AGREEING = re.compile(
 )
 
 
-def _learn(guest: Guest, text: str, asked: str) -> None:
+def _learn(slots: Slots, text: str, asked: str) -> None:
     question = _questions(asked)
     offered = OFFERED.findall(asked)
     if len(offered) == 1 and AGREEING.search(text):
-        guest.values["time"] = offered[0].strip()
+        slots.values["time"] = offered[0].strip()
     name = find_name(text, asked=bool(NAME_QUESTION.search(question)))
     for key, found in (
         ("name", name),
@@ -141,11 +141,11 @@ def _learn(guest: Guest, text: str, asked: str) -> None:
         ("email", find_email(text)),
         ("diet", find_diet(text)),
     ):
-        if found and not guest.get(key):
-            guest.values[key] = found.value
+        if found and not slots.get(key):
+            slots.values[key] = found.value
     for key, found in (("date", find_day(text)), ("time", find_time(text)), ("party_size", find_party(text))):
         if found:
-            guest.values[key] = found.value
+            slots.values[key] = found.value
     bare = re.fullmatch(
         r"\W*(?:(?:at|around|about|for|we are|just)\s+)?(\d{1,2}|two|three|four|five|six|seven|"
         r"eight|nine|ten)(?: please)?\W*",
@@ -161,9 +161,9 @@ def _learn(guest: Guest, text: str, asked: str) -> None:
             else ""
         )
         if key and not (key == "time" and find_time(text)):
-            guest.values[key] = bare[1]
+            slots.values[key] = bare[1]
     if re.search(r"what happened|went wrong", question, re.IGNORECASE) and len(text) > 12:
-        guest.values.setdefault("problem", text.strip())
+        slots.values.setdefault("problem", text.strip())
 
 
 def _questions(text: str) -> str:
@@ -180,7 +180,7 @@ def _named_fields(text: str) -> list[str]:
     return ["problem"] if "problem" in found else found
 
 
-def fields_in(text: str) -> list[str]:
+def requested_fields(text: str) -> list[str]:
     """The fields a scenario's step speaks of, when its `collects` can't be seen."""
     if not re.search(r"\bask\b", text, re.IGNORECASE):
         return []

@@ -16,7 +16,7 @@ BY_PEOPLE = re.compile(
 BY_TOOL = re.compile(r"\b(?:transfer|connect|put you through|hand you over)\b", re.IGNORECASE)
 
 
-def unserved_in(answer: str, *, served: list[str]) -> list[dict[str, Any]]:
+def unsupported_promises(answer: str, *, served: list[str]) -> list[dict[str, Any]]:
     """The sentences in which the agent commits to something of that kind, unless a tool serves their words."""
     sentences = [reading.sentence.words for reading in read_answer(answer) if reading.rule is None]
     texts = dict.fromkeys(answer[words[0].start : words[-1].end] for words in sentences)

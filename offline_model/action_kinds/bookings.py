@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from offline_model.action_kinds.clause import Clause
-from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.kinds import ActionKind
 from offline_model.action_kinds.lexicon import BOOK, BOOK_WITH_OBJECT, BOOKING, MAILING, MEET, MEETING, TEXTING, TIME
 from offline_model.action_kinds.lookups import has_look
-from offline_model.action_kinds.transfers import calling
+from offline_model.action_kinds.transfers import transfer_kinds
 from offline_model.wordlist import words
 
 NO_MEETING_VERBS = words("send have get add put make")
@@ -55,22 +55,22 @@ NOT_A_BOOKING = re.compile(
 WHAT_WAS_SAID = re.compile(r"(?:it|that|this|everything)\b")
 
 
-def booking(clause: Clause) -> set[Matter]:
+def booking_kinds(clause: Clause) -> set[ActionKind]:
     """BOOKING or MEETING, if the clause makes one."""
     if _makes_meeting(clause):
-        return {Matter.MEETING}
+        return {ActionKind.MEETING}
     if clause.lemma == "send" or clause.lemma in TEXTING | MAILING:
         return set()
     if clause.lemma in BOOK:
         named = clause.rest[: clause.rest.index("by")] if "by" in clause.rest else clause.rest
-        return set() if set(named) & OTHER_GOODS else {Matter.BOOKING}
+        return set() if set(named) & OTHER_GOODS else {ActionKind.BOOKING}
     if clause.lemma in ("go", "proceed") and GOING_AHEAD.match(clause.phrase):
-        return {Matter.BOOKING}
-    return {Matter.BOOKING} if _puts_down(clause) or _keeps(clause) or _makes_booking(clause) else set()
+        return {ActionKind.BOOKING}
+    return {ActionKind.BOOKING} if _puts_down(clause) or _keeps(clause) or _makes_booking(clause) else set()
 
 
 def _makes_meeting(clause: Clause) -> bool:
-    if clause.lemma not in MEET or not clause.here & MEETING or calling(clause):
+    if clause.lemma not in MEET or not clause.here & MEETING or transfer_kinds(clause):
         return False
     if clause.lemma == "send":
         return bool(clause.here & INVITING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Matter(StrEnum):
+class ActionKind(StrEnum):
     """A kind of action, as the built-in tools have them."""
 
     AVAILABILITY = "availability"

@@ -42,7 +42,7 @@ MEET = words(
     schedule arrange organise organize plan book create add put send make fix set have get confirm pencil
     """
 )
-TELL_OFF = words("end close finish wrap hang conclude")
+ENDING = words("end close finish wrap hang conclude")
 WISHES = words("like want prefer need love")
 TABLE = words(
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from offline_model.action_kinds.clause import Clause
-from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.kinds import ActionKind
 from offline_model.action_kinds.lexicon import BACKCHANNEL, CHECK, EMPTY, HAVING, LOOK_UP, TABLE, TIME, ZIP, ZIP_VERBS
 from offline_model.wordlist import words
 
@@ -18,23 +18,23 @@ RESTATING = words("confirm verify review")
 OPEN_POINT = words("if whether availability available stock")
 
 
-def checking(clause: Clause) -> set[Matter]:
+def lookup_kinds(clause: Clause) -> set[ActionKind]:
     """What is looked up, if the clause looks anything up."""
     if FACT.match(clause.whole) or clause.phrase.startswith(("rid of", "to it", "to that")):
         return set()
     if clause.lemma in LOOK_UP and _is_search(clause) and not MOVING.search(clause.whole):
-        return set() if _is_welcome(clause) else {Matter.SEARCH}
+        return set() if _is_welcome(clause) else {ActionKind.SEARCH}
     if not _is_looking(clause):
         return set()
     if _is_zip(clause.all, clause.whole):
-        return {Matter.ZIP}
+        return {ActionKind.ZIP}
     if MOVING.search(clause.whole):
-        return {Matter.AVAILABILITY}
+        return {ActionKind.AVAILABILITY}
     if _is_search(clause):
-        return {Matter.SEARCH}
+        return {ActionKind.SEARCH}
     if _is_product(clause):
-        return {Matter.PRODUCT}
-    return {Matter.AVAILABILITY} if _is_availability(clause) else set()
+        return {ActionKind.PRODUCT}
+    return {ActionKind.AVAILABILITY} if _is_availability(clause) else set()
 
 
 def _is_looking(clause: Clause) -> bool:
@@ -78,14 +78,14 @@ def _is_zip(around: set[str], whole: str) -> bool:
     )
     if CREWS.search(whole) or OUR_AREA.search(whole) or YOUR_AREA.match(whole):
         return True
-    place = bool(around & (ZIP - {"code"})) or bool(
+    position = bool(around & (ZIP - {"code"})) or bool(
         re.search(
             r"\b(?:to|in|at) (?:your|that|this|the) (?:area|address|street|city|town|place|neighbou?rhood|"
             r"home|house)\b|\b\d{5}\b|\bin \w+$|\bto \w+$|\bthere\b",
             whole,
         )
     )
-    return reaches and place and "table" not in around
+    return reaches and position and "table" not in around
 
 
 def _is_search(clause: Clause) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from offline_model.action_kinds.clause import Clause
-from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.kinds import ActionKind
 from offline_model.action_kinds.lexicon import (
     BOOKED,
     DETAILS,
@@ -40,14 +40,14 @@ OWN_MESSAGE = re.compile(
 )
 
 
-def sending(clause: Clause) -> set[Matter]:
+def message_kinds(clause: Clause) -> set[ActionKind]:
     here = clause.here - set(NOT_THIS_WAY.findall(clause.phrase))
     by_text = clause.lemma in TEXTING or (
         clause.lemma in SEND and bool(here & SMS_NOUNS) and not _is_staff_message(clause)
     )
     if clause.lemma in WISHES:
-        wished = {m for m, nouns in ((Matter.SMS, SMS_NOUNS), (Matter.EMAIL, EMAIL_NOUNS)) if here & nouns}
-        link = {Matter.MANAGE_LINK} if is_manage_link(clause) else set()
+        wished = {m for m, nouns in ((ActionKind.SMS, SMS_NOUNS), (ActionKind.EMAIL, EMAIL_NOUNS)) if here & nouns}
+        link = {ActionKind.MANAGE_LINK} if is_manage_link(clause) else set()
         return link | (set() if _is_address(clause) else wished)
     by_mail = clause.lemma in MAILING or (
         clause.lemma in SEND and (bool(here & EMAIL_NOUNS) or any("@" in w for w in clause.all))
@@ -64,17 +64,19 @@ def sending(clause: Clause) -> set[Matter]:
         return set()
     if clause.lemma in ("have", "put", "be", "go", "get", "give", "take") and _is_address(clause):
         by_mail = by_text = False
-    found = {m for m, is_so in ((Matter.SMS, by_text or by_phone), (Matter.EMAIL, by_mail)) if is_so}
-    if found == {Matter.SMS, Matter.EMAIL} and not re.search(r"\b(?:and|or|both|plus|also|as well)\b", clause.phrase):
+    found = {m for m, is_so in ((ActionKind.SMS, by_text or by_phone), (ActionKind.EMAIL, by_mail)) if is_so}
+    if found == {ActionKind.SMS, ActionKind.EMAIL} and not re.search(
+        r"\b(?:and|or|both|plus|also|as well)\b", clause.phrase
+    ):
         found = {_nearest_medium(clause)}
     if clause.lemma in SEND and is_manage_link(clause):
-        found.add(Matter.MANAGE_LINK)
+        found.add(ActionKind.MANAGE_LINK)
     if (
         clause.lemma in ("send", "forward")
         and here & words("invite invitation")
         and here & words("calendar meeting call")
     ):
-        return {Matter.MEETING}
+        return {ActionKind.MEETING}
     return found
 
 
@@ -92,15 +94,15 @@ def _is_staff_message(clause: Clause) -> bool:
     return bool(TO_OTHERS.search(clause.phrase) or OWN_MESSAGE.search(clause.phrase))
 
 
-def _nearest_medium(clause: Clause) -> Matter:
+def _nearest_medium(clause: Clause) -> ActionKind:
     """The first medium named is the one used; the other describes it ("text you the e-mail address")."""
     if clause.lemma in TEXTING:
-        return Matter.SMS
+        return ActionKind.SMS
     if clause.lemma in MAILING:
-        return Matter.EMAIL
+        return ActionKind.EMAIL
     by = re.search(r"\b(?:by|via|per|through|as an?|an|in an?) (\w+)", clause.phrase)
     named = by[1] if by else next((w for w in clause.rest if w in SMS_NOUNS | EMAIL_NOUNS), "")
-    return Matter.EMAIL if named in EMAIL_NOUNS else Matter.SMS
+    return ActionKind.EMAIL if named in EMAIL_NOUNS else ActionKind.SMS
 
 
 NEW_TIME = re.compile(r"\b(?:another|different|new) (?:time|date|day|slot)\b")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from offline_model.action_kinds.clause import Clause
-from offline_model.action_kinds.kinds import Matter
+from offline_model.action_kinds.kinds import ActionKind
 from offline_model.action_kinds.lexicon import PEOPLE
 from offline_model.wordlist import words
 
@@ -38,22 +38,22 @@ def _is_to_somebody(clause: Clause) -> bool:
     return bool(clause.here & (PEOPLE | words("over desk line operator service")))
 
 
-def calling(clause: Clause) -> set[Matter]:
+def transfer_kinds(clause: Clause) -> set[ActionKind]:
     here, phrase = clause.here, clause.phrase
     if clause.lemma in HANDING and (CALLER.match(phrase) or set(clause.rest) <= AT_ONCE) and not here & ELSEWHERE:
-        return {Matter.TRANSFER} if clause.lemma != "switch" or _is_to_somebody(clause) else set()
+        return {ActionKind.TRANSFER} if clause.lemma != "switch" or _is_to_somebody(clause) else set()
     if clause.lemma in ("put", "patch", "get") and THROUGH.search(phrase):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if clause.lemma in ("hand", "pass") and re.search(
         r"\byou (?:over|on|across|to)\b|\b(?:your|the|this) call\b|over to (?:a|my|our|the)", phrase
     ):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if clause.lemma in ("get", "bring", "take", "move", "send") and OVER_TO.search(phrase):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if clause.lemma == "bring" and phrase.startswith(("in ", "on ")) and here & PEOPLE:
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if clause.lemma == "forward" and re.match(r"(?:you|your call|the call|this call)(?: (?:to|on|over)|$)", phrase):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     if (
         clause.lemma in ("get", "bring", "fetch", "find", "grab", "have")
         and here & PEOPLE
@@ -63,5 +63,5 @@ def calling(clause: Clause) -> set[Matter]:
             clause.whole,
         )
     ):
-        return {Matter.TRANSFER}
+        return {ActionKind.TRANSFER}
     return set()

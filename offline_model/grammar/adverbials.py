@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from offline_model.grammar.clause_context import Surroundings
+from offline_model.grammar.clause_context import ClauseContext
 from offline_model.grammar.lexicon import INFO_REQUESTS, MOMENTS, WAITING
 from offline_model.grammar.predicate import Marker, Mood, Predicate, Subject
 from offline_model.wordlist import words
@@ -48,7 +48,7 @@ WHERE_TIMES_STAND = words(
 NEEDING = {"ask", "know", "have", "take", "get", "confirm", "note", "check"}
 
 
-class Circumstances(Surroundings):
+class Adverbials(ClauseContext):
     """What makes a promise a later step, or hangs it on a condition."""
 
     def is_invited(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from offline_model.grammar.adverbials import Circumstances
+from offline_model.grammar.adverbials import Adverbials
 from offline_model.grammar.predicate import Predicate, Subject
 from offline_model.wordlist import words
 
@@ -117,10 +117,10 @@ CONSENT = (
 )
 
 
-class Consent(Circumstances):
+class Consent(Adverbials):
     """Whether leave is asked for it, and whether it is put off."""
 
-    def asks_leave(self) -> bool:
+    def asks_permission(self) -> bool:
         """The sentence, or the next one, asks whether that's all right."""
         if self.part.sentence.is_question:
             last = self.part.predicates[-1]

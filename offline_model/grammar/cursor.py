@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from offline_model.grammar.lexicon import AGENT_PRONOUNS, AUXILIARIES, CONJUNCTIONS, INTRODUCTIONS, TEAM
 from offline_model.grammar.predicate import Marker, Predicate, Subject
-from offline_model.grammar.verb_group import Group, adverb_at
+from offline_model.grammar.verb_group import VerbGroup, adverb_at
 from offline_model.grammar.verbs import NOUN_LIKE, Form, verb_of
 from offline_model.grammar.words import Sentence, Word
 
@@ -208,7 +208,7 @@ class Cursor:
     def _add(
         self,
         start: int,
-        group: Group,
+        group: VerbGroup,
         subject: Subject,
         *,
         is_question: bool = False,

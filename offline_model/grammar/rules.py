@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from offline_model.grammar.clause_context import Clauses
+from offline_model.grammar.clause_context import SentenceClauses
 from offline_model.grammar.clauses import find_predicates
 from offline_model.grammar.consent import Consent
 from offline_model.grammar.lexicon import MOMENTS
@@ -38,7 +38,7 @@ class Reading:
 
 def read_answer(text: str) -> list[Reading]:
     """Every predicate of the answer, judged in the light of the sentences around it."""
-    parts = [Clauses(s, find_predicates(s), i) for i, s in enumerate(read_sentences(text))]
+    parts = [SentenceClauses(s, find_predicates(s), i) for i, s in enumerate(read_sentences(text))]
     return [
         Reading(part.sentence, part.index, predicate, _Judge(parts, part, at).rule())
         for part in parts
@@ -245,7 +245,7 @@ class _Judge(Consent):
             return Rule.OFFER
         if self.is_later_step():
             return Rule.FUTURE_STEP
-        if self.has_condition() or self.asks_leave():
+        if self.has_condition() or self.asks_permission():
             return Rule.OFFER
         if self.is_deferred():
             return Rule.FUTURE_STEP

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from offline_model import prompt_reader
-from offline_model.conditions import Scene, is_commitment, is_met
+from offline_model.conditions import ConditionContext, is_commitment, is_met
 from offline_model.prompt_reader import Line, ToolText
-from offline_model.tool_mentions import Finder, Mention
-from offline_model.unserved import unserved_in
+from offline_model.tool_mentions import Mention, MentionFinder
+from offline_model.unserved import unsupported_promises
 from offline_model.wire import ChatCall
 
 ASKS_UNSERVED = "`unserved` lists"
@@ -25,13 +25,13 @@ def detect(call: ChatCall) -> dict[str, Any]:
     served = [verdict["quote"] for verdict in verdicts]
     return {
         "verdicts": verdicts,
-        "unserved": unserved_in(answer, served=served) if ASKS_UNSERVED in call.system else [],
+        "unserved": unsupported_promises(answer, served=served) if ASKS_UNSERVED in call.system else [],
     }
 
 
 def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Line]) -> list[dict[str, Any]]:
     """One verdict for each tool the answer mentions."""
-    finder = Finder(answer, tools, messages)
+    finder = MentionFinder(answer, tools, messages)
     verdicts = []
     for tool in tools:
         mentions = finder.mentions_of(tool)
@@ -40,10 +40,10 @@ def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Lin
     return verdicts
 
 
-def _verdict(tool: ToolText, mentions: list[Mention], finder: Finder) -> dict[str, Any]:
+def _verdict(tool: ToolText, mentions: list[Mention], finder: MentionFinder) -> dict[str, Any]:
     """The firmest mention decides."""
     chosen = min(mentions, key=lambda mention: FIRMNESS.get(mention.rule, MIDDLING))
-    scene = Scene(
+    context = ConditionContext(
         answer=finder.answer,
         messages=tuple(finder.messages),
         quote=chosen.quote,
@@ -51,7 +51,7 @@ def _verdict(tool: ToolText, mentions: list[Mention], finder: Finder) -> dict[st
         is_last_goodbye=finder.ends_with_goodbye,
         is_of_booking=chosen.is_of_booking,
     )
-    readings = [{"name": c.name, "met": is_met(c, scene)} for c in tool.conditions]
+    readings = [{"name": c.name, "met": is_met(c, context)} for c in tool.conditions]
     rule = chosen.rule
     if rule is None and not all(reading["met"] for reading in readings):
         rule = "condition"

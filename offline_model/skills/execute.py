@@ -12,7 +12,7 @@ from offline_model.phrases import salutation
 from offline_model.prompt_reader import Line, bullets, facts, section, transcript
 from offline_model.schema_fields import FieldFinder
 from offline_model.schema_instance import instance_of
-from offline_model.slots import read_guest
+from offline_model.slots import fill_slots
 from offline_model.tool_matching import stem
 from offline_model.wire import Answer, ChatCall, Tool, ToolUse
 
@@ -49,8 +49,8 @@ class _Task:
         # What the todo leaves open was said before; its own words come last, and hold.
         lines = transcript(section(user, "Conversation"))
         self._said = "\n".join(line.content for line in lines if line.role == "customer")
-        guest = read_guest(self._contact, [*lines, Line("customer", self._words)])
-        self._finder = FieldFinder(guest=guest, newest=self._words, everything=f"{self._said}\n{self._words}")
+        slots = fill_slots(self._contact, [*lines, Line("customer", self._words)])
+        self._finder = FieldFinder(slots=slots, newest=self._words, everything=f"{self._said}\n{self._words}")
 
     def next_call(self) -> ToolUse | None:
         """The tool that fits the todo's words best; the only one where there is no choice."""
@@ -63,8 +63,8 @@ class _Task:
 
     def report(self) -> str:
         """What the tools answered, in one sentence each."""
-        told = [text.strip() for role, text in self._call.messages if role == "tool"]
-        return " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in told if one)
+        described = [text.strip() for role, text in self._call.messages if role == "tool"]
+        return " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in described if one)
 
     def _fit(self, tool: Tool) -> int:
         said = _stems(self._words)
@@ -86,19 +86,19 @@ class _Task:
         if SUBJECT.search(about):
             return self._subject()
         if BODY.search(about):
-            return self._letter(schema)
+            return self._message(schema)
         found = self._finder.find(name, schema)
-        day = self._finder.guest.get("date")
+        day = self._finder.slots.get("date")
         return date_of(day, now=self._now) if name == "date" and day else found
 
-    def _letter(self, schema: dict[str, Any]) -> str:
+    def _message(self, schema: dict[str, Any]) -> str:
         """To a colleague the todo's own words; to the customer what they are to be told."""
         name = "" if self._is_internal else self._contact.get("name", "")
         greeting = f"{salutation(self._language)} {name}".strip()
-        text = f"{greeting},\n\n{self._matter()}\n\n{self._business}"
+        text = f"{greeting},\n\n{self._content()}\n\n{self._business}"
         return text[: schema.get("maxLength", len(text))]
 
-    def _matter(self) -> str:
+    def _content(self) -> str:
         words = " ".join(self._words.split())
         if self._is_internal:
             return message_text.stated(words) or words

@@ -107,14 +107,14 @@ def _finding(quote: str, type: Type, *, lines: list[Line], known: dict[str, str]
     who = known.get("name", "The customer")
     asked = _asked_before(quote, lines)
     if any(quote in line.content for line in lines if line.role == "customer"):
-        told = f"{who} asked: “{quote}”"
+        described = f"{who} asked: “{quote}”"
     else:
-        told = f"{who} was promised: “{quote}”" + (f" They had said: “{asked}”" if asked else "")
+        described = f"{who} was promised: “{quote}”" + (f" They had said: “{asked}”" if asked else "")
     named = EMAIL.findall(f"{asked} {quote}")
     return {
         "quote": quote,
         "type": type.name,
-        "description": f"{told} Known of them: {_listed(known)}." if known else told,
+        "description": f"{described} Known of them: {_listed(known)}." if known else described,
         "recipients": [address for address in named if address.lower() != known.get("email", "").lower()],
     }
 

@@ -27,17 +27,17 @@ def rank(call: ChatCall) -> dict[str, Any]:
     ordered = sorted(scores, key=lambda scored: -scored[0])
     return {
         "ranking": [
-            {"reason": _reason(verdicts.get(name)), "tool": name, "relevance": max(0, score - place)}
-            for place, (score, name) in enumerate(ordered)
+            {"reason": _reason(verdicts.get(name)), "tool": name, "relevance": max(0, score - position)}
+            for position, (score, name) in enumerate(ordered)
         ]
     }
 
 
 def _score(tool: ToolText, answer: str, verdict: dict[str, Any] | None) -> int:
-    told = set(WORD.findall(f"{tool.name.replace('_', ' ')} {tool.description}".lower()))
+    described = set(WORD.findall(f"{tool.name.replace('_', ' ')} {tool.description}".lower()))
     said = set(WORD.findall((verdict["quote"] if verdict else answer).lower()))
     firm = FIRM if verdict is not None and verdict["rule"] is None else 0
-    return min(99, firm + 5 * len(told & said))
+    return min(99, firm + 5 * len(described & said))
 
 
 def _reason(verdict: dict[str, Any] | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from offline_model.tool_choice import choose_tool, tell_results
+from offline_model.tool_choice import choose_tool, describe_results
 from offline_model.wire import ChatCall, Tool, ToolUse
 from tools.engine.registry import builtin_tools
 
@@ -25,7 +25,7 @@ def asked(
 
 
 def chosen(call: ChatCall) -> ToolUse | None:
-    return choose_tool(call, is_stumped=lambda: False)
+    return choose_tool(call, lacks_answer=lambda: False)
 
 
 @pytest.mark.requirement("W04")
@@ -51,7 +51,7 @@ def test_words_that_ask_for_a_look_up(words: str, name: str | None) -> None:
 def test_a_caller_is_looked_up_before_the_first_answer_and_never_read_out() -> None:
     assert chosen(asked("Hello")) == ToolUse("lookup_caller", {})
     after = asked("Hello", called=("lookup_caller",), results=("Anna, a regular since 2019.",))
-    assert tell_results(after) == ""
+    assert describe_results(after) == ""
 
 
 def test_a_result_that_asks_for_verification_is_followed() -> None:
@@ -60,7 +60,7 @@ def test_a_result_that_asks_for_verification_is_followed() -> None:
     assert use is not None
     assert use.name == "verify_caller"
     both = asked(*GREETED, "Cancel it", called=("cancel_appointment", "verify_caller"), results=(first, ASKS))
-    assert tell_results(both) == ASKS
+    assert describe_results(both) == ASKS
 
 
 def test_what_was_asked_for_is_passed_on() -> None:
@@ -83,10 +83,10 @@ def test_of_a_list_of_orders_only_the_newest_is_told() -> None:
         "2 orders were found, the newest first. Order 1043 of 21 November 2026 is on hold, 31.70 EUR: 2 × Pasta 500 g."
         " Order 1038 of 17 November 2026 is completed, 62.00 EUR: 2 × Oil 0.75 l."
     )
-    told = tell_results(asked("Where is my order?", called=("lookup_order",), results=(found,)))
+    told = describe_results(asked("Where is my order?", called=("lookup_order",), results=(found,)))
     assert told == "Here are your 2 newest orders. The last one, 1043 of 21 November, is on hold."
     one = found.partition(" Order 1038")[0].replace("2 orders were", "1 order was")
-    assert tell_results(asked("Where is my order?", called=("lookup_order",), results=(one,))) == one
+    assert describe_results(asked("Where is my order?", called=("lookup_order",), results=(one,))) == one
 
 
 @pytest.mark.requirement("W03")
