@@ -40,15 +40,6 @@ QUESTION = re.compile(
     r"what(?:'s| is)|where|how much|quanto|dove|wo|où|dónde|was kostet|combien|cuánto)\b",
     re.IGNORECASE,
 )
-WORD_LISTS = {
-    "starters": "starter",
-    "pasta": "pasta",
-    "mains": "main",
-    "desserts": "dessert",
-    "dolci": "dessert",
-    "drinks": "drink",
-    "wine": "wine",
-}
 TRANSLATED = {
     "dove": "address",
     "indirizzo": "address",

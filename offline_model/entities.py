@@ -46,7 +46,6 @@ NOT_NAMES = words(
 NAME_QUESTION = re.compile(
     r"\b(?:name|nome|namen|nom|nombre|naam|who am i speaking|who is this|how shall i call|whom)\b", re.IGNORECASE
 )
-PHONE_QUESTION = re.compile(r"\b(?:phone|number|telefon\w*|numero|número|numéro|reach you|nummer)\b", re.IGNORECASE)
 
 WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
 DAY_NAMES = {

@@ -57,11 +57,6 @@ CLASSES: tuple[tuple[str, re.Pattern[str], set[str]], ...] = (
         {"hours", "menu", "price", "opening", "information", "question", "info"},
     ),
 )
-GREETING = re.compile(
-    r"^\W*(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|ciao|buon\w+|salve|hallo|guten "
-    r"\w+|moin|servus|bonjour|bonsoir|salut|hola|buen[oa]s? \w+|olá)\b[\s,!.]*",
-    re.IGNORECASE,
-)
 STEP_TOOLS: tuple[tuple[str, str], ...] = (
     ("create_booking_tool", r"will book|\bbook (?:the|a|it)\b|\bmake the (?:booking|reservation)"),
     ("check_availability_tool", r"availab|is free|free (?:slot|table)"),

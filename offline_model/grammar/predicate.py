@@ -74,7 +74,3 @@ class Predicate:
     """Adverbs that matter: still, already, then, first, later, maybe, habit, now, conj, comma."""
     governor: int | None = None
     """Index of the predicate this one depends on."""
-
-    @property
-    def is_main(self) -> bool:
-        return self.marker in (Marker.NONE, Marker.WHILE)

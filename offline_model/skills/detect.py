@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from offline_model import prompt_reader
 from offline_model.conditions import ConditionContext, is_commitment, is_met
+from offline_model.grammar.rules import read_answer
 from offline_model.prompt_reader import Line, ToolText
 from offline_model.tool_mentions import Mention, MentionFinder
-from offline_model.unserved import unsupported_promises
 from offline_model.wire import ChatCall
 
 ASKS_UNSERVED = "`unserved` lists"
 FIRMNESS = {None: 0, "quotation": 1, "subject": 3}
 MIDDLING = 2
+# Only what is done by somebody, later; the agent's own talking on is no promise.
+BY_PEOPLE = re.compile(
+    r"\b(?:colleagues?|team|kitchen|chef|manager|owner|staff|boss|someone|somebody)\b"
+    r"|\b(?:call|ring|phone) you\b|\bget back to you\b|\bfind (?:it |that )?out\b|\blook into\b",
+    re.IGNORECASE,
+)
+BY_TOOL = re.compile(r"\b(?:transfer|connect|put you through|hand you over)\b", re.IGNORECASE)
 
 
 def detect(call: ChatCall) -> dict[str, Any]:
@@ -60,3 +68,14 @@ def _verdict(tool: ToolText, mentions: list[Mention], finder: MentionFinder) -> 
             {**r, "met": r["met"] and not is_commitment(c)} for r, c in zip(readings, tool.conditions, strict=True)
         ]
     return {"quote": chosen.quote, "tool": tool.name, "conditions": readings, "rule": rule}
+
+
+def unsupported_promises(answer: str, *, served: list[str]) -> list[dict[str, Any]]:
+    """The sentences in which the agent commits to something of that kind, unless a tool serves their words."""
+    sentences = [reading.sentence.words for reading in read_answer(answer) if reading.rule is None]
+    texts = dict.fromkeys(answer[words[0].start : words[-1].end] for words in sentences)
+    return [
+        {"quote": text, "what": text}
+        for text in texts
+        if BY_PEOPLE.search(text) and not BY_TOOL.search(text) and not any(quote in text for quote in served)
+    ]
