@@ -1,4 +1,4 @@
-"""Answers to questions about the business, from its own words."""
+"""Answers to questions about the business, from its own description."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ TRANSLATED = {
 
 
 def answer_question(turn: ReplyContext) -> str:
-    """The answer to what the customer asks; empty when they ask nothing or the business says nothing of it."""
+    """Answer to the customer's question, or an empty string."""
     text = turn.said
     for answer in (_hours, _diet, _dishes):
         if found := answer(turn, text):
@@ -87,7 +87,7 @@ def answer_question(turn: ReplyContext) -> str:
 
 
 def is_answered(turn: ReplyContext) -> bool:
-    """Whether the business says just what is asked: its hours, a diet, a dish, or a sentence that takes up most of it."""
+    """True if the business context answers the question directly."""
     text = turn.said
     is_exact = any(answer(turn, text) for answer in (_hours, _diet, _dishes, _menu))
     return is_exact or is_about(_from_context(turn, text), text)
@@ -183,7 +183,7 @@ def _listed(found: list[Item], language: str) -> str:
 
 
 def _from_context(turn: ReplyContext, text: str) -> str:
-    """The sentences of the business that answer best; said as they stand, in the business's language."""
+    """Best matching sentences of the business context, verbatim."""
     words = " ".join(TRANSLATED.get(word.lower(), word) for word in re.findall(r"[\w'’-]+", text))
     found = best_sentences(turn.sources, words)
     return " ".join(sentence if sentence.endswith((".", "!")) else f"{sentence}." for sentence in found)

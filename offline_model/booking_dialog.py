@@ -1,4 +1,4 @@
-"""The next step with a customer who wants something that takes steps: a table, a change, a complaint."""
+"""Dialog for scenarios with steps: bookings, changes and complaints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ASKED_TOGETHER = {"date": "date", "party_size": "party"}
 
 
 class BookingDialog:
-    """Works through the scenario's steps for one reply."""
+    """Scenario dialog for one reply."""
 
     def __init__(self, turn: ReplyContext) -> None:
         self.turn = turn
@@ -55,7 +55,7 @@ class BookingDialog:
         return spoken_time(time) if language == "en" else clock_time(time)
 
     def next(self) -> str:
-        """The sentences that take the customer's matter forward; empty when there is none."""
+        """Next question or action of the scenario; empty if there is none."""
         scenario = self.turn.scenario
         if scenario is None or not any(step.collects or requested_fields(step.text) for step in scenario.steps):
             return ""
@@ -72,17 +72,17 @@ class BookingDialog:
         return self._act(position.tool, position.step)
 
     def closed_day(self) -> str:
-        """That the business is closed on the wanted day; empty when it isn't."""
+        """Notice that the business is closed on the requested day, or an empty string."""
         weekday, language = self.turn.closed_weekday, self.turn.language
         return phrase("closed_day", language, day=day_word(weekday, language)) if weekday else ""
 
     def _closed_then(self, scenario: Scenario) -> str:
-        """Nothing is asked further for a day on which a table can't be had, but for another day."""
+        """Asks for another day if the business is closed on the requested one."""
         books = any(tool_of(step) == "check_availability_tool" for step in scenario.steps)
         return f"{said} {self.say('another')}" if books and (said := self.closed_day()) else ""
 
     def _ask_first(self) -> str:
-        """Before any directive the greeting asks what is wanted: day, time and party, if they are part of it."""
+        """Opening question of a booking, before the first directives exist."""
         if self.turn.directives is not None or not self.turn.is_opening or detect_intent(self.turn.said) != "booking":
             return ""
         wanted = (
@@ -149,7 +149,7 @@ class BookingDialog:
         return bool(YES.search(self.turn.said)) and "?" in asked and self.say("another") not in asked
 
     def _wants_other_time(self) -> bool:
-        """A new day or time since the last check, with no yes to what was proposed."""
+        """True if the customer names a new day or time instead of accepting the proposal."""
         said = self.turn.said
         fresh = find_day(said) or find_time(said) or find_party(said)
         proposed = self.turn.last_agent.lower()

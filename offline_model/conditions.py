@@ -1,4 +1,4 @@
-"""Judges a tool's conditions beside the commitment itself, from the words of the conversation."""
+"""Evaluation of a tool's conditions against the conversation."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ SYNONYMS = {
 
 @dataclass(frozen=True)
 class ConditionContext:
-    """What a condition is judged by. `is_committed` is whether the agent commits to the tool now."""
+    """Input of a condition check. `is_committed` is true if the agent commits to the tool."""
 
     answer: str
     messages: tuple[Line, ...]
@@ -98,7 +98,7 @@ class ConditionContext:
 
 
 def is_met(condition: Condition, context: ConditionContext) -> bool:
-    """Whether the condition holds."""
+    """True if the condition holds."""
     text = f"{condition.name} {condition.description}"
     if ASKING_NOTHING.search(text):
         return "?" not in context.answer
@@ -145,7 +145,7 @@ def _has_confirmed(context: ConditionContext) -> bool:
 
 
 def _is_named(condition: Condition, context: ConditionContext) -> bool:
-    """Whether what the condition speaks of occurs in the conversation."""
+    """True if the conversation mentions the condition's subject."""
     said = set(re.findall(r"[\w'+@-]+", context.everything.lower()))
     stems = {stem(word) for word in said}
     wanted = [

@@ -1,4 +1,4 @@
-"""Days as people name them, as dates."""
+"""Conversion of spoken days to calendar dates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NUMERIC = re.compile(r"^(\d{1,2})[./](\d{1,2})(?:[./](\d{2,4}))?$")
 
 
 def read_now(text: str) -> datetime | None:
-    """The moment of a prompt: "Friday 20 November 2026, 21:00"."""
+    """Timestamp of a prompt: "Friday 20 November 2026, 21:00"."""
     found = re.search(r"[A-Z][a-z]+ \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d", text)
     try:
         return datetime.strptime(found[0], NOW_FORMAT) if found else None  # noqa: DTZ007 - local to the business

@@ -1,4 +1,4 @@
-"""Names, phone numbers, e-mail addresses, days, times and party sizes in a customer's words."""
+"""Entity extraction: names, phone numbers, e-mail addresses, days, times and party sizes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ DIET = re.compile(rf"\b(?:\w+ (?:of us )?(?:is|are|am) )?(?:{'|'.join(DIETS)})\b
 
 @dataclass(frozen=True)
 class Entity:
-    """A value and the exact words it rests on."""
+    """Extracted value with its exact quote."""
 
     value: str
     quote: str
@@ -147,7 +147,7 @@ def find_phone(text: str) -> Entity | None:
 
 
 def find_name(text: str, *, asked: bool) -> Entity | None:
-    """A name that the customer gives; `asked` allows a bare name as the answer."""
+    """Name of the customer; `asked` also accepts a bare name."""
     for pattern in (INTRODUCTION, TRAILING, SELF, LOWER_INTRODUCTION):
         for match in pattern.finditer(text):
             name = _clean(match[1])

@@ -1,4 +1,4 @@
-"""The knowledge base as the offline model uses it: asked when it would have to say that it doesn't know, told in a sentence or two."""
+"""Knowledge base lookups for questions that the prompt doesn't answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST = 400
 
 
 def knowledge_call(call: ChatCall, left: list[Tool], question: str) -> ToolUse | None:
-    """The call that asks the knowledge base, or shows the article that it answered with."""
+    """Call that searches the knowledge base or shows the article found."""
     if not set(call.answered_tools) <= {*LOOK_UPS, CARD}:
         return None
     names = {tool.name for tool in left}
@@ -30,12 +30,12 @@ def knowledge_call(call: ChatCall, left: list[Tool], question: str) -> ToolUse |
 
 
 def is_knowledge_result(result: str) -> bool:
-    """Whether a result is one of these tools'."""
+    """True for a result of a knowledge tool."""
     return result.startswith((FOUND, NOTHING, SHOWN, NOT_SHOWN))
 
 
 def summarize_article(result: str, question: str) -> str:
-    """What the best article says of the question; empty when there is none, or a card says it already."""
+    """Summary of the best article, or an empty string if none was found or a card shows it."""
     if not result.startswith(FOUND):
         return ""
     heads = list(ARTICLE.finditer(result))
@@ -49,7 +49,7 @@ def summarize_article(result: str, question: str) -> str:
 
 
 def _answer_in(call: ChatCall) -> str:
-    """What the knowledge base has answered in this turn."""
+    """Knowledge base result of the current turn."""
     results: list[str] = []
     for role, text in reversed(call.messages):
         if role == "user":

@@ -1,4 +1,4 @@
-"""What a letter says: the message itself where the todo has it, else what the business says about what was asked for."""
+"""Text of messages and e-mails, derived from a todo's instructions and the business context."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ITS_CLAUSE = re.compile(r",|\s(?:that|which|who|as)\s")
 
 
 def message(todo: str, *, context: str, language: str) -> str:
-    """The text for the customer of what a todo says is to be done."""
+    """Message to the customer that carries out a todo."""
     words = " ".join(todo.split())
     if drafted := DRAFTED.search(todo):
         return drafted[1].strip()
@@ -43,14 +43,14 @@ def message(todo: str, *, context: str, language: str) -> str:
 
 
 def stated(words: str) -> str:
-    """What somebody is to be told, without the words that ask for it; empty where the words are none of a message."""
+    """Message quoted in an instruction such as “Tell the guest that …”, or an empty string."""
     described = TELLS.match(words)
     text = words[described.end() :].strip() if described else ""
     return text[:1].upper() + text[1:]
 
 
 def subject_of(words: str) -> str:
-    """What it is about, in a few words."""
+    """Short subject of a todo."""
     asked = QUOTED.findall(words)
     if asked:
         return f"“{asked[-1].strip().rstrip('.')}”"
@@ -59,7 +59,7 @@ def subject_of(words: str) -> str:
 
 
 def information(context: str, wanted: str, language: str, *, between: str = " ") -> str:
-    """What the business says about it, with this between two sentences; empty where it says nothing."""
+    """Business information on a topic, joined by `between`; empty if there is none."""
     if HOURS.search(wanted) and opening_hours(context):
         groups = week_groups(context)
         return ", ".join(f"{days_in(first, last, language)} {hours_in(said, language)}" for first, last, said in groups)

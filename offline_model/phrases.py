@@ -1,4 +1,4 @@
-"""What the agent says, in the five languages it greets in; the words are in phrases.json."""
+"""Phrase book in five languages, loaded from phrases.json."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ COMMITMENT_PATTERNS: dict[str, dict[str, list[str]]] = BOOK["commitment_patterns
 
 
 def phrase(key: str, language: str, **values: str) -> str:
-    """A phrase in the language, in English when it isn't one of the five."""
+    """A phrase in the given language, falling back to English."""
     book = PHRASES.get(language, PHRASES["en"])
     return book.get(key, PHRASES["en"][key]).format(**values)
 
 
 def salutation(language: str) -> str:
-    """How a letter begins."""
+    """Salutation of an e-mail."""
     return SALUTATIONS.get(language, SALUTATIONS["en"])
 
 
 def make_good_in(language: str) -> tuple[str, str]:
-    """An apology for a promise that broke, and what a colleague does next; `{promise}` stands for its words."""
+    """Apology for a broken promise and the colleague's next step, with a `{promise}` placeholder."""
     correction, step = MAKE_GOOD.get(language, MAKE_GOOD["en"])
     return correction, step
 

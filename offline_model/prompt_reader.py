@@ -1,4 +1,4 @@
-"""Reads the product's prompts back into their parts, as plain text."""
+"""Parser for the product's prompts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _section_pattern(tag: str) -> re.Pattern[str]:
 
 
 def section(text: str, tag: str) -> str:
-    """What stands between `<tag>` and `</tag>`; empty when there is no such section."""
+    """Body of the section `<tag>`, or an empty string."""
     match = _section_pattern(tag).search(text)
     return match["body"].strip("\n") if match else ""
 
@@ -86,7 +86,7 @@ def attribute(text: str, *, tag: str, name: str) -> str:
 
 
 def transcript(text: str) -> list[Line]:
-    """The messages of a section; a line without a role goes on with the message before it."""
+    """Messages of a section; a line without a role continues the previous message."""
     lines: list[Line] = []
     for raw in text.splitlines():
         match = LINE.match(raw)

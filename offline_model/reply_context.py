@@ -1,4 +1,4 @@
-"""Everything a reply prompt says, read once."""
+"""Context of a reply, parsed from its prompt."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPENING = re.compile(
 
 @dataclass(frozen=True)
 class ReplyContext:
-    """One reply's surroundings. `before` are the messages that were answered, `now` the ones that are not."""
+    """Parsed reply prompt: `before` holds the answered messages, `now` the unanswered ones."""
 
     call: ChatCall
     agent_name: str
@@ -58,7 +58,7 @@ class ReplyContext:
 
     @cached_property
     def said(self) -> str:
-        """What the customer says now; empty when the agent speaks by itself."""
+        """The customer's unanswered messages; empty for a proactive message."""
         return " ".join(line.content for line in self.now if line.role == "customer").strip()
 
     @cached_property
@@ -79,7 +79,7 @@ class ReplyContext:
 
     @cached_property
     def sources(self) -> list[str]:
-        """Texts that answer questions, the nearest first."""
+        """Texts to answer questions from, most specific first."""
         procedures = [
             f"{title}: {text}" for title, text in prompt_reader.entries(section(self.call.system, "Procedures"))
         ]
@@ -104,7 +104,7 @@ class ReplyContext:
 
     @cached_property
     def is_follow_up(self) -> bool:
-        """The customer is silent, and the agent is to write again."""
+        """True if the prompt asks for a follow-up to a silent customer."""
         return bool(section(self.user, "FollowUp"))
 
     @cached_property
@@ -113,7 +113,7 @@ class ReplyContext:
 
     @cached_property
     def has_to_correct(self) -> bool:
-        """The agent said that something was done, and it wasn't."""
+        """True if the prompt asks the agent to correct a false statement."""
         return bool(section(self.user, "Correction"))
 
     @cached_property
@@ -122,7 +122,7 @@ class ReplyContext:
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        """What is known of the customer, and of the part of the conversation that was summarised."""
+        """Customer facts, including those of the conversation summary."""
         _, earlier = prompt_reader.summary(self.user)
         return {**earlier, **prompt_reader.facts(section(self.user, "Customer"))}
 
@@ -132,7 +132,7 @@ class ReplyContext:
 
     @cached_property
     def closed_weekday(self) -> str:
-        """The name of the weekday that the customer wants, where the business says that it is closed then; else empty."""
+        """Requested weekday if the business is closed on it, else an empty string."""
         try:
             wanted = date.fromisoformat(date_of(self.slots.get("date"), now=read_now(section(self.user, "Now"))))
         except ValueError:
@@ -142,7 +142,7 @@ class ReplyContext:
 
     @cached_property
     def language(self) -> str:
-        """The customer's language: of these words, of earlier ones, of the facts; English when nothing tells."""
+        """Language of the latest message, an earlier one or the facts; English by default."""
         for text in (self.said, *(line.content for line in reversed(self.before) if line.role == "customer")):
             found = language_of(text)
             if found:
@@ -152,7 +152,7 @@ class ReplyContext:
 
     @cached_property
     def clock(self) -> tuple[str, int]:
-        """The weekday's name and the hour, as the prompt says them."""
+        """Weekday name and hour given in the prompt."""
         match = re.match(r"(\w+day) .*?(\d{1,2}):\d{2}", section(self.user, "Now"))
         return (match[1], int(match[2])) if match else ("", 12)
 

@@ -1,4 +1,4 @@
-"""Plays a plan to one client, and notices at once when the client goes away."""
+"""Sends a response to one client and detects a disconnect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ClientGone(Exception):
 
 
 class ResponseSender:
-    """One answer on its way. `on_first_byte` is called when the first block has been handed over."""
+    """Sender of one response; calls `on_first_byte` after the first block."""
 
     def __init__(self, *, receive: Receive, send: Send, on_first_byte: Callable[[], None]) -> None:
         self._receive = receive
@@ -28,7 +28,7 @@ class ResponseSender:
         self._watch: asyncio.Task[Message] | None = None
 
     async def play(self, response: Response) -> None:
-        """Send the blocks in their time; raises ClientGone."""
+        """Send the blocks on schedule; raises ClientGone."""
         try:
             await self._pause(response.first_s)
             if response.blocks or response.ending is not Ending.SILENCE:
@@ -46,7 +46,7 @@ class ResponseSender:
         await self._send({"type": "http.response.start", "status": response.status, "headers": headers})
 
     async def _send_blocks(self, response: Response) -> None:
-        """Blocks which are due at the same time go out together, so that a late timer doesn't stretch the answer."""
+        """Send due blocks together, so that a late timer doesn't delay the response."""
         started, sent, count = time.monotonic(), 0, len(response.blocks)
         while sent < count:
             if sent:

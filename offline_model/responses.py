@@ -1,4 +1,4 @@
-"""How one answer goes over the wire: the blocks to send, and what happens after the last of them."""
+"""HTTP responses of the offline model: blocks, timing and scripted faults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATUS_TEXTS = {
 
 
 class Ending(StrEnum):
-    """What comes after the last block."""
+    """Connection state after the last block."""
 
     COMPLETE = "complete"
     CUT = "cut"
@@ -53,7 +53,7 @@ def json_response(body: bytes, *, status: int = 200, headers: list[tuple[bytes, 
 
 
 def build_response(answer: Answer, *, call: ChatCall, envelope: Envelope, usage: Usage, step: Step | None) -> Response:
-    """The plan for an answer, with the fault that the script asks for."""
+    """Response for an answer, with the scripted fault if any."""
     fault = step.fault if step else None
     if fault is None:
         return _whole(answer, call=call, envelope=envelope, usage=usage)
@@ -74,7 +74,7 @@ def _refusal(fault: Fault, *, retry_after: str) -> Response:
 
 
 def _spoiled(answer: Answer, *, step: Step) -> Answer:
-    """An answer that ends for another reason than being finished."""
+    """Truncated or empty answer."""
     if step.fault is Fault.EMPTY:
         return Answer()
     words = answer.text.split(" ")

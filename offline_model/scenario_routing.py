@@ -1,4 +1,4 @@
-"""Which scenario the customer is in, and which of its steps comes next."""
+"""Intent detection, scenario routing and step selection."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ STEP_TOOLS: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True)
 class ScenarioPosition:
-    """A step of a scenario, and what it still waits for."""
+    """Current step of a scenario, its missing fields and its tool."""
 
     scenario: Scenario
     step: Step
@@ -77,12 +77,12 @@ class ScenarioPosition:
 
 
 def detect_intent(text: str) -> str:
-    """change, complaint, group, booking or info; empty when the words name none of them."""
+    """Intent of a message: change, complaint, group, booking, info, or an empty string."""
     return next((name for name, pattern, _ in CLASSES if pattern.search(text)), "")
 
 
 def scenario_for(intent: str, scenarios: tuple[Scenario, ...]) -> Scenario | None:
-    """The scenario whose title speaks of the intent."""
+    """Scenario whose title matches the intent best."""
     keys = next((keys for name, _, keys in CLASSES if name == intent), set())
     scored = [
         (len(content_words(s.title) & {k.rstrip("s") for k in keys} | content_words(s.title) & keys), s)
@@ -93,7 +93,7 @@ def scenario_for(intent: str, scenarios: tuple[Scenario, ...]) -> Scenario | Non
 
 
 def choose_scenario(lines: list[Line], scenarios: tuple[Scenario, ...], previous: str) -> Scenario | None:
-    """The scenario of the newest intent. A question in the middle of a booking doesn't leave the booking."""
+    """Scenario of the latest intent; a question during a booking doesn't leave it."""
     standing = next((s for s in scenarios if previous.startswith(f"{s.number},")), None)
     chosen = standing
     for line in lines:
@@ -126,12 +126,12 @@ def _is_process(scenario: Scenario) -> bool:
 
 
 def _is_about_booking(scenario: Scenario) -> bool:
-    """A change of a booking, or an event, speaks of tables too."""
+    """True for booking changes and events, which mention tables too."""
     return bool(content_words(scenario.title) & {"cancel", "change", "wedding", "group", "event", "reschedule"})
 
 
 def tool_of(step: Step) -> str:
-    """The tool that the step's words promise, if it asks for nothing."""
+    """Tool named by a step that collects nothing."""
     if step.collects:
         return ""
     return next((name for name, pattern in STEP_TOOLS if re.search(pattern, step.text, re.IGNORECASE)), "")
@@ -140,7 +140,7 @@ def tool_of(step: Step) -> str:
 def next_position(
     scenario: Scenario, *, slots: Slots, lines: list[Line], actions: list[Action], asked_counts: bool
 ) -> ScenarioPosition:
-    """The first step that isn't behind us. With `asked_counts`, a field the agent has just asked for counts as given."""
+    """First unfinished step. With `asked_counts`, a field that was just asked for counts as given."""
     last_agent = next((line.content for line in reversed(lines) if line.role == "agent"), "")
     just_asked = asked_fields(last_agent) if asked_counts and lines and lines[-1].role == "agent" else []
     for step in scenario.steps:
@@ -157,7 +157,7 @@ def next_position(
 
 
 def _was_answered(step: Step, name: str, lines: list[Line]) -> bool:
-    """For a field of the project's own: the agent has asked in the step's words, and the customer has answered."""
+    """True if a custom field was asked for in the step's words and answered."""
     if name in ("phone", "name", "email", "date", "time", "party_size"):
         return False
     wanted = content_words(step.text)

@@ -1,4 +1,4 @@
-"""Values for a JSON schema's properties, found in a text by what each property is called and described as."""
+"""Values for JSON Schema properties, matched by name and description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A minimal valid instance of a JSON schema, of the keywords that structured outputs allow."""
+"""Minimal valid instances of a JSON Schema."""
 
 from __future__ import annotations
 

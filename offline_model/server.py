@@ -41,7 +41,7 @@ class Latency:
 
 
 class OfflineModel:
-    """One server's state and its doors."""
+    """ASGI application of the offline model; holds its state and its routes."""
 
     def __init__(self, *, ttft_ms: float = 0.0, gap_ms: float = 0.0) -> None:
         self._configured = Latency(ttft_ms, gap_ms)
@@ -192,7 +192,7 @@ def _composed(call: ChatCall) -> Answer:
 
 
 def shared_prefix(a: str, b: str) -> int:
-    """How many characters two prompts have in common at their start, by bisection."""
+    """Length of the common prefix of two prompts, by bisection."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""What is known of the customer and of the table they want, from the facts and from their own words."""
+"""Slot filling: customer and booking details from known facts and messages."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Slots:
 
 
 PATIENCE = 2
-"""How often a field is asked for before the agent goes on without it."""
+"""Maximum number of times a field is asked for."""
 REFUSING = re.compile(
     r"\b(?:rather not|prefer not|don't want to (?:give|say|share)|no phone|don't have (?:one|"
     r"a phone|an? e-?mail)|won't give)\b",
@@ -100,7 +100,7 @@ def _canonical(key: str) -> str:
 
 
 def fill_slots(facts: dict[str, str], lines: list[Line]) -> Slots:
-    """Facts first, then what the customer's own lines say; the newest words win for day, time and party."""
+    """Fill slots from facts, then messages; the latest message wins for day, time and party size."""
     slots = Slots({_canonical(key): value for key, value in facts.items()})
     asked = ""
     times: Counter[str] = Counter()
@@ -171,7 +171,7 @@ def _questions(text: str) -> str:
 
 
 def asked_fields(text: str) -> list[str]:
-    """The fields an agent's reply asks for."""
+    """Fields that a reply of the agent asks for."""
     return _named_fields(" ".join(s for s in re.findall(r"[^.!?]+[.!?]?", text) if "?" in s))
 
 
@@ -181,7 +181,7 @@ def _named_fields(text: str) -> list[str]:
 
 
 def requested_fields(text: str) -> list[str]:
-    """The fields a scenario's step speaks of, when its `collects` can't be seen."""
+    """Fields that a step asks for in its text, for steps without `collects`."""
     if not re.search(r"\bask\b", text, re.IGNORECASE):
         return []
     return _named_fields(text)

@@ -1,4 +1,4 @@
-"""Tools inside the turn: whether the customer's words ask for one, and what its results say."""
+"""Tool selection during a reply, and spoken tool results."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def choose_tool(call: ChatCall, *, lacks_answer: Callable[[], bool]) -> ToolUse 
 
 
 def _excluded_tools(call: ChatCall) -> set[str]:
-    """The tools that the customer's words alone don't set off."""
+    """Tools that a customer message alone never triggers."""
     described = " ".join(text for role, text in call.messages if role == "tool")
     waiting = {name for name in FOLLOW_UP_TOOLS if f"`{name}`" not in described}
     promised = APPOINTMENTS if PROMISES_BOOKINGS in call.system else frozenset()
@@ -96,9 +96,7 @@ GIVES_PROOF = "have on file for me"
 
 
 def _mandatory_tool(left: list[Tool], lines: list[Line], call: ChatCall) -> Tool | None:
-    """What is called whatever the words are: who is calling, before the first answer, the tool that a result asks for, and the
-    one that was asked to be answered.
-    """
+    """Tool that is called regardless of the message: the caller lookup, or one that a result or question asks for."""
     begins = not any(line.role == "agent" for line in lines)
     asked = NAMED.findall(call.messages[-1][1]) if call.messages[-1][0] == "tool" else []
     last = next((line.content for line in reversed(lines) if line.role == "agent"), "")
@@ -109,7 +107,7 @@ def _mandatory_tool(left: list[Tool], lines: list[Line], call: ChatCall) -> Tool
 
 
 def _proof_in(newest: str) -> dict[str, str]:
-    """What the customer says is on file: their own words of just now, and nothing that the prompt knows of them."""
+    """Contact details stated in the latest message only."""
     found = {"phone": find_phone(newest), "email": find_email(newest)}
     return {name: one.value for name, one in found.items() if one is not None}
 
@@ -169,7 +167,7 @@ def _has_default(schema: Any) -> bool:
 
 
 def describe_results(call: ChatCall) -> str:
-    """What the tools of this turn have answered, as a sentence; empty when none was called."""
+    """Tool results of this turn as a sentence, or an empty string."""
     if not call.answered_tools or call.messages[-1][0] != "tool":
         return ""
     last_user = (
@@ -196,7 +194,7 @@ def describe_results(call: ChatCall) -> str:
 
 
 def _summarize_orders(text: str) -> str:
-    """Of a list of orders, which the customer sees beside the words, the newest only; of anything else all of it."""
+    """Latest order of a list, since the customer sees the list as well; other results in full."""
     found = ORDERS.search(text)
     if found is None:
         return _plain_text(text)

@@ -1,4 +1,4 @@
-"""What a tool is for, read from its name and description in the prompt."""
+"""Tool classification by name and description."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _is_action(word: str) -> bool:
 
 
 def custom_score(profile: ToolProfile, clause: Clause) -> int:
-    """How well a clause fits a tool of the tenant's own: 0 for not at all."""
+    """Match score of a clause and a custom tool; 0 for no match."""
     lemma = (
         "notify"
         if clause.lemma in ("let", "keep", "make") and clause.here & words("know posted aware informed")

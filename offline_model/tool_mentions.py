@@ -1,4 +1,4 @@
-"""Finds what an answer says about each tool: the clause, its words and its rule."""
+"""Tool mentions: links the clauses of an answer to the offered tools."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ VAGUE = words(
 
 @dataclass(frozen=True)
 class Mention:
-    """A tool's matter in the answer, and how it was said."""
+    """Quote about a tool, with the rule that excludes it (None for a commitment)."""
 
     quote: str
     rule: str | None
     is_of_booking: bool = False
-    """Whether it is about a booking that exists, as a link is by which it is managed."""
+    """True if the quote concerns an existing booking."""
 
 
 class MentionFinder:
-    """Reads the answer once, and finds each tool's mentions in it."""
+    """Finds the mentions of each tool in an answer."""
 
     def __init__(self, answer: str, tools: tuple[ToolText, ...], messages: list[Line]) -> None:
         self.answer = answer
@@ -87,7 +87,7 @@ class MentionFinder:
         return self.goodbye is not None and self.goodbye[1]
 
     def _reach(self, i: int) -> int:
-        """Where the words that belong to a predicate end: at the next main clause, past its complements."""
+        """End of a predicate's words, including its complements."""
         this = self.readings[i]
         end = this.predicate.end
         for other in self.readings[i + 1 :]:
@@ -120,7 +120,7 @@ class MentionFinder:
         )
 
     def _custom_tool(self, clause: Clause) -> str:
-        """The tenant's own tool that fits the clause best, if any."""
+        """Best matching custom tool of a clause, or an empty string."""
         scored = [(custom_score(p, clause), name) for name, p in self.profiles.items() if p.kind is None]
         best = max(scored, default=(0, ""))
         return best[1] if best[0] else ""
@@ -173,7 +173,7 @@ class MentionFinder:
         return classify_clause(self.clauses[i - 1])
 
     def _by_context(self, i: int, clause: Clause) -> set[ActionKind]:
-        """What "it", "that" or "the details" stand for."""
+        """Action kinds of a clause whose object is a pronoun, resolved from context."""
         if is_vague_sending(clause) or (clause.lemma in ("send", "forward") and clause.here & PRONOUNS):
             return self._media(i) | ({ActionKind.MANAGE_LINK} if self._is_link(i) else set())
         if not self._is_about_pronoun(clause):
@@ -211,7 +211,7 @@ class MentionFinder:
         return [*own, said] if said else own
 
     def _media(self, i: int) -> set[ActionKind]:
-        """By which medium it is sent: the one that was named last. Where nobody has named any, nothing is sent by it."""
+        """Medium that was named last; none if no medium was named."""
         for text in self._context_before(i):
             found = [
                 action_kind for action_kind, pattern in MEDIA if pattern.search(text) and action_kind in self.kinds
@@ -236,7 +236,7 @@ class MentionFinder:
         return found
 
     def _offered(self, i: int) -> set[ActionKind]:
-        """A link for managing a booking is a text, too: the text's own condition sets them apart."""
+        """Action kinds of a clause; a management link also counts as a text."""
         found = self.action_kinds[i]
         if ActionKind.MANAGE_LINK in found and found & {ActionKind.EMAIL} == set():
             return found | {ActionKind.SMS}

@@ -1,4 +1,4 @@
-"""Promises in the other languages of the phrase book: its own sentences, since the grammar reads English only."""
+"""Promise detection in Italian, German, French and Spanish, by the phrase book."""
 
 from __future__ import annotations
 

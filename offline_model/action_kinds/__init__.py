@@ -1,1 +1,1 @@
-"""What a clause is about: which of the known kinds of action its verb and words name."""
+"""Classification of clauses by the kind of action they name."""

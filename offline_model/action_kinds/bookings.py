@@ -1,4 +1,4 @@
-"""Bookings and meetings."""
+"""Clauses about bookings and meetings."""
 
 from __future__ import annotations
 

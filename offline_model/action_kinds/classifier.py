@@ -1,4 +1,4 @@
-"""All the kinds of action that a clause names."""
+"""Clause classifier: the action kinds that a clause names."""
 
 from __future__ import annotations
 

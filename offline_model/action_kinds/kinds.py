@@ -1,4 +1,4 @@
-"""The kinds of action that the built-in tools have."""
+"""Action kinds of the built-in tools."""
 
 from __future__ import annotations
 

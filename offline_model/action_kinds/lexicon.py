@@ -1,4 +1,4 @@
-"""The words by which a clause's matter is known."""
+"""Lexicon of the action kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking up: free times, bookings, goods, areas."""
+"""Clauses about lookups: availability, bookings, products and service areas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPEN_POINT = words("if whether availability available stock")
 
 
 def lookup_kinds(clause: Clause) -> set[ActionKind]:
-    """What is looked up, if the clause looks anything up."""
+    """Action kinds of a lookup clause."""
     if FACT.match(clause.whole) or clause.phrase.startswith(("rid of", "to it", "to that")):
         return set()
     if clause.lemma in LOOK_UP and _is_search(clause) and not MOVING.search(clause.whole):

@@ -1,4 +1,4 @@
-"""Texts, e-mails and links."""
+"""Clauses about texts, e-mails and links."""
 
 from __future__ import annotations
 

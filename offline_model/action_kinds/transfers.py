@@ -1,4 +1,4 @@
-"""Calls handed to a person."""
+"""Clauses about call transfers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences and conditions around a predicate."""
+"""Sequence and condition adverbials of a predicate."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NEEDING = {"ask", "know", "have", "take", "get", "confirm", "note", "check"}
 
 
 class Adverbials(ClauseContext):
-    """What makes a promise a later step, or hangs it on a condition."""
+    """Checks for later steps and conditions."""
 
     def is_invited(self) -> bool:
         """ "Just say the word and I'll book it"."""
@@ -93,7 +93,7 @@ class Adverbials(ClauseContext):
         return any(one.subject is Subject.AGENT or one.is_question or one.mood is Mood.REQUEST for one in previous)
 
     def _head(self) -> int:
-        """Where "then" was said: for a verb that shares it with the one before ("then I'll check it and book it"), there."""
+        """Index of the predicate that carries "then" for this one ("then I'll check it and book it")."""
         at = self.at
         while at and not self.part.predicates[at].is_new_clause and "then" in self.part.predicates[at - 1].flags:
             at -= 1

@@ -1,4 +1,4 @@
-"""A predicate among the clauses of its sentence."""
+"""Relations between a predicate and the other clauses of its sentence."""
 
 from __future__ import annotations
 

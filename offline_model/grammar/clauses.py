@@ -1,4 +1,4 @@
-"""Finds the predicates of a sentence, from left to right."""
+"""Clause parser: finds the predicates of a sentence, left to right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions for leave, and promises that are put off."""
+"""Permission questions and deferred promises."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ CONSENT = (
 
 
 class Consent(Adverbials):
-    """Whether leave is asked for it, and whether it is put off."""
+    """Checks for permission questions and deferral."""
 
     def asks_permission(self) -> bool:
         """The sentence, or the next one, asks whether that's all right."""

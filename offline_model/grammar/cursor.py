@@ -1,4 +1,4 @@
-"""Walks through a sentence: where clauses open, and what opens them."""
+"""Parser cursor: clause boundaries and their markers."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class Cursor:
         return known is not None and known[1] in (Form.THIRD, Form.PAST) and text not in NOUN_LIKE
 
     def _agent_size(self, i: int) -> int:
-        """How many words name the agent's side at `i`: "we", "our team", "one of us"."""
+        """Number of words that name the agent's side at `i`: "we", "our team", "one of us"."""
         if self.text(i) in AGENT_PRONOUNS:
             return 1
         if self.text(i) in ("our", "the") and self.text(i + 1) in TEAM:

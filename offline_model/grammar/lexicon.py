@@ -1,4 +1,4 @@
-"""The closed word classes the clause reader goes by."""
+"""Closed word classes of the clause parser."""
 
 from __future__ import annotations
 

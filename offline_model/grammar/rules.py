@@ -1,4 +1,4 @@
-"""Judges a predicate: a commitment of this moment, or the rule by which it is none."""
+"""Commitment rules: classifies a predicate as a commitment, or names the rule that excludes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from offline_model.grammar.words import Sentence, read_sentences
 
 
 class Rule(StrEnum):
-    """Why words about a tool are no commitment; the names are those of the detection prompt."""
+    """Rules that exclude a commitment, named as in the detection prompt."""
 
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"

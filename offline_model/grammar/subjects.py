@@ -1,4 +1,4 @@
-"""Clauses that name their subject: the agent's side, the customer, anything else."""
+"""Clause patterns with an explicit subject."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class SubjectReader(Cursor):
         return self._add(self._noun_start(i), group, Subject.OTHER)
 
     def _noun_start(self, i: int) -> int:
-        """Where the noun begins whose verb stands at `i`: at its question word or article, past the verb before it."""
+        """Start of the noun phrase before the verb at `i`."""
         earliest = self.found[-1].verb_at + 1 if self.found else 0
         if earliest <= self.clause_start:
             return self.clause_start

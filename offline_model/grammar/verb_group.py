@@ -1,4 +1,4 @@
-"""Reads one verb group: auxiliaries, adverbs, negation, "going to", "happy to", and the verb itself."""
+"""Verb group parser: auxiliaries, adverbs, negation, catenatives and the main verb."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_VERBS = words("on in at with for the a an your our under from out up off abou
 
 @dataclass
 class VerbGroup:
-    """What has been read of a verb group so far."""
+    """Features of a verb group."""
 
     mood: Mood = Mood.PLAIN
     is_negated: bool = False
@@ -106,7 +106,7 @@ def read_verb_group(words: Sequence[Word], i: int) -> VerbGroup | None:
 
 
 def _after_interjection(words: Sequence[Word], i: int) -> int | None:
-    """Where the group goes on after ", of course,"; None when the mark ends it."""
+    """Position after an interjection such as ", of course,"; None if the mark ends the group."""
     if words[i].text != ",":
         return None
     j = i + 1

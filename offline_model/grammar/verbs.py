@@ -1,4 +1,4 @@
-"""The verbs an agent's commitments are made of, and the forms they take."""
+"""Verb lexicon and inflection."""
 
 from __future__ import annotations
 

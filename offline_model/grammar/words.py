@@ -1,4 +1,4 @@
-"""Words with their places in the text, contractions taken apart, sentences, and what stands in quotation marks."""
+"""Tokenizer: words, contractions, sentences and quotation spans."""
 
 from __future__ import annotations
 

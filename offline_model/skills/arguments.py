@@ -1,4 +1,4 @@
-"""The arguments skill: fills in a tool's fields from the conversation, by their names and descriptions."""
+"""Arguments skill: fills a tool's fields from the conversation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WITH_WHOM = re.compile(r"\bwith ((?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'-]+(?: [
 
 @dataclass
 class Arguments:
-    """What the prompt holds, taken apart."""
+    """Parsed arguments prompt."""
 
     system: str
     user: str
@@ -77,7 +77,7 @@ def fill_arguments(call: ChatCall) -> Any:
 
 
 class _Filler:
-    """Finds a field's value: a few fields have a meaning of their own, the rest is read as any other schema's."""
+    """Field values: a few reserved fields, the rest by schema."""
 
     def __init__(self, arguments: Arguments, finder: FieldFinder) -> None:
         self._arguments = arguments
@@ -134,13 +134,13 @@ class _Filler:
         return known or self._last_statement() or last_of(arguments.lines, "agent")
 
     def _last_statement(self) -> str:
-        """What the agent stated last before its promise, without what it asked."""
+        """Last statement of the agent before its promise, without questions."""
         described = (line.content for line in reversed(self._arguments.lines[:-1]) if line.role == "agent")
         stated = (" ".join(part for part in SENTENCE.findall(words) if not part.endswith("?")) for words in described)
         return next(filter(None, stated), "")
 
     def _made_of_input(self) -> str:
-        """What an instruction makes of an input: the number it asks for, else the first sentence."""
+        """Number requested by the task, else the first sentence of the input."""
         material, task = self._arguments.material, section(self._arguments.user, "Task")
         number = re.search(r"-?\d+(?:[.,]\d+)?", material)
         if number and WANTS_NUMBER.search(task):

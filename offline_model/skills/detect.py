@@ -1,4 +1,4 @@
-"""The detection skill: which of the listed tools the agent has just committed to, by grammar."""
+"""Detection skill: the tools that the agent commits to in an answer."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _verdict(tool: ToolText, mentions: list[Mention], finder: MentionFinder) -> 
 
 
 def unsupported_promises(answer: str, *, served: list[str]) -> list[dict[str, Any]]:
-    """The sentences in which the agent commits to something of that kind, unless a tool serves their words."""
+    """Commitments of people's work that no tool covers."""
     sentences = [reading.sentence.words for reading in read_answer(answer) if reading.rule is None]
     texts = dict.fromkeys(answer[words[0].start : words[-1].end] for words in sentences)
     return [

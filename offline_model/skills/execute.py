@@ -1,4 +1,4 @@
-"""The execute skill: carries out a todo with the tools that are offered, one call for each thing, and then says what was done."""
+"""Execute skill: runs an approved todo with the offered tools and reports the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def execute(call: ChatCall) -> Answer:
 
 
 class _Task:
-    """The todo as the prompt tells it."""
+    """Parsed todo prompt."""
 
     def __init__(self, call: ChatCall) -> None:
         user = call.last_user
@@ -62,7 +62,7 @@ class _Task:
         return ToolUse(tools[0].name, arguments if isinstance(arguments, dict) else {})
 
     def report(self) -> str:
-        """What the tools answered, in one sentence each."""
+        """Tool results, one sentence each."""
         described = [text.strip() for role, text in self._call.messages if role == "tool"]
         return " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in described if one)
 
@@ -72,7 +72,7 @@ class _Task:
         return len(said & about) + (5 if self._names_recipient(tool) else 0)
 
     def _names_recipient(self, tool: Tool) -> bool:
-        """Whether the tool writes to an address, and the todo names one that was approved."""
+        """True if the tool takes an address and the todo names an approved one."""
         words = self._words.lower()
         return "to" in tool.parameters.get("properties", {}) and any(one.lower() in words for one in self._recipients)
 

@@ -1,4 +1,4 @@
-"""The extraction skill: what the agent committed to in a conversation, under the type whose words fit it best."""
+"""Extraction skill: finds commitments in a conversation and assigns each a todo type."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _requests(lines: list[Line]) -> Iterator[str]:
 
 
 def _settles(answer: Line) -> bool:
-    """Whether an answer refuses what was asked, or promises it itself."""
+    """True if an answer declines or promises the request."""
     is_refusal = REFUSAL.search(answer.content) is not None or commitment_patterns.is_refusal(answer.content)
     return is_refusal or any(_commitments([answer]))
 
@@ -124,7 +124,7 @@ def _listed(known: dict[str, str]) -> str:
 
 
 def _asked_before(quote: str, lines: list[Line]) -> str:
-    """What the customer said before the agent's words."""
+    """Last customer message before the quote."""
     said_at = next((at for at, line in enumerate(lines) if line.role == "agent" and quote in line.content), len(lines))
     return prompt_reader.last_of(lines[:said_at], "customer")
 

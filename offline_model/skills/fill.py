@@ -1,4 +1,4 @@
-"""Structured answers for schemas of which no skill knows: filled from the prompt where a field's name says with what."""
+"""Generic structured output for schemas without a skill of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The observer's skill: facts about the customer with the words they rest on, and the quality of the conversation."""
+"""Observer skill: customer facts with their quotes, and a quality score."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def observe(call: ChatCall) -> dict[str, Any]:
 def observe_facts(
     latest: list[Line], *, known: dict[str, str], messages: list[Line], extra: dict[str, str]
 ) -> list[dict[str, Any]]:
-    """What the customer's lines of the latest exchange say and KnownFacts doesn't."""
+    """New facts in the customer's latest messages."""
     facts: dict[str, dict[str, Any]] = {}
     for at, line in enumerate(latest):
         if line.role != "customer":
@@ -206,7 +206,7 @@ def _is_known(field: str, value: str, known: dict[str, str]) -> bool:
 
 
 def rate_quality(messages: list[Line]) -> dict[str, Any]:
-    """From 1 to 10, the reason first."""
+    """Quality score from 1 to 10 with its reason."""
     said = [line.content for line in messages if line.role == "customer"]
     agent = [line.content for line in messages if line.role == "agent"]
     angry = [match[0] for text in said for match in FRUSTRATION.finditer(text)]
@@ -219,7 +219,7 @@ def rate_quality(messages: list[Line]) -> dict[str, Any]:
 
 
 def _repeats(said: list[str]) -> int:
-    """How often the customer had to say nearly the same again."""
+    """Number of near-duplicate customer messages."""
     bags = [frozenset(re.findall(r"\w{3,}", text.lower())) for text in said]
     return sum(
         1

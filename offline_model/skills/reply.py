@@ -1,4 +1,4 @@
-"""The reply skill: a conversation for any business, from what its prompt says."""
+"""Reply skill: the agent's next message, for any business."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def reply(call: ChatCall) -> Answer:
 
 
 def _text_with_call(use: ToolUse, call: ChatCall) -> str:
-    """What is said along with a call: whoever hangs up says goodbye first."""
+    """Text beside a tool call: a farewell before hanging up."""
     return ReplyComposer(ReplyContext.read(call)).speak() if use.name == "end_call" else ""
 
 
 class ReplyComposer:
-    """Composes one reply."""
+    """Composes the agent's reply."""
 
     def __init__(self, turn: ReplyContext) -> None:
         self.turn = turn
@@ -80,21 +80,21 @@ class ReplyComposer:
         return " ".join(part for part in (self._correction(), self._recovery(), *parts) if part).strip()
 
     def lacks_answer(self) -> bool:
-        """Whether the customer asks what nothing in the prompt answers, or not well."""
+        """True if the prompt doesn't answer the customer's question."""
         turn = self.turn
         if not turn.said or turn.urgent or detect_intent(turn.said) not in ("", "info") or not self._is_question():
             return False
         return not self._courtesies() and not is_answered(turn)
 
     def _silence_prompt(self) -> list[str]:
-        """The customer is silent: what was asked last, once more."""
+        """Follow-up for a silent customer: repeats the last question."""
         if not self.turn.is_follow_up or self.turn.urgent:
             return []
         asked = re.findall(r"[^.!?]+\?", self.turn.last_agent)
         return [self._say("still_there"), asked[-1].strip() if asked else self._say("more")]
 
     def _correction(self) -> str:
-        """What was said to be done, and isn't."""
+        """Correction of a false statement."""
         return self._say("correct") if self.turn.has_to_correct else ""
 
     def _recovery(self) -> str:

@@ -1,4 +1,4 @@
-"""The rerank skill: which of the competing tools the answer's words mean."""
+"""Rerank skill: orders competing tools by their fit to the answer."""
 
 from __future__ import annotations
 

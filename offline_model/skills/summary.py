@@ -1,4 +1,4 @@
-"""The summary skill: the gist of each message, and what the customer's own words fix."""
+"""Summary skill: the gist of each message, and facts stated by the customer."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def _stated(lines: list[Line]) -> dict[str, str]:
 
 
 def _gist(line: Line) -> str:
-    """Who said what, the first sentence of it."""
+    """Speaker and first sentence of a message."""
     first = re.split(r"(?<=[.!?])\s", line.content.strip(), maxsplit=1)[0]
     return f"The {line.role} said “{first[:LONGEST_GIST].rstrip()}”."

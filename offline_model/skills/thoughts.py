@@ -1,4 +1,4 @@
-"""The thoughts skill: scenario, step and what the next reply has to do."""
+"""Thoughts skill: the scenario, the step and instructions for the next reply."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KNOWN_ORDER = ("name", "phone", "email", "language", "date", "time", "party_size
 
 @dataclass(frozen=True)
 class View:
-    """What the thoughts prompt says."""
+    """Parsed thoughts prompt."""
 
     scenarios: tuple[Scenario, ...]
     actions: list[Action]
@@ -121,7 +121,7 @@ def _instructions(view: View, position: ScenarioPosition, just_asked: list[str])
 
 
 def _results(view: View) -> list[str]:
-    """What the newest action came to, as long as the customer has not answered to it."""
+    """Result of the latest action, until the customer responds."""
     newest = view.actions[-1] if view.actions else None
     is_new = bool(view.lines) and view.lines[-1].role == "agent"
     return [f"The result of {newest.name} stands: {newest.note}"] if newest and newest.note and is_new else []
