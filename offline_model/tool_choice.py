@@ -85,6 +85,10 @@ def _excluded_tools(call: ChatCall) -> set[str]:
 
 
 MAX_CALLS = 3
+INSTRUCTION = re.compile(
+    r"\b(?:(?:Do not|Never) say|Say (?:so|that)|Staff sees|Tell (?:the (?:customer|caller)|them)|"
+    r"Ask (?:the (?:customer|caller)|them)|Offer to|(?:Call|Use) `)\b[^.]*\.?(?=\s|$)"
+)
 # What they find is for the agent, and isn't read out.
 SILENT_TOOLS = frozenset({"lookup_caller"})
 NAMED = re.compile(r"`(\w+)`")
@@ -201,10 +205,14 @@ def _summarize_orders(text: str) -> str:
     return f"Here are your {found['count']} newest orders. The last one, {found['number']}{found['day']}, is {found['status']}."
 
 
+def without_instructions(text: str) -> str:
+    """A tool result without the sentences addressed to the agent."""
+    return " ".join(INSTRUCTION.sub("", text).split())
+
+
 def _plain_text(text: str) -> str:
     inner = re.sub(r"</?[\w ]+(?:\s[^>]*)?>", " ", text).strip().removeprefix("Error: ")
-    # What the agent is told to do isn't for the customer.
-    inner = re.sub(r" (?:Do not|Never) say [^.]*\.", "", inner)
+    inner = without_instructions(inner)
     try:
         data = json.loads(inner)
     except ValueError:

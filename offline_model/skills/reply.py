@@ -11,7 +11,7 @@ from offline_model.booking_dialog import YES, BookingDialog
 from offline_model.phrases import daytime, phrase
 from offline_model.reply_context import ReplyContext
 from offline_model.scenario_routing import detect_intent
-from offline_model.tool_choice import choose_tool, describe_results
+from offline_model.tool_choice import choose_tool, describe_results, without_instructions
 from offline_model.wire import Answer, ChatCall, ToolUse
 
 BYE = re.compile(
@@ -49,6 +49,11 @@ INJECTION = re.compile(
 # What a search says of a time that can't be had, whatever else it offers.
 REFUSED = re.compile(
     r"\b(?:is closed|can't be booked|outside the opening hours|is past|too far ahead|no [\w' ]+ is free)\b",
+    re.IGNORECASE,
+)
+PRESENCE = re.compile(
+    r"\b(?:is )?(?:any|some)(?:body|one) (?:still )?(?:there|here)\b|\bare you (?:still )?there\b|\bc'è qualcuno\b|"
+    r"\b(?:ist|noch) (?:da |noch )*jemand\b|\by a(?:-t-il)? quelqu'un\b|\bhay alguien\b",
     re.IGNORECASE,
 )
 RUNNING_LATE = re.compile(r"\b(?:running late|be late|late by|delayed)\b", re.IGNORECASE)
@@ -191,6 +196,7 @@ class ReplyComposer:
             return [self._greeting() or self._say("more")]
         for matches, answer in (
             (INJECTION, self._refuse),
+            (PRESENCE, self._presence),
             (PERSON, self._person),
             (BY_TEXT, self._text),
             (BY_MAIL, self._mail),
@@ -206,6 +212,11 @@ class ReplyComposer:
 
     def _refuse(self) -> list[str]:
         return [self._say("refuse")]
+
+    def _presence(self) -> list[str]:
+        """Answer to "Is anybody there?"; after a request for a person, it says that nobody has joined yet."""
+        asked = any(line.role == "customer" and PERSON.search(line.content) for line in self.turn.before)
+        return [self._say("present"), self._say("nobody_yet" if asked else "help")]
 
     def _person(self) -> list[str]:
         if self.turn.channel in ("phone", "webcall"):
@@ -245,11 +256,10 @@ class ReplyComposer:
 
 
 def spoken_result(line: str) -> str:
-    """An urgent message as the agent says it: without the tool's name and what the agent is told to leave unsaid, JSON as a
-    sentence."""
+    """Urgent message in spoken form: without tool names and instructions, JSON as a sentence."""
     text = re.sub(r"^\s*[\w.-]+ was not done:", "That did not work:", line)
     text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", text)
-    text = re.sub(r"\b(?:Do not say|Say so|Staff sees) [^.]*\.| \(“[^”]*”\)", "", text).strip()
+    text = without_instructions(re.sub(r" \(“[^”]*”\)", "", text))
     data = _json_in(text)
     if isinstance(data, dict):
         text = _sentence_of(data)

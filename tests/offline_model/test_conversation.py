@@ -140,7 +140,7 @@ def test_a_day_that_is_called_closed_is_not_offered() -> None:
     talk = Talk()
     for said in ("A table for two on Monday at 8pm. Are you open?", "at 8pm then", "yes"):
         answer = talk.say(said)
-        assert "On Monday we are closed. Which other day or time would suit you?" in answer
+        assert "We're closed on Monday. Which other day or time would suit you?" in answer
         assert answer.count("closed") == 1
     assert "phone number" in talk.say("Tuesday then")
 
@@ -205,6 +205,12 @@ def test_customer_is_answered_in_their_language(said: str, words: str) -> None:
 def test_asked_for_a_text_the_agent_promises_one() -> None:
     answer = reply_to("Can you text me the details?", facts={"phone": "+393475550142"})
     assert detect(answer)["send_sms_tool"]["rule"] is None
+
+
+def test_a_waiting_customer_learns_that_no_colleague_has_joined() -> None:
+    before = [Line("customer", "Can I talk to a person?"), Line("agent", "I can have a colleague call you back.")]
+    answer = reply_to("Hello? Is anybody there?", history=before)
+    assert answer == "Yes, I'm here. None of my colleagues has joined yet. I can help you in the meantime."
 
 
 def test_goodbye_ends_the_conversation() -> None:
