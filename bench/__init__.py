@@ -1,1 +1,1 @@
-"""What a turn costs: one command, `python -m bench`, writes JSON, a plot and the table of docs/performance.md."""
+"""Commands that measure the product and read its code. `python -m bench --help` lists them."""

@@ -1,10 +1,12 @@
-"""What the executor adds to each step of a todo, beyond the model and the tool: `python -m bench.executor`.
+"""Measures what the executor adds to each step of a todo, and how soon an approved todo starts: `python -m bench.executor`.
 
-Todos of ten steps, one after another; the model answers at once, and the time that each step has noted of it is left out. Of
-the first kind each call is refused. Of the second each writes to a customer, which begins and settles an effect; no service is
-connected, so a letter goes into the outbox, and what little that takes counts as ours. The third is the same out of a
-conversation, which the model reads, and whose log is written in the commit that ends the effect. CPU is that of the worker and of
-PostgreSQL, whatever for, while the todos of a kind ran.
+Todos of ten steps run one after another. The model answers at once, and the time that each step has noted of it is left out. In the
+first kind each call is refused. In the second each writes to a customer: no service is connected, so a letter goes into the outbox,
+which counts as ours. The third is the same in a conversation, which the model reads and whose log the effect's commit writes. CPU is
+that of the worker and of PostgreSQL while the todos of a kind ran.
+
+A start is the time from a yes to the beginning of its run. Without the hint, because the web process reaches no Redis, the sweep
+finds the todo.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -21,9 +24,14 @@ from typing import Any
 
 import psycopg
 
-from bench.product import Product, running_product
+from bench.product import Product, await_address, running_product, start
+from config.runner import programs
+from config.runner.ports import free_port
 
 MOST_MS = 20.0
+MOST_SECONDS = {"with the hint": 1.0, "the hint lost": 35.0}
+PATIENCE_SECONDS = 60.0
+LOST = 5
 STEPS = 10
 CALLER = "send_email_to_caller"
 CUT: Any = "cut"
@@ -79,12 +87,58 @@ def _overhead(product: Product, kind: str, calls: Sequence[Any], **whose: str) -
     product.tell_model("/script", steps)
     made = product.call("/todos", {"type": kind, "description": "Take ten steps.", **whose})
     product.call(f"/todos/{made['id']}/approve", {})
-    while (todo := product.call(f"/todos/{made['id']}"))["status"] in ("approved", "in_progress"):
-        time.sleep(0.5)
-    _demand_ran(todo, is_refused=calls[0] == CUT)
-    began = next(event["at"] for event in todo["history"] if event["what"] == "started")
-    whole_ms = (datetime.fromisoformat(todo["status_at"]) - datetime.fromisoformat(began)).total_seconds() * 1000
+    todo = _finished(product, made["id"], look_every_s=0.5)
+    _require_ran(todo, is_refused=calls[0] == CUT)
+    whole_ms = (datetime.fromisoformat(todo["status_at"]) - _at(todo, "started")).total_seconds() * 1000
     return float((whole_ms - sum(step["total_ms"] for step in todo["steps"])) / STEPS)
+
+
+def measure_starts(product: Product, *, hinted: int) -> dict[str, list[float]]:
+    """Seconds from each yes to the beginning of its run, one todo after another. The first of all isn't counted."""
+    _seconds_to_start(product, product.base_url)
+    with ExitStack() as stack:
+        deaf = _web_without_redis(stack, product)
+        return {
+            "with the hint": [_seconds_to_start(product, product.base_url) for _ in range(hinted)],
+            "the hint lost": [_seconds_to_start(product, deaf) for _ in range(LOST)],
+        }
+
+
+def _web_without_redis(stack: ExitStack, product: Product) -> str:
+    """One more web process, whose hints reach nobody: no Redis answers where it looks for one."""
+    port = free_port()
+    env = {**product.env, "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0"}
+    start(stack, programs.web(host="127.0.0.1", port=port, env=env))
+    await_address(f"http://127.0.0.1:{port}/api/v1/schema/")
+    return f"http://127.0.0.1:{port}"
+
+
+def _seconds_to_start(product: Product, base_url: str) -> float:
+    """For one todo that asks no model, approved by the web process at this address."""
+    number = next(_numbers)
+    letter = {"subject": f"Your order {number}", "body": f"Order {number} is on its way."}
+    plan = {"description": "Tell them.", "tool": CALLER, "arguments": letter}
+    made = product.call("/todos", {**plan, "conversation": _customer(product)["id"]})["id"]
+    product.call(f"/todos/{made}/approve", {}, base_url=base_url)
+    todo = _finished(product, made, look_every_s=0.1)
+    if todo["status"] != "completed":
+        raise RuntimeError(f"The todo is {todo['status']}: {todo['reason']}")
+    return (_at(todo, "started") - _at(todo, "approved")).total_seconds()
+
+
+def _finished(product: Product, todo_id: str, *, look_every_s: float) -> dict[str, Any]:
+    """The todo, once its run is over. Raises RuntimeError."""
+    ends_at = time.monotonic() + PATIENCE_SECONDS
+    while (todo := product.call(f"/todos/{todo_id}"))["status"] in ("approved", "in_progress"):
+        if time.monotonic() > ends_at:
+            raise RuntimeError(f"The todo is {todo['status']} after {PATIENCE_SECONDS:.0f} s: {todo['reason']}")
+        time.sleep(look_every_s)
+    return todo
+
+
+def _at(todo: dict[str, Any], what: str) -> datetime:
+    """When this first happened to the todo."""
+    return datetime.fromisoformat(next(event["at"] for event in todo["history"] if event["what"] == what))
 
 
 def _customer(product: Product) -> dict[str, Any]:
@@ -94,7 +148,7 @@ def _customer(product: Product) -> dict[str, Any]:
     return product.call("/conversations", {"channel": "chat", "persona": persona})
 
 
-def _demand_ran(todo: dict[str, Any], *, is_refused: bool) -> None:
+def _require_ran(todo: dict[str, Any], *, is_refused: bool) -> None:
     """Raises RuntimeError unless the todo took all its steps, and each ended as it was to end."""
     ended = [call["is_error"] for step in todo["steps"] for call in step["calls"]]
     if ended != [is_refused] * STEPS:
@@ -102,16 +156,26 @@ def _demand_ran(todo: dict[str, Any], *, is_refused: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.executor", description=__doc__)
-    parser.add_argument("--todos", type=int, default=10, help="of each kind")
-    options = parser.parse_args()
+    options = _options()
     with running_product(ttft_ms=0) as product:
-        measured = measure(product, todos=options.todos)
+        measured = measure(product, todos=options.todos) if options.todos else {}
+        starts = measure_starts(product, hinted=options.starts) if options.starts else {}
     for kind, found in measured.items():
         spent = f"CPU {found.worker:.1f} ms of the worker, {found.postgres:.1f} of PostgreSQL"
         overhead = f"{statistics.median(found.overhead):.1f} ms, slowest todo {max(found.overhead):.1f}"
-        print(f"a step with {kind}: {overhead}; {spent}")
-    print(f"goal {MOST_MS:.0f} ms; load {os.getloadavg()[0]:.1f}")
+        print(f"a step with {kind}: {overhead}; {spent}; goal {MOST_MS:.0f} ms")
+    for kind, seconds in starts.items():
+        spread = f"{statistics.median(seconds):.3f} s median, {max(seconds):.3f} s slowest of {len(seconds)}"
+        print(f"approved to started, {kind}: {spread}; goal {MOST_SECONDS[kind]:.0f} s")
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+
+
+def _options() -> argparse.Namespace:
+    description, *_ = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(prog="python -m bench.executor", description=description)
+    parser.add_argument("--todos", type=int, default=10, help="todos of ten steps, of each kind; 0: none")
+    parser.add_argument("--starts", type=int, default=50, help="todos that are approved with the hint; 0: none")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

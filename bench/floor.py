@@ -1,4 +1,4 @@
-"""The floor: the same four calls of a turn straight to the same model, by our own client, without any product around."""
+"""The floor: a turn's model calls by our own client, straight to the same model, with no product around them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _request(skill: str, model: ModelSpec, prompt: str) -> ChatRequest:
 
 
 def _drop(_: Any) -> None:
-    """What the floor does with what it gets."""
+    """Ignores what the client reports."""
 
 
 def _cpu_s() -> float:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import psycopg
 import uvloop
@@ -18,13 +17,13 @@ from bench.product import Product
 OURS = ("forks", "web", "replies", "work")
 # Conversations at once, and turns of each.
 LEVELS = ((1, 15), (16, 10), (64, 10), (256, 4))
-# About what a turn takes: so that the conversations which begin within it come evenly.
+# About the length of a turn: conversations that begin within it come evenly.
 APART_S = 0.56
 
 
 @dataclass(frozen=True)
 class Level:
-    """What one level measured. Times are milliseconds beyond the model's own; CPU is per turn; memory is PSS.
+    """One level's figures. Times are milliseconds beyond the model's own; CPU is milliseconds per turn; memory is PSS.
 
     `later_first_token_p95_ms` leaves out each conversation's first turn, beside which the others are still being opened.
     """
@@ -37,20 +36,14 @@ class Level:
     later_first_token_p95_ms: float
     analysed_p50_ms: float
     cpu_ms: float
-    postgresql_cpu_ms: float
-    redis_cpu_ms: float
+    cpu_by_process: dict[str, float]
     memory_mb: float
     prompt_bytes: int
     floor: Floor
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def settle(product: Product) -> None:
-    """Some turns before all figures, of which PostgreSQL then takes stock, as it does by itself within a minute, and some more,
-    for which each connection plans anew.
-    """
+    """Warm up: some turns, then `analyze`, which PostgreSQL runs by itself within a minute, then turns for which connections plan anew."""
     uvloop.run(run_guests(product, guests=16, turns=3))
     with psycopg.connect(product.env["MIGRATE_DATABASE_URL"], autocommit=True) as connection:
         connection.execute("analyze")
@@ -58,13 +51,13 @@ def settle(product: Product) -> None:
 
 
 def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: float) -> Level:
-    """Run the product, then the floor, at the same load against the same model."""
+    """Run the product, then the floor, under the same load against the same model."""
     uvloop.run(run_guests(product, guests=min(conversations, 8), turns=1))
     before, began = product.cpu_s(), time.perf_counter()
     times = uvloop.run(run_guests(product, guests=conversations, turns=turns))
     seconds, after = time.perf_counter() - began, product.cpu_s()
     spent = {name: (after[name] - before[name]) * 1000 / len(times) for name in after}
-    memory = product.memory()
+    memory = product.memory_bytes()
     return Level(
         conversations=conversations,
         turns=len(times),
@@ -74,9 +67,8 @@ def measure_level(product: Product, *, conversations: int, turns: int, ttft_ms: 
         later_first_token_p95_ms=_quantile([turn.first_token_ms for turn in times if turn.number > 1], 0.95) - ttft_ms,
         analysed_p50_ms=_quantile([_analysis_ms(turn) for turn in times], 0.5) - ttft_ms,
         cpu_ms=sum(spent.get(name, 0) for name in OURS),
-        postgresql_cpu_ms=spent["postgresql"],
-        redis_cpu_ms=spent["redis"],
-        memory_mb=sum(memory[name].pss for name in OURS if name in memory) / 1e6,
+        cpu_by_process=spent,
+        memory_mb=sum(memory[name] for name in OURS if name in memory) / 1e6,
         prompt_bytes=_prompt_bytes(product),
         floor=uvloop.run(measure_floor(product, guests=conversations, turns=turns)),
     )

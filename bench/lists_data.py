@@ -1,4 +1,4 @@
-"""A tenant with a million messages, made by the database itself in two minutes."""
+"""Fills a tenant with a million messages and a hundred thousand todos, by the database itself in two minutes."""
 
 from __future__ import annotations
 
@@ -64,6 +64,31 @@ FIELDS = (
     " ('name', (%(first)s::text[])[1 + i %% 16] || ' ' || (%(last)s::text[])[1 + i / 16 %% 16] || i / 256),"
     " ('phone', '+39347' || lpad(i::text, 7, '0')), ('email', 'guest' || i || '@mail.example')) field (key, value)"
 )
+STATES = {
+    "pending_review": 20,
+    "approved": 2,
+    "in_progress": 3,
+    "needs_attention": 5,
+    "failed": 5,
+    "completed": 50,
+    "rejected": 10,
+    "expired": 3,
+    "cancelled": 2,
+}
+TODOS = COPY.format(
+    table="todos_todo",
+    changes="select jsonb_build_object('id', id, 'description', 'Send guest ' || i || ' what was promised', 'status', state,"
+    " 'created_at', at, 'status_at', at + interval '9 minutes') changes from planned",
+)
+TODO_EVENTS = COPY.format(
+    table="todos_todoevent",
+    changes="select jsonb_build_object('id', uuidv7(at - now()), 'todo_id', id, 'at', at) changes from planned",
+)
+PLANNED = (
+    "create temp table planned as select i, at, uuidv7(at - now()) as id, state from (select i, now() - make_interval("
+    "secs => %(days)s * 86400 * (1 - i::float8 / %(todos)s)) as at, (%(states)s::text[])[1 + (i * 37) %% 100] as state"
+    " from generate_series(1, %(todos)s) i) w order by i"
+)
 CUSTOMERS = "create temp table customer as select i, uuidv7() as id from generate_series(0, %(customers)s - 1) i"
 TALKS = (
     "create temp table talk as select w.i, at, uuidv7(at - now()) as id, customer.id as persona from"
@@ -87,15 +112,19 @@ class Samples:
     turn: UUID
     message: UUID
     call: UUID
+    todo: UUID
+    todo_event: UUID
 
 
-def load(admin_url: str, samples: Samples, *, messages: int) -> None:
-    """Fill one tenant. Asks for the server's own administrator: checking millions of references would take minutes."""
+def load(admin_url: str, samples: Samples, *, messages: int, todos: int) -> None:
+    """Fill one tenant. Connects as the server's own administrator: checking millions of references would take minutes."""
     conversations = messages // MESSAGES_EACH
     values = {
         "organization": samples.organization,
         "conversations": conversations,
         "customers": conversations * 4 // 5,
+        "todos": todos,
+        "states": [state for state, share in STATES.items() for _ in range(share)],
         "days": DAYS,
         "each": MESSAGES_EACH,
         "first": FIRST.split(),
@@ -110,10 +139,12 @@ def load(admin_url: str, samples: Samples, *, messages: int) -> None:
         TURNS: samples.turn,
         MESSAGES: samples.message,
         CALLS: samples.call,
+        TODOS: samples.todo,
+        TODO_EVENTS: samples.todo_event,
     }
     with psycopg.connect(admin_url) as connection:
         connection.execute("set session_replication_role = replica")
-        for statement in (CUSTOMERS, TALKS, SAID, FIELDS):
+        for statement in (CUSTOMERS, TALKS, SAID, PLANNED, FIELDS):
             connection.execute(statement.encode(), values)
         for statement, sample in copies.items():
             connection.execute((statement + SAMPLE).encode(), {**values, "sample": sample})

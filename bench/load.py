@@ -1,4 +1,4 @@
-"""Conversations that talk to the product over its API, as a page does: post a message, follow the event stream."""
+"""Conversations that talk to the product over its API as a page does: they post messages and follow the event stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import aiohttp
 from bench.product import Product
 
 LANES = {"observer", "thoughts", "tool_caller"}
-# A turn that isn't over by then never will be: something is wrong, and the measurement with it.
+# A turn that takes longer is stuck, and the measurement is void.
 TURN_SECONDS = 60
 MESSAGE = "Do you have a table for four on Friday evening, and is there something vegan on the menu?"
 
@@ -72,7 +72,7 @@ class Guest:
 
 
 class Events:
-    """The events of a stream. They share the machine with the product, so only what is asked for is looked at."""
+    """The events of a stream, read with as little work as possible: the load shares the machine with the product."""
 
     def __init__(self, stream: aiohttp.StreamReader) -> None:
         self._stream = stream

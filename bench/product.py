@@ -1,4 +1,4 @@
-"""The whole product for a measurement: its own PostgreSQL and Redis, web, two workers, and the model it asks."""
+"""Starts the whole product for a measurement: PostgreSQL and Redis of its own, web, two workers, and the model that they ask."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.cpu import cpu_seconds
-from bench.memory import Memory, memory_of
+from bench.processes import cpu_seconds, memory_bytes
 from config.runner import programs
 from config.runner.embedded import EmbeddedServices
 from config.runner.forking import CAN_FORK, ask
@@ -27,7 +26,7 @@ from config.runner.program import Program
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
 
-# The same answers each time, of the sizes of the measured prototype: a reply of 40 words and three structured answers.
+# The same answers each time: a reply of 40 words and three structured answers.
 REPLY = " ".join(["word"] * 39) + " end."
 ANSWERS: dict[str, dict[str, Any]] = {
     "reply": {"text": REPLY},
@@ -63,10 +62,10 @@ class Product:
         named = self.pids.values()
         return {name: cpu_seconds(pid, without=named) for name, pid in self.pids.items()}
 
-    def memory(self) -> dict[str, Memory]:
+    def memory_bytes(self) -> dict[str, int]:
         """Memory by process; the processes of PostgreSQL are one."""
         named = self.pids.values()
-        return {name: memory_of(pid, without=named) for name, pid in self.pids.items()}
+        return {name: memory_bytes(pid, without=named) for name, pid in self.pids.items()}
 
     def call(self, path: str, body: dict[str, Any] | None = None, *, base_url: str = "") -> dict[str, Any]:
         """Ask the API: GET, or POST with a body. `base_url` names another web process than the first."""
@@ -87,8 +86,13 @@ class Product:
 
 
 @contextmanager
-def running_product(*, ttft_ms: float) -> Iterator[Product]:
-    """Start everything, load the demo, warm up the model's script; stop everything at the end."""
+def running_product(
+    *, ttft_ms: float, through: Callable[[Program], Program] | None = None, **settings: str
+) -> Iterator[Product]:
+    """Start everything, load the demo, script the model; stop everything at the end.
+
+    With `through`, web and workers are the programs that it makes of ours, started one by one. `settings` go into their environment.
+    """
     with ExitStack() as stack:
         services = stack.enter_context(EmbeddedServices(durable=True))
         web_port, model_port = free_port(), free_port()
@@ -101,6 +105,7 @@ def running_product(*, ttft_ms: float) -> Iterator[Product]:
             "OPENAI_API_KEY": "bench",
             "MAKEGOOD_OFFLINE": "1",
             "MAKEGOOD_LOG_LEVEL": "WARNING",
+            **settings,
         }
         model = start(stack, programs.offline_model(port=model_port, env=env))
         login = _demo(env)
@@ -109,7 +114,10 @@ def running_product(*, ttft_ms: float) -> Iterator[Product]:
             programs.reply_worker(env=env),
             programs.work_worker(env=env),
         )
-        pids = _fork(stack, apps, env=env) if CAN_FORK else {app.name: start(stack, app).pid for app in apps}
+        if CAN_FORK and not through:
+            pids = _fork(stack, apps, env=env)
+        else:
+            pids = {app.name: start(stack, through(app) if through else app).pid for app in apps}
         pids |= {"postgresql": services.postgres.pid, "redis": services.redis.pid, "model": model.pid}
         product = Product(f"http://127.0.0.1:{web_port}", login["api_key"], model_url, pids, env)
         await_address(f"{product.base_url}/healthz")

@@ -1,9 +1,8 @@
-"""`python -m bench.widget [--streams 500] [--messages 300]`: how soon the widget is there, and how soon what is said reaches the
-streams that many visitors hold open on one web process.
+"""Measures the widget's first paint, and the delivery of messages to many open streams on one web process: `python -m bench.widget`.
 
-The visitors come from several addresses of loopback, as they would: each is counted by its own. A message is a colleague's, so
-that no model is asked: it is timed from before it is written, by a process of its own, to when this one, which holds the
-streams and does nothing else, reads it from the visitor's.
+The visitors come from several loopback addresses, because streams are limited by address. A colleague writes the messages in a process
+of its own, so that no model is asked. Each is timed from before it is written until this process, which holds the streams and does
+nothing else, reads it from its visitor's.
 """
 
 from __future__ import annotations
@@ -63,26 +62,26 @@ class Guest:
         self.conversation = await _tenant().begin(key, self.token)
 
     async def listen(self) -> None:
-        """Note when each message of the visitor's own is seen."""
+        """Note how long each message of the visitor's conversation took."""
         async with self.session.get(f"{self.door}/events", headers=self.headers) as answer:
             answer.raise_for_status()
             async for line in answer.content:
                 if line.startswith(b"event: reset"):
                     self.is_open.set()
-                if line.startswith(b"data: ") and (found := re.search(rb'"content": "said-\d+-(\d+)"', line)):
+                if line.startswith(b"data: ") and (found := re.search(rb'"content": ?"said-\d+-(\d+)"', line)):
                     self.took_ms.append((time.perf_counter_ns() - int(found[1])) / 1e6)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What open streams cost while nothing is said, and how long each message took to its visitor's, in milliseconds."""
+    """Milliseconds of CPU a second of streams on which nothing is said, and milliseconds to deliver each message."""
 
     idle_ms_per_s: float
     took_ms: list[float]
 
 
 async def measure_streams(product: Product, key: str, *, streams: int, messages: int) -> Measured:
-    """Open the streams, do nothing for a while, then have messages written."""
+    """Open the streams, do nothing for a while, then have messages written. Raises RuntimeError where one isn't delivered."""
     door = f"{product.base_url}/widget/{key}"
     connectors = [aiohttp.TCPConnector(local_addr=(address, 0), limit=0) for address in ADDRESSES]
     sessions = [aiohttp.ClientSession(connector=one, headers={"Origin": product.base_url}) for one in connectors]
@@ -95,7 +94,10 @@ async def measure_streams(product: Product, key: str, *, streams: int, messages:
         await asyncio.gather(*(guest.is_open.wait() for guest in guests))
         idle = await _idle_cpu(product)
         await _talk(guests, messages, key=key)
-        return Measured(idle, [took for guest in guests for took in guest.took_ms])
+        took_ms = [took for guest in guests for took in guest.took_ms]
+        if len(took_ms) < messages:
+            raise RuntimeError(f"{len(took_ms)} of {messages} messages were seen.")
+        return Measured(idle, took_ms)
     finally:
         for task in listening:
             task.cancel()
@@ -169,13 +171,14 @@ def main() -> None:
         f"widget painted {script:.0f} ms after its script was asked for, {whole:.0f} ms after the page (p50 of {LOADS})"
     )
     cuts = statistics.quantiles(found.took_ms, n=100)
-    print(f"{options.streams} open streams, of which nothing is said: {found.idle_ms_per_s:.0f} ms CPU a second")
-    seen = f"{len(found.took_ms)} of {options.messages} messages seen"
+    print(f"{options.streams} open streams on which nothing is said: {found.idle_ms_per_s:.0f} ms CPU a second")
+    seen = f"{options.messages} messages seen by their visitors"
     print(f"{seen}: p50 {cuts[49]:.0f} ms, p95 {cuts[94]:.0f} ms, load average {os.getloadavg()[0]:.1f}")
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.widget", description=__doc__)
+    description, *_ = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(prog="python -m bench.widget", description=description)
     parser.add_argument("--streams", type=int, default=500, help="visitors with an open stream")
     parser.add_argument("--messages", type=int, default=300, help="messages that are timed")
     return parser.parse_args()

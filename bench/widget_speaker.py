@@ -1,7 +1,7 @@
-"""A colleague who answers in many conversations of the widget, in a process of their own: `bench.widget` starts it.
+"""The colleague who answers in many conversations of the widget. `bench.widget` starts this as a process of its own.
 
-Reads the conversations' ids from standard input, one a line. Each message says when it was begun, by the clock that all
-processes of a machine share.
+Reads the conversations' ids from standard input, one a line. Each message holds the time when it was
+begun, by the clock that all processes of a machine share.
 """
 
 from __future__ import annotations

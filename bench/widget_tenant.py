@@ -1,4 +1,4 @@
-"""What the measurement of the widget writes. To be imported when Django is set up."""
+"""Conversations and messages that the measurement of the widget writes. Imported when Django is set up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tenancy.threads import in_db
 
 
 async def begin(key: str, token: str) -> str:
-    """A conversation of the visitor whose token this is, without a word that an agent would answer. Gives its id."""
+    """A conversation of the visitor whose token this is, without a message that an agent would answer. Returns its id."""
     return await in_db(_begin, key, token)
 
 

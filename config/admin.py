@@ -30,7 +30,7 @@ CHOSEN = "admin_organization"
 
 
 @dataclass(frozen=True)
-class Place:
+class AdminScope:
     """Whose pages a request sees: one organization's, or with None the platform's."""
 
     organization_id: UUID | None
@@ -87,21 +87,21 @@ class MakegoodAdmin(AdminSite):
         return super().get_log_entries(request).filter(user_id=cast(int, request.user.pk))
 
 
-def _place_of(request: HttpRequest) -> Place | None:
+def _place_of(request: HttpRequest) -> AdminScope | None:
     """Found once per request, before any tenant's transaction is open: finding it opens them one after the other."""
     if not hasattr(request, "admin_place"):
         request.admin_place = _find_place(request)  # type: ignore[attr-defined]
-    return cast("Place | None", request.admin_place)  # type: ignore[attr-defined]
+    return cast("AdminScope | None", request.admin_place)  # type: ignore[attr-defined]
 
 
-def _find_place(request: HttpRequest) -> Place | None:
+def _find_place(request: HttpRequest) -> AdminScope | None:
     if not isinstance(request.user, User) or not request.user.is_active:
         return None
     if request.user.is_superuser:
-        return Place(organization_id=None, name="all organizations")
+        return AdminScope(organization_id=None, name="all organizations")
     names = _administered_by(request.user.pk)
     chosen = next((one for one in names if str(one) == request.session.get(CHOSEN)), next(iter(names), None))
-    return Place(organization_id=chosen, name=names[chosen]) if chosen else None
+    return AdminScope(organization_id=chosen, name=names[chosen]) if chosen else None
 
 
 def _administered_by(user_id: int) -> dict[UUID, str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from jobs import api as jobs
 from projects.agents import attributes_api
+from projects.api.schema_view import schema
 from projects.knowledge import api as knowledge
 from tools import api as tools
 from tools.engine.custom import api as custom
@@ -40,11 +41,7 @@ urlpatterns = [
     path("model-calls/<uuid:call_id>", jobs.ModelCallDetail.as_view()),
     path("jobs/failed", jobs.FailedJobs.as_view()),
     path("jobs/<uuid:job_id>/run-again", jobs.RunAgain.as_view()),
-    path(
-        "schema/",
-        SpectacularAPIView.as_view(authentication_classes=[], permission_classes=[], throttle_classes=[]),
-        name="schema",
-    ),
+    path("schema/", schema, name="schema"),
     path(
         "docs/",
         SpectacularSwaggerSplitView.as_view(

@@ -1,4 +1,4 @@
-"""Django settings. Every choice of the operator's comes from the environment; README has the table."""
+"""Django settings. Operators configure them by environment variables: see docs/settings.md."""
 
 from __future__ import annotations
 
@@ -167,6 +167,19 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
+# The languages in which the product itself speaks to customers; staff's pages are in English.
+LANGUAGES = [
+    ("en", "English"),
+    ("it", "Italian"),
+    ("de", "German"),
+    ("fr", "French"),
+    ("es", "Spanish"),
+    ("pt", "Portuguese"),
+    ("nl", "Dutch"),
+    ("ar", "Arabic"),
+    ("he", "Hebrew"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -189,7 +202,7 @@ REST_FRAMEWORK = {
         "projects.api.authentication.ApiKeyAuthentication",
         "projects.api.authentication.MemberAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["projects.api.permissions.HasScope"],
+    "DEFAULT_PERMISSION_CLASSES": ["projects.api.authentication.HasScope"],
     "DEFAULT_PARSER_CLASSES": ["projects.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_THROTTLE_CLASSES": ["projects.api.throttling.KeyThrottle"],

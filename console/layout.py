@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from console.sidebar_badges import counts_of
+from console.sidebar_badges import sidebar_badges
 from projects.models import Project, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -20,10 +20,10 @@ def shell_context(request: HttpRequest, entry: Entry) -> dict[str, Any]:
     """The context of `app.html`: the project, who looks at it, and where else they may go."""
     user = cast(User, request.user)
     with tenant_tx(entry.project.organization.pk):
-        counts = counts_of(entry.project)
+        badges = sidebar_badges(entry.project)
         version = entry.project.agent_version
     return {
-        "counts": counts,
+        "counts": badges,
         "project": entry.project,
         "organization": entry.project.organization,
         "member": {"name": user.name, "initials": user.initials, "role": entry.member.role},

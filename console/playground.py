@@ -1,4 +1,4 @@
-"""The way in, and the playground."""
+"""The entry page, the playground, and the inspector of real conversations."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from console.layout import projects_of, shell_context
+from conversations.models import Conversation
 from projects.models import User
 from projects.models.key import Scope
-from projects.models.permissions import enter_project
+from projects.models.permissions import Entry, enter_project
+from tenancy.scope import tenant_tx
 
 
 @login_required
@@ -29,10 +31,20 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """Talk to the agent, and see each turn from within."""
+    """Talk to the agent, and see each turn from within. A real conversation can only be inspected."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
     asked = {f"{name}_id": _uuid_or_empty(request.GET.get(name, "")) for name in ("conversation", "turn")}
-    return render(request, "playground.html", {**shell_context(request, entry), **asked})
+    context = {**shell_context(request, entry), **asked, "inspects": _is_real(entry, asked["conversation_id"])}
+    return render(request, "playground.html", context)
+
+
+def _is_real(entry: Entry, conversation_id: str) -> bool:
+    """True for a customer's conversation; False for a test, and where there is none."""
+    if not conversation_id:
+        return False
+    with tenant_tx(entry.project.organization.pk):
+        found = Conversation.objects.filter(project=entry.project, pk=conversation_id).first()
+    return found is not None and not found.is_test
 
 
 def _uuid_or_empty(text: str) -> str:

@@ -1,6 +1,6 @@
 """Finding conversations: newest first, by customer, by words that were said.
 
-Under row-level security an index serves only comparisons that the database calls leakproof (migration 0003_lists): ranges
+Under row-level security an index serves only comparisons that the database calls leakproof (LISTS of the migration): ranges
 of text, uuid and time. So a customer is found by how a name, a phone number or an address begins or ends, in the whole
 tenant; words are looked for from the newest message back, so many messages at a time, and the answer says how far it got.
 """
@@ -69,7 +69,7 @@ class Filters:
 
 
 @dataclass(frozen=True)
-class Place:
+class Cursor:
     """A row of the list, to go on behind it."""
 
     updated_at: datetime
@@ -81,11 +81,11 @@ class Listed:
     """One page of the list, and where the next one begins."""
 
     conversations: list[Conversation]
-    next: Place | None
+    next: Cursor | None
 
 
 @dataclass(frozen=True)
-class Said:
+class MessageMatches:
     """Messages with the words, newest first. `next` is the message to go on behind, `back_to` when the last one that
     was looked at was written; both are None when every message was."""
 
@@ -94,7 +94,7 @@ class Said:
     back_to: datetime | None
 
 
-def list_conversations(project: Project, filters: Filters, *, after: Place | None) -> Listed:
+def list_conversations(project: Project, filters: Filters, *, after: Cursor | None) -> Listed:
     """The project's conversations, those with the latest news first."""
     rows = filters.narrow(_rows(project))
     if after is not None:
@@ -103,7 +103,7 @@ def list_conversations(project: Project, filters: Filters, *, after: Place | Non
         rows = rows.filter(Q(updated_at__lte=after.updated_at), Q(updated_at__lt=after.updated_at) | tie)
     found = list(rows[: PAGE + 1])
     last = found[PAGE - 1] if len(found) > PAGE else None
-    return Listed(found[:PAGE], next=Place(last.updated_at, last.pk) if last else None)
+    return Listed(found[:PAGE], next=Cursor(last.updated_at, last.pk) if last else None)
 
 
 def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conversation]:
@@ -114,11 +114,11 @@ def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conv
     return list(filters.narrow(_rows(project).filter(persona_id__in=personas))[:PAGE]) if personas else []
 
 
-def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID | None) -> Said:
+def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID | None) -> MessageMatches:
     """Messages that hold every word of the text, among the newest so many before a message."""
     words = text.split()[:MOST_WORDS]
     if not words:
-        return Said([], next=None, back_to=None)
+        return MessageMatches([], next=None, back_to=None)
     ids = _holding(project, words, filters, before=before or NEWEST)
     rows = (
         Message.objects.filter(pk__in=ids[:PAGE])
@@ -127,10 +127,10 @@ def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID
     )
     found = list(rows)
     if len(ids) > PAGE:
-        return Said(found, next=found[-1].pk, back_to=found[-1].created_at)
+        return MessageMatches(found, next=found[-1].pk, back_to=found[-1].created_at)
     window = Message.objects.filter(id__lt=before or NEWEST).order_by("-id").values_list("id", "created_at")
     end = window[WINDOW - 1 : WINDOW].first()
-    return Said(found, next=end[0] if end else None, back_to=end[1] if end else None)
+    return MessageMatches(found, next=end[0] if end else None, back_to=end[1] if end else None)
 
 
 def last_messages(conversations: Iterable[Conversation]) -> dict[UUID, Message]:
@@ -178,7 +178,7 @@ def _like(word: str) -> str:
 
 
 def _personas(project: Project, text: str) -> list[UUID]:
-    """Customers found by a field, as it is kept for this (migration 0003_lists)."""
+    """Customers found by a field, as it is kept for this (LISTS of the migration)."""
     found: list[UUID] = []
     for key, column, start in _ranges(text):
         found += _in_range(project, key=key, column=column, start=start)

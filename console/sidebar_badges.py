@@ -1,25 +1,51 @@
-"""Counts beside the links of the side bar: how much of a page waits for a person."""
+"""Badges beside the links of the side bar: how much of a page waits for a person."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import Count, Q, QuerySet
+
+from projects.connections.integrations import to_connect_again
 from projects.models import Project
+from todos.attention import HAS_FAILED, IS_WAITING
+from todos.models import Todo, TodoStatus
+from tools.engine.attention import broken_of_late, unanswered_effects
+from tools.services.support.escalations import waiting_requests
+from tools.services.support.tickets import open_tickets
+
+# A number beside a link says no more beyond this.
+MOST_COUNTED = 999
 
 
 @dataclass(frozen=True)
-class Count:
-    """How much of a page waits for a person; `failed` of it went wrong."""
+class Badge:
+    """The number of things on a page that wait for a person; `failed` of them went wrong."""
 
     waiting: int
     failed: int = 0
 
 
-# By the name of the page; filled by the apps whose rows are counted, when they are ready.
-COUNTS: dict[str, Callable[[Project], Count]] = {}
+def sidebar_badges(project: Project) -> Mapping[str, Badge]:
+    """Every badge, by the name of its page. In a transaction of the project's tenant."""
+    return {
+        "agent": _badge(to_connect_again(project)),
+        "conversations": _badge(waiting_requests(project)),
+        "tickets": _badge(open_tickets(project)),
+        "effects": _badge(unanswered_effects(project)),
+        "promises": _badge(broken_of_late(project)),
+        "todos": count_todos(project),
+    }
 
 
-def counts_of(project: Project) -> Mapping[str, Count]:
-    """Every count, by the name of its page. In a transaction of the project's tenant."""
-    return {page: count(project) for page, count in COUNTS.items()}
+def count_todos(project: Project) -> Badge:
+    """The todos that wait or have failed, and how many of them failed, in one statement; up to MOST_COUNTED."""
+    rows = Todo.objects.filter(IS_WAITING | HAS_FAILED, project=project).order_by()[:MOST_COUNTED]
+    failed = Count("pk", filter=Q(status=TodoStatus.FAILED))
+    return Badge(**rows.aggregate(waiting=Count("pk"), failed=failed))
+
+
+def _badge(waiting: QuerySet[Any]) -> Badge:
+    return Badge(waiting.count())

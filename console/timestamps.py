@@ -1,4 +1,4 @@
-"""When something happened, as a person says it."""
+"""Points in time as people say them."""
 
 from __future__ import annotations
 
@@ -8,35 +8,57 @@ from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
+UTC = "UTC"
+MINUTE, HOUR, DAY, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1), timedelta(days=7)
+
 
 @dataclass(frozen=True)
 class Moment:
-    """`words` for the eye, `date` where an age would mislead, `exact` for the title, `iso` for machines."""
+    """`words` is an age for a column, `ago` the same in a sentence, also of times to come; `date` stands where an age would
+    mislead, `exact` in the title; `iso` is for machines.
+    """
 
     words: str
+    ago: str
     date: str
     exact: str
     iso: str
 
 
-def moment_of(at: datetime, *, zone: str, now: datetime | None = None) -> Moment:
-    """Relative under a day, then the weekday, then the date; exact in the business's time zone."""
+def moment_of(at: datetime, *, zone: str = UTC, now: datetime | None = None) -> Moment:
+    """Relative under a day, then the weekday, then the date, in the business's time zone. Pages without a business use UTC."""
     now = now or timezone.now()
     local = at.astimezone(ZoneInfo(zone))
     exact = f"{local:%A} {local.day} {local:%B %Y, %H:%M:%S}"
-    date = f"{local.day} {local:%b}, {local:%H:%M}"
     return Moment(
-        date=date, words=_words(now - at, local, now.astimezone(local.tzinfo)), exact=exact, iso=at.isoformat()
+        words=_words(now - at, local, now.astimezone(local.tzinfo)),
+        ago=_ago(now - at, local),
+        date=f"{local.day} {local:%b}, {local:%H:%M}",
+        exact=f"{exact} UTC" if zone == UTC else exact,
+        iso=at.isoformat(),
     )
 
 
 def _words(age: timedelta, local: datetime, today: datetime) -> str:
-    if age < timedelta(minutes=1):
-        return "now"
-    if age < timedelta(hours=1):
-        return f"{age.seconds // 60} min"
-    if age < timedelta(days=1):
-        return f"{age.seconds // 3600} h"
-    if age < timedelta(days=7):
+    if age < DAY:
+        return _amount(age) or "now"
+    if age < WEEK:
         return f"{local:%a}"
     return f"{local.day} {local:%b}" if local.year == today.year else f"{local.day} {local:%b %Y}"
+
+
+def _ago(age: timedelta, local: datetime) -> str:
+    if abs(age) < MINUTE:
+        return "just now"
+    if abs(age) < DAY:
+        return f"{_amount(age)} ago" if age > timedelta() else f"in {_amount(-age)}"
+    if -WEEK <= age < timedelta():
+        return "in 1 day" if age.days == -1 else f"in {-age.days} days"
+    return f"{local:%A}" if timedelta() < age < WEEK else f"{local.day} {local:%b %Y}"
+
+
+def _amount(age: timedelta) -> str:
+    """An age under a day; empty under a minute."""
+    if age < MINUTE:
+        return ""
+    return f"{age.seconds // 60} min" if age < HOUR else f"{age.seconds // 3600} h"

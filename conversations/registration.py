@@ -1,35 +1,30 @@
-"""What the conversations tell the floors below, once all models are there."""
+"""Connects the conversations to the hooks and signals of the rooms below, once all models are there."""
 
 from __future__ import annotations
 
+import todos.hooks
+import tools.engine.hooks
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
 from conversations.context.todo_transcript import read_told
-from conversations.flows.todo_events import hear_of_effect, hear_of_promise, hear_of_todo, hold
-from conversations.handover.operators import hear_of_member
+from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
+from conversations.handover.operators import on_member_changed
 from conversations.live.event_log import lock_conversation
 from conversations.prompts.prompt_budget_check import weigh_reply
-from projects.agents.prompt_size import weigh_prompts_by
-from projects.common.signals import member_changed
-from todos.executor.conversation import reach_conversations_by
-from todos.signals import effect_changed, todo_changed
-from todos.sources.customers import find_customers_by
-from tools.engine.contacts import read_contacts_by
-from tools.engine.signals import promise_answered
-from tools.services.orders.shopper import read_shoppers_by
-from tools.services.support.callers import flag_callers_by
+from projects.accounts.members import member_changed
+from projects.agents.prompt_size import weigh
 
 
 def register() -> None:
-    """Who a customer is, whose a conversation is, what was said in it, and who listens to what becomes of todos and promises;
-    what a reply's request weighs.
-    """
-    weigh_prompts_by(weigh_reply)
-    read_contacts_by(read_contact)
-    read_shoppers_by(read_shopper)
-    flag_callers_by(flag_customer)
-    find_customers_by(find_customer)
-    reach_conversations_by(read_told, hold, lock_conversation)
-    todo_changed.connect(hear_of_todo)
-    effect_changed.connect(hear_of_effect)
-    promise_answered.connect(hear_of_promise)
-    member_changed.connect(hear_of_member)
+    """Customers, conversations and transcripts for the rooms below; the size of a reply's request; receivers of changes."""
+    weigh.connect(weigh_reply)
+    tools.engine.hooks.read_contact.connect(read_contact)
+    tools.engine.hooks.read_shopper.connect(read_shopper)
+    tools.engine.hooks.flag_customer.connect(flag_customer)
+    tools.engine.hooks.promise_answered.connect(on_promise_answered)
+    todos.hooks.find_customer.connect(find_customer)
+    todos.hooks.read_transcript.connect(read_told)
+    todos.hooks.hold_conversation.connect(hold_back)
+    todos.hooks.lock_conversation.connect(lock_conversation)
+    todos.hooks.todo_changed.connect(on_todo_changed)
+    todos.hooks.effect_changed.connect(on_effect_changed)
+    member_changed.connect(on_member_changed)

@@ -13,8 +13,8 @@ from jobs.models import Job, ModelCall, State
 from jobs.presenters import JobPayload, ModelCallPayload, call_payload, job_payload
 from jobs.services import run_again
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
-from projects.api.typed_responses import Accepted, Answer, Page
+from projects.api.typed_responses import Accepted, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.models.key import Scope
 
 
@@ -39,7 +39,7 @@ class FailedJobs(ProjectView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="jobs_failed")
-    def get(self, request: Request) -> Answer[Page[JobPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[JobPayload]]:
         """Jobs of the project that failed, newest first."""
         return self.page(Job.objects.filter(project_id=self.project.pk, state=State.FAILED), job_payload)
 
@@ -60,12 +60,12 @@ class ModelCallDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
 
     @extend_schema(operation_id="model_calls_read")
-    def get(self, request: Request, call_id: UUID) -> Answer[ModelCallDetailPayload]:
+    def get(self, request: Request, call_id: UUID) -> TypedResponse[ModelCallDetailPayload]:
         """One model call with the messages that went in and what came out."""
         call = ModelCall.objects.filter(project_id=self.project.pk, pk=call_id).first()
         if call is None:
             raise Http404
-        return Answer(
+        return TypedResponse(
             {
                 **call_payload(call),
                 "messages": call.messages,

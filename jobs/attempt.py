@@ -9,11 +9,10 @@ from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
 
 from jobs import claims
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
-from jobs.failpoints import crash_point
-from jobs.fence import Zombie
-from jobs.lanes import Lane
+from jobs.failpoints import failpoint
+from jobs.fence import LeaseLost
+from jobs.lanes import ClaimedJob, Lane
 from jobs.services import fail_job
 from llm.errors import LlmError
 from outbound.errors import OutboundError
@@ -31,13 +30,13 @@ SAID = (LlmError, OutboundError, ApiError)
 
 async def attempt(job: ClaimedJob, lane: Lane) -> None:
     """Run the lane's handler. It finishes the job itself, in the transaction of its result; this handles every other end."""
-    crash_point("turn.claimed" if job.lane == "reply" else "lane.claimed")
+    failpoint("turn.claimed" if job.lane == "reply" else "lane.claimed")
     try:
         async with asyncio.timeout(lane.deadline.total_seconds()):
             await lane.handler(job)
     except asyncio.CancelledError:
         log.info("%s %s was cancelled.", job.lane, job.id)
-    except Zombie:
+    except LeaseLost:
         log.info("%s %s is another worker's by now; nothing was written.", job.lane, job.id)
     except GiveUp as error:
         await _settle(job, reason=str(error), final=True)
@@ -53,8 +52,8 @@ async def _settle(job: ClaimedJob, *, reason: str, final: bool) -> None:
             await in_db(fail_job, job, reason=reason)
         else:
             delay = FIRST_DELAY_SECONDS * 2 ** (job.attempt - 1)
-            await in_db(claims.give_back, job, error=reason, delay_seconds=delay)
-    except Zombie:
+            await in_db(claims.requeue, job, error=reason, delay_seconds=delay)
+    except LeaseLost:
         log.info("%s %s found another end meanwhile.", job.lane, job.id)
     except DatabaseError as error:
         log.warning("The end of %s %s could not be written (%s).", job.lane, job.id, type(error).__name__)

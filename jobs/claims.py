@@ -13,8 +13,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
 
-from jobs.claimed import ClaimedJob
-from jobs.lanes import Lane, lane_of, lanes
+from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from tenancy.postgresql.prepared import Prepared
 
 # Of due jobs with one ordinal, as an effect's are, the older goes first: two at once would undo the whole claim, again and again.
@@ -111,7 +110,7 @@ def heartbeat(held: Sequence[Held]) -> set[UUID]:
     return {one.job.id for one in held} - kept
 
 
-def give_back(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: bool = False) -> bool:
+def requeue(job: ClaimedJob, *, error: str, delay_seconds: float, forgive: bool = False) -> bool:
     """Queue the job again after a delay. `forgive` doesn't count the attempt. False when it is no longer ours."""
     parameters: dict[str, Any] = {
         "id": job.id,
@@ -135,7 +134,7 @@ def take_expired() -> list[ClaimedJob]:
         expired = [_claimed(row) for row in cursor.fetchall()]
         for job in expired:
             if not job.is_last_attempt:
-                give_back(job, error="The worker that ran this died.", delay_seconds=0)
+                requeue(job, error="The worker that ran this died.", delay_seconds=0)
     return [job for job in expired if job.is_last_attempt]
 
 

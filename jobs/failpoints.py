@@ -12,7 +12,7 @@ from collections import Counter
 _passed: Counter[str] = Counter()
 
 
-def crash_point(label: str) -> None:
+def failpoint(label: str) -> None:
     """Die here when the environment says so."""
     wanted, _, count = os.environ.get("CRASH_AT", "").partition(":")
     if label != wanted:

@@ -13,7 +13,7 @@ from functools import partial
 from django.db import transaction
 
 from jobs import wakeups
-from jobs.claimed import ClaimedJob
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import tenant_tx
@@ -34,7 +34,7 @@ returning (select exists (select 1 from jobs_job n where n.lane = j.lane and n.s
 """)
 
 
-class Zombie(RuntimeError):
+class LeaseLost(RuntimeError):
     """This job belongs to another worker by now, or was superseded: nothing may be written."""
 
 
@@ -66,13 +66,13 @@ def reading(job: ClaimedJob) -> Iterator[None]:
 
 def _hold(job: ClaimedJob) -> None:
     if not _HOLD(job.id, job.token, State.RUNNING):
-        raise Zombie(Zombie.__doc__)
+        raise LeaseLost(LeaseLost.__doc__)
 
 
 def _finish(job: ClaimedJob, *, state: State, error: str) -> None:
     ended = _FINISH(state, error[:2000], job.id, job.token, State.RUNNING, State.QUEUED)
     if not ended:
-        raise Zombie(Zombie.__doc__)
+        raise LeaseLost(LeaseLost.__doc__)
     [(is_more,)] = ended
     if is_more:
         transaction.on_commit(partial(wakeups.hint, [job.lane]))

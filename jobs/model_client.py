@@ -1,13 +1,17 @@
-"""The model client of the running event loop."""
+"""The model client of the running event loop, and the rows in which its calls are kept."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
+from jobs.models import ModelCall
 from llm.client import Client
+from llm.types import CallRecord
 from outbound.guard import Guard
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
@@ -27,3 +31,40 @@ async def close_model_client() -> None:
     client = _clients.pop(asyncio.get_running_loop(), None)
     if client is not None:
         await client.aclose()
+
+
+def call_rows(
+    records: Iterable[CallRecord],
+    *,
+    project_id: UUID,
+    job_id: UUID | None,
+    subject_id: UUID | None,
+    turn_id: UUID | None,
+) -> list[ModelCall]:
+    """What was asked and answered, to be written by the caller."""
+    return [
+        ModelCall(
+            project_id=project_id,
+            job_id=job_id,
+            subject_id=subject_id,
+            turn_id=turn_id,
+            skill=record.skill,
+            template_hash=record.template_hash,
+            model=record.model,
+            host=record.host,
+            messages=record.messages,
+            output=record.output,
+            tool_calls=[{"name": call.name, "arguments": call.arguments_json} for call in record.tool_calls],
+            input_tokens=record.usage.input_tokens,
+            cached_tokens=record.usage.cached_tokens,
+            output_tokens=record.usage.output_tokens,
+            cost=record.cost_usd,
+            started_at=record.started_at,
+            first_token_ms=record.first_token_ms,
+            total_ms=record.total_ms,
+            attempts=record.attempts,
+            finish=record.finish or "",
+            error=record.error_code or "",
+        )
+        for record in records
+    ]

@@ -15,9 +15,8 @@ from redis import RedisError
 
 from jobs import claims, wakeups
 from jobs.attempt import attempt
-from jobs.claimed import ClaimedJob
 from jobs.claims import Held
-from jobs.lanes import Lane, lanes
+from jobs.lanes import ClaimedJob, Lane, lanes
 from jobs.sweep import sweep
 from tenancy.threads import in_db, in_ops
 
@@ -65,7 +64,7 @@ class Runner:
             # Others come to their end while one is given back
             if (task := self._tasks.get(job_id)) is not None:
                 task.cancel()
-            await in_db(claims.give_back, held.job, error="", delay_seconds=0, forgive=True)
+            await in_db(claims.requeue, held.job, error="", delay_seconds=0, forgive=True)
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=1)
 

@@ -9,10 +9,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from jobs import wakeups
-from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
 from jobs.fence import prove
-from jobs.lanes import lane_of
+from jobs.lanes import ClaimedJob, lane_of
 from jobs.models import Job, State
 from projects.models import Project
 from tenancy.scope import tenant_tx

@@ -8,23 +8,20 @@ from collections.abc import Callable
 from django.db import connections, transaction
 
 from jobs import claims, wakeups
-from jobs.claimed import ClaimedJob
-from jobs.fence import Zombie
+from jobs.fence import LeaseLost
+from jobs.lanes import ClaimedJob
 from jobs.services import fail_job
 from projects.api.idempotency import delete_old_answers
+from projects.common.hooks import Signal
 from projects.common.session_cleanup import delete_old_sessions
+from tenancy.scope import tenant_tx
 
 log = logging.getLogger(__name__)
 
 _LOCK = 0x6D616B65  # "make"
 
-# What upper floors do in each sweep.
-_hooks: list[Callable[[], None]] = []
-
-
-def on_sweep(hook: Callable[[], None]) -> None:
-    """Let an upper floor do its part of every sweep, in transactions of its own. Called once from an app's `ready`."""
-    _hooks.append(hook)
+# Sent in each sweep, outside of a transaction.
+sweeping: Signal[[]] = Signal()
 
 
 def sweep() -> set[str]:
@@ -40,17 +37,32 @@ def sweep() -> set[str]:
     wakeups.hint(sorted(waiting))
     for job in used_up:
         _fail(job)
-    for hook in _hooks:
-        hook()
+    sweeping.send()
     delete_old_answers()
     delete_old_sessions()
     return waiting
 
 
+def sweep_tenants(sql: str, act: Callable[..., None], *, failed: str) -> None:
+    """Call `act` for each row of a query over all tenants, in a transaction of the row's tenant.
+
+    A row is the organization's id and the arguments of `act`. An error is logged as `failed` with the row, and keeps no other row.
+    """
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(sql)
+        rows = cursor.fetchall()
+    for organization_id, *subject in rows:
+        try:
+            with tenant_tx(organization_id):
+                act(*subject)
+        except Exception:  # the worker's edge: one row's trouble keeps no other
+            log.exception("%s: organization %s, %s.", failed, organization_id, ", ".join(map(str, subject)) or "all")
+
+
 def _fail(job: ClaimedJob) -> None:
     try:
         fail_job(job, reason=f"The worker that ran this died {job.attempt} times in a row.")
-    except Zombie:
+    except LeaseLost:
         log.info("Job %s found another end meanwhile.", job.id)
     except Exception:  # the worker's edge: a bug in what one job's failure brings about keeps no other from its end
         log.exception("Job %s could not be failed; the next sweep tries again.", job.id)

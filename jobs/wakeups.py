@@ -13,7 +13,7 @@ import redis
 from celery import current_app
 
 from jobs.lanes import Queue, lane_of
-from projects.common.redis_publish import tell
+from projects.common.redis_publish import publish
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def hint(lanes: Sequence[str]) -> None:
             continue
         told.add(lane.queue)
         try:
-            tell("LPUSH", _queue_key(lane.queue), _message(lane.name))
+            publish("LPUSH", _queue_key(lane.queue), _message(lane.name))
         except (redis.RedisError, OSError) as error:
             log.warning("The hint for %s was lost (%s); the sweep will find the job.", lane.name, type(error).__name__)
 
@@ -42,7 +42,7 @@ def hint(lanes: Sequence[str]) -> None:
 def cancel(job_ids: Sequence[str]) -> None:
     """Stop the model calls of superseded jobs, wherever they run, at once. Never raises: what they write is refused."""
     try:
-        tell("PUBLISH", CANCELLATIONS, json.dumps(list(job_ids)))
+        publish("PUBLISH", CANCELLATIONS, json.dumps(list(job_ids)))
     except (redis.RedisError, OSError) as error:
         log.warning("A cancellation was lost (%s); the heartbeat will stop the call.", type(error).__name__)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from llm.completion_builder import Answer, storable
+from llm.completion_builder import CompletionBuilder, storable
 from llm.errors import BadAnswer, FirstTokenDeadline, LlmError, StreamCut, TotalDeadline, Unavailable
 from llm.health import EndpointHealth
 from llm.prices import Prices, cost_usd
@@ -56,7 +56,7 @@ class Call:
         self._attempts = 0
         self._retries = 0
         self._usage = Usage()
-        self._answer = Answer()
+        self._answer = CompletionBuilder()
         self._delivered = ""
         self._on_text: OnText = ignore_text
 
@@ -76,10 +76,10 @@ class Call:
         finally:
             on_record(self._record(error_code))
 
-    async def ask(self, ask: Ask, *, on_text: OnText = ignore_text) -> Answer:
+    async def ask(self, ask: Ask, *, on_text: OnText = ignore_text) -> CompletionBuilder:
         """Ask until there is a usable answer, the retries are used up or the time is over. Raises LlmError."""
         self._on_text = on_text
-        self._answer = Answer()
+        self._answer = CompletionBuilder()
         self._health.budget.count_call()
         limits = self._request.deadlines
         limit_s = min(limits.first_token_s, limits.total_s) if ask.is_streamed else limits.total_s
@@ -120,7 +120,7 @@ class Call:
         breaker = self._health.breaker
         if (refusal := breaker.refusal()) is not None:
             return refusal
-        self._answer = Answer()
+        self._answer = CompletionBuilder()
         self._attempts += 1
         try:
             failure = await self._exchange(ask, clock=clock)

@@ -40,7 +40,7 @@ class _CallParts:
     arguments: list[str] = field(default_factory=list)
 
 
-class Answer:
+class CompletionBuilder:
     """One attempt's answer. `text` and the rest grow while it arrives; `flaw` judges it once it has ended."""
 
     def __init__(self) -> None:

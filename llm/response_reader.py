@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from llm.completion_builder import Answer
+from llm.completion_builder import CompletionBuilder
 from llm.errors import BadAnswer
-from llm.sse import DataLines
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,11 +19,18 @@ MOST_BYTES = 16 * 1024 * 1024
 END_OF_STREAM = b"[DONE]"
 JSON, PAGE, EVENTS = "application/json", "text/html", "text/event-stream"
 
+# A server may begin its stream with a byte order mark
+DATA = (b"data:", b"\xef\xbb\xbfdata:")
+# One line longer than this is no token of an answer
+LONGEST_LINE = 1024 * 1024
+
 # Called after each event with its text, which is often empty
 OnProgress = Callable[[str], None]
 
 
-async def read_answer(response: httpx2.Response, *, answer: Answer, is_streamed: bool, on_progress: OnProgress) -> None:
+async def read_answer(
+    response: httpx2.Response, *, answer: CompletionBuilder, is_streamed: bool, on_progress: OnProgress
+) -> None:
     """Fill `answer`. Raises BadAnswer, and what the connection raises."""
     # Some servers ignore `stream` and send one JSON body; at a wrong address there is a page, which is no stream either
     if is_streamed and not _kind_of(response).startswith((JSON, PAGE)):
@@ -33,7 +39,7 @@ async def read_answer(response: httpx2.Response, *, answer: Answer, is_streamed:
         on_progress(answer.add_body(_json(await _whole_body(response), response=response)))
 
 
-async def _read_events(response: httpx2.Response, *, answer: Answer, on_progress: OnProgress) -> None:
+async def _read_events(response: httpx2.Response, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
     """Read on after the last event, to the end of the body: only then can the connection be used again."""
     lines = DataLines()
     async for chunk in _chunks(response):
@@ -48,7 +54,7 @@ async def _read_events(response: httpx2.Response, *, answer: Answer, on_progress
             _take(payload, answer=answer, on_progress=on_progress)
 
 
-def _take(payload: bytes, *, answer: Answer, on_progress: OnProgress) -> None:
+def _take(payload: bytes, *, answer: CompletionBuilder, on_progress: OnProgress) -> None:
     if payload and payload != END_OF_STREAM:
         on_progress(answer.add_chunk(_json(payload)))
 
@@ -89,3 +95,24 @@ def _but(response: httpx2.Response | None) -> str:
 def _kind_of(response: httpx2.Response) -> str:
     kind: str = response.headers.get("content-type", "")
     return kind.lower()
+
+
+class DataLines:
+    """Feed it the chunks as they arrive. Chat Completions puts every event on one line, so a line is an event."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self.has_any = False
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The payloads of the lines that are complete by now, without comments and other fields."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        if len(self._rest) > LONGEST_LINE:
+            raise BadAnswer("The endpoint's event stream holds a line of more than 1 MiB.")
+        payloads = [line.partition(b":")[2].strip() for line in lines if line.startswith(DATA)]
+        self.has_any = self.has_any or bool(payloads)
+        return payloads
+
+    def close(self) -> list[bytes]:
+        """What stood on the last line, if the stream ended without a line feed."""
+        return self.feed(b"\n")

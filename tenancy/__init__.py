@@ -5,6 +5,6 @@ and PostgreSQL's row-level security stands behind both. The hot path uses Django
 batches, and a PostgreSQL backend that sets the tenant in the statement that begins a transaction. Plain ORM calls in their
 place cost about four times the CPU per turn when we tried them.
 
-When Django is raised to a new release, run `bin/test tests/tenancy tests/statements`: they compare the prepared queries with
+When Django is raised to a new release, run `bin/test tests/tenancy`: they compare the prepared queries with
 the ORM's own, and count the statements of a turn.
 """

@@ -26,7 +26,7 @@ Value = UUID | int | str | datetime
 _TENANT = UUID(int=0xFFFF_0000)
 
 
-class CompiledValues:
+class PreparedValues:
     """A read of `build(*values)`, values being UUIDs, integers, texts or moments, each used in a filter; its rows are tuples.
 
     `build` is called once, with stand-ins; it must not look at them. Runs on the default connection, in any thread.
@@ -51,7 +51,7 @@ class CompiledValues:
         return self._made
 
 
-class Compiled(CompiledValues, Generic[M]):
+class PreparedQuery(PreparedValues, Generic[M]):
     """The same with whole rows: instances of the model."""
 
     def __init__(self, build: Callable[..., models.QuerySet[M]], *, kinds: tuple[type, ...]) -> None:

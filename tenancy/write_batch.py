@@ -68,7 +68,7 @@ class _NewRows:
     values: list[str | None] = field(default_factory=list)
 
 
-class Writes:
+class WriteBatch:
     """New rows and changed ones, sent as one statement inside the running transaction.
 
     A new row gets its automatic moments when it is added here, and may be used from then on. References to it within one
@@ -124,7 +124,7 @@ class Writes:
 
 def insert_rows(rows: Iterable[R]) -> list[R]:
     """Write new rows of one model, in one statement; none for none. Returns them."""
-    new, writes = list(rows), Writes()
+    new, writes = list(rows), WriteBatch()
     writes.insert(new)
     writes.send()
     return new
@@ -140,7 +140,7 @@ def insert_unless_there(row: TenantModel) -> bool:
 
 def update_row(row: TenantModel, fields: Sequence[str]) -> None:
     """Write some fields of a stored row. Raises LostRow."""
-    writes = Writes()
+    writes = WriteBatch()
     writes.update(row, fields)
     writes.send()
 

@@ -33,11 +33,11 @@ from conversations.prompts.thoughts import KeyDirectives  # noqa: E402
 from conversations.turns.services import post_message  # noqa: E402
 from llm.structured import schema_of  # noqa: E402
 from projects.models.agent_config import time_zones  # noqa: E402
-from tenancy.prepared_queries import CompiledValues  # noqa: E402
+from tenancy.prepared_queries import PreparedValues  # noqa: E402
 from tenancy.scope import tenant_tx  # noqa: E402
-from tests.book.guest import guest  # noqa: E402
 from tests.shared_ssl_context import share_authorities  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
+from tests.tools.bookings.guest import guest  # noqa: E402
 from tools.engine.catalogue import words_of  # noqa: E402
 from tools.engine.registry import builtin_tools  # noqa: E402
 from tools.engine.skills.detect import Verdicts  # noqa: E402
@@ -151,7 +151,7 @@ def make_statements() -> None:
     # `gc.get_objects` leaves out frozen objects.
     gc.unfreeze()
     for statement in gc.get_objects():
-        if isinstance(statement, CompiledValues):
+        if isinstance(statement, PreparedValues):
             with suppress(InterfaceError):
                 statement.text  # noqa: B018 - made by asking for it
     del connection.connect, connection.get_autocommit

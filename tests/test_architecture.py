@@ -52,7 +52,7 @@ ROOMS = {
         "apps",
     ),
     "todos": (
-        *("models", "signals", "payloads", "content", "approvals", "services", "expiry", "sources", "api", "executor"),
+        *("models", "hooks", "payloads", "content", "approvals", "services", "expiry", "sources", "api", "executor"),
         *("admin", "attention", "registration", "apps", "tasks"),
     ),
     "conversations": (
@@ -66,9 +66,10 @@ ROOMS = {
             "evaluation",
             "followups",
             "handover",
+            "claim_check",
             "tool_runs",
         ),
-        *("widget", "promises", "voice", "api", "claim_check", "flows", "portal", "admin", "registration", "apps"),
+        *("widget", "promises", "voice", "api", "flows", "portal", "admin", "registration", "apps"),
     ),
 }
 

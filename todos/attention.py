@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from console import sidebar_badges
 from projects.models import Project
 from todos.models import Todo, TodoStatus
 
-# A number beside a link says no more beyond this.
-MOST_COUNTED = 999
 # A failed todo is news for so long, unless somebody reviews it again before; after that it is history.
 NEWS = timedelta(days=7)
 WAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.NEEDS_ATTENTION, TodoStatus.APPROVED)
@@ -33,10 +30,3 @@ def waiting_todos(project: Project) -> QuerySet[Todo]:
 def failed_todos(project: Project) -> QuerySet[Todo]:
     """Todos whose run failed within NEWS, and that nobody has brought back to review since; the newest first."""
     return Todo.objects.filter(HAS_FAILED, project=project).order_by("-status_at")
-
-
-def count_waiting(project: Project) -> sidebar_badges.Count:
-    """How many wait or have failed, and how many of them failed, in one statement; up to MOST_COUNTED."""
-    rows = Todo.objects.filter(IS_WAITING | HAS_FAILED, project=project).order_by()[:MOST_COUNTED]
-    failed = Count("pk", filter=Q(status=TodoStatus.FAILED))
-    return sidebar_badges.Count(**rows.aggregate(waiting=Count("pk"), failed=failed))

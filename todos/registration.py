@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from console.sidebar_badges import COUNTS
 from jobs.lanes import Lane, Mode, Queue
 from jobs.lanes import register as register_lane
-from jobs.sweep import on_sweep
+from jobs.sweep import sweeping
 from projects.models.seeds import PLANTS
-from todos.approvals import digest
 from todos.approvals.approve import LANE
-from todos.attention import count_waiting
-from todos.executor.run import give_up_todo, lock_subject, refuse_run, run_todo
+from todos.approvals.digest import APPROVERS, on_todo_changed
+from todos.executor.run import fail_todo, lock_subject, refuse_run, run_todo
 from todos.expiry import expire_overdue_todos
-from todos.signals import todo_changed
+from todos.hooks import todo_changed
 from todos.sources.seeds import plant_todo_types
 
 
 def register() -> None:
     """The lanes of todos, who listens to what becomes of them, and what a new business begins with."""
     PLANTS["todo_types"] = plant_todo_types
-    COUNTS["todos"] = count_waiting
-    on_sweep(expire_overdue_todos)
+    sweeping.connect(expire_overdue_todos)
     register_lane(
         Lane(
             name=LANE,
@@ -33,10 +30,10 @@ def register() -> None:
             deadline=timedelta(minutes=15),
             max_attempts=8,
             lock=lock_subject,
-            on_failed=give_up_todo,
+            on_failed=fail_todo,
             on_run_again=refuse_run,
             task="execute_todo",
         )
     )
-    register_lane(Lane(name=digest.LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=digest.run_todo_notice))
-    todo_changed.connect(digest.hear_of_todo)
+    APPROVERS.register()
+    todo_changed.connect(on_todo_changed)

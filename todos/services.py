@@ -17,28 +17,28 @@ from django.http import Http404
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.models import Project
-from todos.approvals.approve import Answer, Choice, agree, approve_many, approve_todo, hours_of
+from todos.approvals.approve import ApprovalResult, Choice, agree, approve_many, approve_todo, hours_of
 from todos.approvals.permissions import Approver
 from todos.approvals.standing_rules import match
 from todos.approvals.validity import why_not_runnable
 from todos.content.lifecycle import CLOCK, Actor, move, note
 from todos.content.planned_effect import plan_again, replan
 from todos.content.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
-from todos.content.snapshot import Ground, content_of, read_ground
+from todos.content.snapshot import ApprovalContext, content_of, load_approval_context
 from todos.content.versions import (
     Changed,
     begin_version,
     changes_since,
-    demand_seen,
     end_approvals,
     locked,
+    require_seen,
     standing_approval,
 )
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from tools.models import Effect, Promise
 
 __all__ = [
-    "Answer",
+    "ApprovalResult",
     "Changed",
     "Choice",
     "approve_many",
@@ -48,8 +48,8 @@ __all__ = [
     "expire_todo",
     "get_todo",
     "make_todo",
-    "put_back",
     "reject_todo",
+    "return_to_review",
     "review_again",
     "standing_approval",
 ]
@@ -118,7 +118,7 @@ def make_todo(
         # Somebody made a todo of the same cause at the same moment.
         return Todo.objects.get(source_key=source_key)
     todo.refresh_from_db()
-    ground = read_ground(todo)
+    ground = load_approval_context(todo)
     content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
     note(todo, what="made", actor=actor, content=content)
     _ask_the_rules(todo, content, ground)
@@ -155,7 +155,7 @@ def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int |
     """Say no to a pending todo. Raises Http404, WrongState, Changed."""
     todo = locked(todo_id)
     if todo.status == S.PENDING_REVIEW:
-        demand_seen(todo, content_of(todo), version=version, content_hash=None)
+        require_seen(todo, content_of(todo), version=version, content_hash=None)
     return _end(todo, S.REJECTED, what="rejected", actor=actor, reason=reason)
 
 
@@ -187,7 +187,7 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     return todo
 
 
-def put_back(todo: Todo, *, reason: str, actor: Actor, recipients: Sequence[str] | None = None) -> None:
+def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Sequence[str] | None = None) -> None:
     """Return an approved or running todo to review, because its content changed under the executor (T1, D23).
 
     Its approval ends and its version grows. `recipients` are the addresses to be proposed from now on. Raises WrongState.
@@ -224,7 +224,7 @@ def _plan_of(
     return checked_plan(project, tool=tool, arguments=arguments, type=type)
 
 
-def _ask_the_rules(todo: Todo, content: Mapping[str, Any], ground: Ground) -> None:
+def _ask_the_rules(todo: Todo, content: Mapping[str, Any], ground: ApprovalContext) -> None:
     # A rule says yes to what can be carried out; a person is shown what is missing.
     if why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
         return

@@ -12,9 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
-from projects.api.typed_responses import Answer, Page
+from projects.api.typed_responses import Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.agent_config import ChannelName
 from projects.models.key import Scope
@@ -42,10 +42,10 @@ class Tools(ProjectView):
     }
 
     @extend_schema(operation_id="tools_list")
-    def get(self, request: Request) -> Answer[Page[ToolPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[ToolPayload]]:
         """The compiled catalogue: every tool, offered or not and why."""
         compiled = compile_tools(self.project, channel=request.query_params.get("channel") or "chat")
-        return Answer({"results": [tool_payload(tool) for tool in compiled], "next": None})
+        return TypedResponse({"results": [tool_payload(tool) for tool in compiled], "next": None})
 
 
 class Promises(ProjectView):
@@ -59,7 +59,7 @@ class Promises(ProjectView):
     }
 
     @extend_schema(operation_id="promises_list")
-    def get(self, request: Request) -> Answer[Page[PromisePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[PromisePayload]]:
         """What the agent said it would do, and what became of it, newest first."""
         rows = Promise.objects.filter(project_id=self.project.pk)
         if state := request.query_params.get("state"):
@@ -80,14 +80,14 @@ class AnswerPromise(ProjectView):
             409: OpenApiResponse(description="It is closed already, or its effect is not over yet and decides."),
         },
     )
-    def post(self, request: Request, promise_id: UUID) -> Answer[PromisePayload]:
+    def post(self, request: Request, promise_id: UUID) -> TypedResponse[PromisePayload]:
         """Say what became of a promise: `kept`, somebody did it (also after it broke), or `withdrawn`, no longer wanted."""
         answer = PromiseState(self.valid(PromiseAnswer)["answer"])
         try:
             promise = ANSWERS[answer](self.project, promise_id, by=self.caller.name)
         except Promise.DoesNotExist as error:
             raise Http404 from error
-        return Answer(promise_payload(promise))
+        return TypedResponse(promise_payload(promise))
 
 
 class Effects(ProjectView):
@@ -101,7 +101,7 @@ class Effects(ProjectView):
     }
 
     @extend_schema(operation_id="effects_list")
-    def get(self, request: Request) -> Answer[Page[EffectPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[EffectPayload]]:
         """Everything that tools did or will do, newest first."""
         rows = Effect.objects.filter(project_id=self.project.pk)
         if state := request.query_params.get("state"):
@@ -115,12 +115,12 @@ class EffectDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
 
     @extend_schema(operation_id="effects_read")
-    def get(self, request: Request, effect_id: UUID) -> Answer[EffectDetailPayload]:
+    def get(self, request: Request, effect_id: UUID) -> TypedResponse[EffectDetailPayload]:
         """One effect with its request, without secrets, the response, and its after-actions."""
         effect = Effect.objects.filter(project_id=self.project.pk, pk=effect_id).first()
         if effect is None:
             raise Http404
-        return Answer(effect_detail(effect))
+        return TypedResponse(effect_detail(effect))
 
 
 def _uuid(value: str, *, field: str) -> UUID:

@@ -1,11 +1,14 @@
-"""What the agent may do itself while it answers, as the page of its settings lists it."""
+"""The tools that the agent's model calls while it answers, as the page of its settings lists them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from projects.models import Project
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import compile_builtin, is_called
+from tools.engine.platform import stored_definitions
+from tools.engine.registry import builtin_tools
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,15 @@ class Ability:
     where: str = ""
 
 
-# Filled by the app whose tools these are, when it is ready.
-ABILITIES: dict[str, Callable[[Project], Sequence[Ability]]] = {}
-
-
-def abilities_of(project: Project) -> list[Ability]:
-    """All of them, inside the tenant's transaction."""
-    return [ability for find in ABILITIES.values() for ability in find(project)]
+def list_abilities(project: Project) -> list[Ability]:
+    """All of them, inside the tenant's transaction: each as compiled for its own channel, for chat if it is for every channel."""
+    state = replace(read_state(project, channel="chat"), enabled_tools=None)
+    stored = stored_definitions()
+    found = []
+    for name, tool in sorted(builtin_tools().items()):
+        if is_called(tool):
+            there = replace(state, channel=tool.channels[0] if tool.channels else state.channel)
+            compiled = compile_builtin(tool, there, stored)
+            where = " and ".join(tool.channels)
+            found.append(Ability(name, compiled.definition.description, compiled.why_not, where))
+    return found

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.timesince import timesince
 
-from console.agent.abilities import abilities_of
+from console.agent.abilities import list_abilities
 from console.agent.form_fields import Boxes
 from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Section, complete
 from console.agent.step_tools import step_tools
 from console.layout import shell_context
+from console.timestamps import moment_of
 from projects.agents.agent_versions import ChangedMeanwhile
 from projects.agents.prompt_budget import PromptBudget, prompt_budget
 from projects.agents.prompt_size import weigh
@@ -71,7 +69,7 @@ def form_context(
             context["is_example"] = are_example_hours(entry.project, document["hours"])
     if section.slug == "abilities":
         with tenant_tx(entry.project.organization.pk):
-            context["abilities"] = abilities_of(entry.project)
+            context["abilities"] = list_abilities(entry.project)
     return context
 
 
@@ -90,13 +88,8 @@ def version_facts(version: AgentVersion) -> dict[str, Any]:
         "author": version.author.name if version.author else "Makegood",
         "note": version.note,
         "created_at": version.created_at,
-        "age": _age(version.created_at),
+        "saved": moment_of(version.created_at),
     }
-
-
-def _age(moment: datetime) -> str:
-    is_new = timezone.now() - moment < timedelta(minutes=1)
-    return "just now" if is_new else f"{timesince(moment, depth=1)} ago"
 
 
 def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:

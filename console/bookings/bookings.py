@@ -32,12 +32,12 @@ from tools.services.bookings.clock import read_day
 from tools.services.bookings.codes import normal_code
 from tools.services.bookings.date_words import day_words, people, span_words, time_words
 from tools.services.bookings.finding import bookings_of
-from tools.services.bookings.links import manage_url
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.refusals import NoTime, Unbookable
 from tools.services.bookings.search import config_of
 from tools.services.bookings.services import book, cancel, move
-from tools.services.calendar.sync_status import standing_of
+from tools.services.calendar.sync_status import sync_status_of
+from tools.services.signed_links import manage_url
 
 FOUND = 50
 LONGEST_SEARCH = 100
@@ -241,7 +241,7 @@ def _one(desk: Desk, row: Booking, form: WhenForm) -> dict[str, Any]:
         "is_meeting": row.kind == BookingKind.MEETING,
         "may_change": row.state == BookingState.CONFIRMED and row.starts_at > desk.now,
         "manage_url": manage_url(row),
-        "calendar": standing_of(row),
+        "calendar": sync_status_of(row),
         "made": _stamp(row.created_at, desk),
         "cancelled": _stamp(row.cancelled_at, desk) if row.cancelled_at else "",
     }

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from projects.knowledge.passages import Piece
 
 BEFORE = 40
 LENGTH = 180
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Part of an excerpt; marked where it is a word that was looked for."""
-
-    text: str
-    is_marked: bool = False
 
 
 def excerpt(content: str, words: Iterable[str]) -> list[Piece]:

@@ -20,14 +20,14 @@ from console.access import enter, zone_of
 from console.conversations.attention_reasons import MOST, Reason, find_waiting, reasons_of
 from console.conversations.customer import facts_of
 from console.conversations.operator import act, operator_context
-from console.conversations.snippets import Piece, excerpt
+from console.conversations.snippets import excerpt
 from console.inbox.opening import tickets_beside
 from console.layout import shell_context
 from console.search import (
     PAGE,
+    Cursor,
     Filters,
-    Place,
-    Said,
+    MessageMatches,
     customer_names,
     find_by_customer,
     find_by_words,
@@ -40,6 +40,7 @@ from conversations.common.presenters import directives_payload
 from conversations.models import Channel, Conversation, ConversationStatus, Message, MessageRole
 from conversations.turns.flags import clear_flag, flag_reasons
 from jobs.errors import WrongState
+from projects.knowledge.passages import Piece
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -78,13 +79,13 @@ class Around:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListQuery:
     """What the address asks for. `view` is `waiting` for those that need a person, `mine` for those one has taken over."""
 
     text: str
     view: str
     filters: Filters
-    after: Place | None
+    after: Cursor | None
     before: UUID | None
 
     def address(self, **changes: str) -> str:
@@ -142,7 +143,7 @@ def conversation(request: HttpRequest, project_slug: str, conversation_id: UUID)
     return render(request, "conversations/one.html", {**shell_context(request, entry), **shown})
 
 
-def _found(entry: Entry, asked: Asked, chosen: Mapping[str, list[UUID]]) -> dict[str, Any]:
+def _found(entry: Entry, asked: ListQuery, chosen: Mapping[str, list[UUID]]) -> dict[str, Any]:
     if asked.view:
         return _chosen(entry, chosen[asked.view])
     return _search(entry, asked) if asked.text else _list(entry, asked)
@@ -189,7 +190,7 @@ def _shown(row: Conversation, entry: Entry, *, zone: str) -> dict[str, Any]:
             "external_id": row.persona.external_id,
             "channel": row.get_channel_display(),
             "is_ended": row.status == ConversationStatus.ENDED,
-            "is_test": _is_test(row),
+            "is_test": row.is_test,
             "flag": row.flag,
             "caller_flag": (row.persona.flag_reason or "No reason was given.") if row.persona.flagged else "",
             "last_event": row.last_event,
@@ -204,7 +205,7 @@ def _shown(row: Conversation, entry: Entry, *, zone: str) -> dict[str, Any]:
     }
 
 
-def _asked(query: QueryDict) -> Asked:
+def _asked(query: QueryDict) -> ListQuery:
     channel, status = query.get("channel", ""), query.get("status", "")
     filters = Filters(
         channel=channel if channel in Channel else "",
@@ -212,7 +213,7 @@ def _asked(query: QueryDict) -> Asked:
         flagged=query.get("flagged") == "1",
     )
     text = query.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
-    return Asked(
+    return ListQuery(
         text=text,
         view=query.get("view", "") if query.get("view") in VIEWS and not text else "",
         filters=filters,
@@ -221,7 +222,7 @@ def _asked(query: QueryDict) -> Asked:
     )
 
 
-def _list(entry: Entry, asked: Asked) -> dict[str, Any]:
+def _list(entry: Entry, asked: ListQuery) -> dict[str, Any]:
     page = list_conversations(entry.project, asked.filters, after=asked.after)
     return {
         "rows": _with_last_words(entry, page.conversations),
@@ -229,7 +230,7 @@ def _list(entry: Entry, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _search(entry: Entry, asked: Asked) -> dict[str, Any]:
+def _search(entry: Entry, asked: ListQuery) -> dict[str, Any]:
     """Customers first, on the first page; then messages, page by page."""
     zone = zone_of(entry)
     people = [] if asked.before else find_by_customer(entry.project, asked.text, asked.filters)
@@ -247,7 +248,7 @@ def _with_last_words(entry: Entry, found: list[Conversation]) -> list[Row]:
     return [_row(row, around, message=last.get(row.pk), at=row.updated_at, words=()) for row in found]
 
 
-def _hits(entry: Entry, said: Said, *, words: list[str]) -> list[Row]:
+def _hits(entry: Entry, said: MessageMatches, *, words: list[str]) -> list[Row]:
     around = _around(entry, [message.conversation for message in said.messages])
     return [
         _row(message.conversation, around, message=message, at=message.created_at, words=words)
@@ -271,7 +272,7 @@ def _row(row: Conversation, around: Around, *, message: Message | None, at: date
         initials=_initials(name),
         channel=row.get_channel_display(),
         is_ended=row.status == ConversationStatus.ENDED,
-        is_test=_is_test(row),
+        is_test=row.is_test,
         flag=row.flag,
         operator=row.operator.name if row.operator else "",
         reasons=around.reasons.get(row.pk, ()),
@@ -286,19 +287,15 @@ def _initials(name: str) -> str:
     return "".join((parts[0], parts[-1]) if len(parts) > 1 else parts).upper()
 
 
-def _is_test(row: Conversation) -> bool:
-    return bool(row.metadata.get("playground"))
-
-
-def _cursor(place: Place) -> str:
+def _cursor(place: Cursor) -> str:
     return urlsafe_b64encode(f"{place.id} {place.updated_at.isoformat()}".encode()).decode()
 
 
-def _place(text: str) -> Place | None:
+def _place(text: str) -> Cursor | None:
     """The place that a cursor means; one that we didn't give begins at the top."""
     try:
         id, _, updated_at = urlsafe_b64decode(text).decode().partition(" ")
-        place = Place(updated_at=datetime.fromisoformat(updated_at), id=UUID(id))
+        place = Cursor(updated_at=datetime.fromisoformat(updated_at), id=UUID(id))
     except ValueError:
         return None
     return place if place.updated_at.tzinfo else None

@@ -8,10 +8,11 @@ from datetime import datetime
 from uuid import UUID
 
 from console.search import customer_names
+from console.sidebar_badges import count_todos
 from conversations.models import Conversation
 from jobs.models import Job, State
 from projects.models import Project
-from todos.attention import count_waiting, failed_todos, waiting_todos
+from todos.attention import failed_todos, waiting_todos
 from todos.models import Todo, TodoStatus
 from tools.engine.attention import broken_of_late, unanswered_effects
 from tools.models import Effect, Escalation, Promise
@@ -53,7 +54,7 @@ def what_needs_you(project: Project) -> Attention:
     unknown, broken = unanswered_effects(project), broken_of_late(project)
     flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
     failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
-    asked, todos = waiting_requests(project), count_waiting(project)
+    asked, todos = waiting_requests(project), count_todos(project)
     counts = {
         "escalations": asked.count(),
         "effects": unknown.count(),

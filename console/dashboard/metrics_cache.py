@@ -34,13 +34,13 @@ MOST_KEPT = 256
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedMetrics:
     figures: Figures
     at: float
     """When they were counted, by `time.monotonic`."""
 
 
-_kept: OrderedDict[UUID, Kept] = OrderedDict()
+_kept: OrderedDict[UUID, CachedMetrics] = OrderedDict()
 _counting: dict[UUID, Future[None]] = {}
 _lock = Lock()
 # One at a time: counting is the database's work, which serves the customers first.
@@ -57,7 +57,7 @@ def recent_figures(project: Project, period: Period) -> Figures | None:
     return kept.figures if kept else None
 
 
-def _shown(project: Project, period: Period) -> Kept | None:
+def _shown(project: Project, period: Period) -> CachedMetrics | None:
     """What may still be shown: not older than ten minutes, and of the same days."""
     kept = _kept.get(project.pk)
     if kept is None or _age_seconds(kept) >= LONGEST_SECONDS or kept.figures.period.since != period.since:
@@ -65,7 +65,7 @@ def _shown(project: Project, period: Period) -> Kept | None:
     return kept
 
 
-def _age_seconds(kept: Kept) -> float:
+def _age_seconds(kept: CachedMetrics) -> float:
     return time.monotonic() - kept.at
 
 
@@ -92,6 +92,6 @@ def _count(project: Project, timezone: str) -> None:
 def _keep(project: Project, figures: Figures) -> None:
     with _lock:
         _kept.pop(project.pk, None)
-        _kept[project.pk] = Kept(figures, at=time.monotonic())
+        _kept[project.pk] = CachedMetrics(figures, at=time.monotonic())
         if len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)

@@ -10,7 +10,7 @@ from console.durations import span_of
 from console.effects.labels import (
     AFTER,
     AFTER_TITLES,
-    Standing,
+    StateLabel,
     is_in_outbox,
     pretty,
     request_lines,
@@ -45,7 +45,7 @@ class After:
     """An after-action, and what became of it."""
 
     title: str
-    standing: Standing
+    standing: StateLabel
     detail: str
     error: str
 

@@ -16,7 +16,7 @@ OUTBOX = "outbox"
 
 
 @dataclass(frozen=True)
-class Standing:
+class StateLabel:
     """A state as the pages show it, and what it means, where that isn't plain."""
 
     tone: str
@@ -25,41 +25,41 @@ class Standing:
     meaning: str = ""
 
 
-STANDINGS: Mapping[str, Standing] = {
-    EffectState.PLANNED: Standing("act", "calendar-time", "Planned"),
-    EffectState.SENDING: Standing("act", "loader-2", "Sending"),
-    EffectState.DONE: Standing("ok", "circle-check", "Done"),
-    EffectState.FAILED: Standing(
+STATE_LABELS: Mapping[str, StateLabel] = {
+    EffectState.PLANNED: StateLabel("act", "calendar-time", "Planned"),
+    EffectState.SENDING: StateLabel("act", "loader-2", "Sending"),
+    EffectState.DONE: StateLabel("ok", "circle-check", "Done"),
+    EffectState.FAILED: StateLabel(
         "bad", "alert-triangle", "Failed", "It did not happen, and the customer is not told that it did."
     ),
-    EffectState.UNKNOWN: Standing(
+    EffectState.UNKNOWN: StateLabel(
         "warn",
         "help-circle",
         "Unknown",
         "It was sent, and no answer came. Nothing is repeated until you say what happened.",
     ),
-    EffectState.HELD: Standing(
+    EffectState.HELD: StateLabel(
         "warn",
         "hand-stop",
         "Held back",
         "The same was already done for this customer, so it waits until somebody releases it.",
     ),
-    EffectState.CANCELLED: Standing("mute", "circle-minus", "Cancelled", "It was taken back before it began."),
+    EffectState.CANCELLED: StateLabel("mute", "circle-minus", "Cancelled", "It was taken back before it began."),
 }
-IN_OUTBOX = Standing(
+IN_OUTBOX = StateLabel(
     "mute",
     "inbox",
     "Not sent: outbox",
     "No service is connected for this, so nothing has left. This is what would have been sent.",
 )
-AWAITS_APPROVAL = Standing(
+AWAITS_APPROVAL = StateLabel(
     "warn", "hand-stop", "Waits for approval", "It stands as a todo, and begins when somebody has said yes to it."
 )
 AFTER = {
-    AfterActionState.PLANNED: Standing("act", "calendar-time", "Planned"),
-    AfterActionState.DONE: Standing("ok", "circle-check", "Done"),
-    AfterActionState.FAILED: Standing("bad", "alert-triangle", "Failed"),
-    AfterActionState.SKIPPED: Standing("mute", "circle-minus", "Skipped"),
+    AfterActionState.PLANNED: StateLabel("act", "calendar-time", "Planned"),
+    AfterActionState.DONE: StateLabel("ok", "circle-check", "Done"),
+    AfterActionState.FAILED: StateLabel("bad", "alert-triangle", "Failed"),
+    AfterActionState.SKIPPED: StateLabel("mute", "circle-minus", "Skipped"),
 }
 AFTER_TITLES = {
     "send_urgent_message": "Tell the agent",
@@ -92,10 +92,10 @@ def is_in_outbox(effect: Effect) -> bool:
     return effect.state == EffectState.DONE and (effect.adapter == OUTBOX or bool((effect.result or {}).get(OUTBOX)))
 
 
-def standing_of(effect: Effect) -> Standing:
+def standing_of(effect: Effect) -> StateLabel:
     if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
         return AWAITS_APPROVAL
-    return IN_OUTBOX if is_in_outbox(effect) else STANDINGS[effect.state]
+    return IN_OUTBOX if is_in_outbox(effect) else STATE_LABELS[effect.state]
 
 
 def title_of(effect: Effect) -> str:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.effects.detail import inside_of
-from console.effects.labels import Standing, standing_of, title_of
+from console.effects.labels import StateLabel, standing_of, title_of
 from console.effects.unknown_outcomes import ask, questions_of
 from console.layout import shell_context
 from console.search import customer_names
@@ -56,7 +56,7 @@ NOT_SENT_AGAIN = "It counts as not done."
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListQuery:
     """What the address asks for; empty means anything."""
 
     tab: str
@@ -84,7 +84,7 @@ class Row:
 
     id: UUID
     title: str
-    standing: Standing
+    standing: StateLabel
     quote: str
     tool: str
     customer: str
@@ -149,7 +149,7 @@ def _way_back(request: HttpRequest) -> str:
     return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else ""
 
 
-def _shown(project: Project, asked: Asked, *, zone: str) -> dict[str, Any]:
+def _shown(project: Project, asked: ListQuery, *, zone: str) -> dict[str, Any]:
     rows = Effect.objects.filter(project_id=project.pk)
     numbers = {row["state"]: row["count"] for row in rows.order_by().values("state").annotate(count=Count("pk"))}
     found = list(_narrowed(rows, asked).order_by("-created_at", "-id")[: PAGE + 1])
@@ -165,22 +165,22 @@ def _shown(project: Project, asked: Asked, *, zone: str) -> dict[str, Any]:
     }
 
 
-def _asked(query: QueryDict) -> Asked:
+def _asked(query: QueryDict) -> ListQuery:
     tab = query.get("state", "")
-    return Asked(
+    return ListQuery(
         tab=tab if tab in TABS else "",
         tool=query.get("tool", "").replace("\x00", "")[:120],
         before=_uuid(query.get("before", "")),
     )
 
 
-def _narrowed(rows: QuerySet[Effect], asked: Asked) -> QuerySet[Effect]:
+def _narrowed(rows: QuerySet[Effect], asked: ListQuery) -> QuerySet[Effect]:
     rows = rows.filter(state__in=TABS[asked.tab][1]) if asked.tab else rows
     rows = rows.filter(tool=asked.tool) if asked.tool else rows
     return rows.filter(pk__lt=asked.before) if asked.before else rows
 
 
-def _tabs(asked: Asked, numbers: Mapping[str, int]) -> list[Tab]:
+def _tabs(asked: ListQuery, numbers: Mapping[str, int]) -> list[Tab]:
     return [
         Tab(
             label,

@@ -94,7 +94,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Kept:
+class OutboxMessage:
     """A message in the outbox."""
 
     tool: str
@@ -213,9 +213,9 @@ def _in_outbox(project: Project) -> QuerySet[Effect]:
     return Effect.objects.filter(project_id=project.pk, adapter=OUTBOX).order_by("-created_at")
 
 
-def _kept(effect: Effect) -> Kept:
+def _kept(effect: Effect) -> OutboxMessage:
     message = (effect.result or {}).get("message") or {}
-    return Kept(
+    return OutboxMessage(
         tool=effect.tool,
         at=effect.created_at,
         to=message.get("to", ""),

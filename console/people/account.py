@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
+from allauth.mfa.models import Authenticator
+from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,7 +15,6 @@ from django.views.decorators.http import require_http_methods
 
 from console.people.forms import NameForm
 from console.people.member_list import choice_of
-from console.people.mfa import first_factors
 from projects.models import Member, User
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
@@ -31,7 +32,7 @@ def account(request: HttpRequest) -> HttpResponse:
         return redirect("account")
     context = {
         "form": form,
-        "has_second_factor": bool(first_factors(user)),
+        "has_second_factor": is_mfa_enabled(user, [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]),
         "memberships": _memberships(user),
         "may_start": settings.SIGNUP,
     }

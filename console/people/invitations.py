@@ -21,7 +21,7 @@ from console.people.member_list import acting, choice_of
 from console.people.one_time_secrets import keep_once, take_once
 from console.people.refusals import refusals
 from projects.accounts.invitations import NewInvitation, note_emailed, open_invitations, renew, revoke
-from projects.common.mail import Delivery, deliver
+from projects.common.mail import MailResult, deliver
 from projects.models import Invitation, User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
@@ -73,7 +73,7 @@ def announce(request: HttpRequest, entry: Entry, *, new: NewInvitation) -> None:
     email = new.invitation.email
     url = settings.BASE_URL + reverse("invitation", args=[new.token])
     delivery = deliver(_message(entry, new.invitation, url=url))
-    if delivery is Delivery.SENT:
+    if delivery is MailResult.SENT:
         with tenant_tx(entry.project.organization.pk):
             note_emailed(new)
         messages.success(request, f"The invitation is on its way to {email}.")

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from console.layout import shell_context
 from console.people.forms import LIFETIMES, KeyForm
-from console.people.moments import Moment, moment
 from console.people.one_time_secrets import keep_once, take_once
+from console.timestamps import Moment, moment_of
 from projects.agents.services import create_key, revoke_key
 from projects.models import ApiKey, User
 from projects.models.key import Scope
@@ -103,10 +103,10 @@ def _row(key: ApiKey) -> KeyRow:
         name=key.name,
         prefix=key.prefix,
         scopes=list(key.scopes),
-        created=moment(key.created_at),
+        created=moment_of(key.created_at),
         by=key.created_by.name if key.created_by else "",
-        last_used=moment(key.last_used_at) if key.last_used_at else None,
-        expires=moment(key.expires_at) if key.expires_at else None,
-        revoked=moment(key.revoked_at) if key.revoked_at else None,
+        last_used=moment_of(key.last_used_at) if key.last_used_at else None,
+        expires=moment_of(key.expires_at) if key.expires_at else None,
+        revoked=moment_of(key.revoked_at) if key.revoked_at else None,
         is_usable=key.is_usable,
     )

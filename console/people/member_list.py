@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import Http404
 
-from console.people.moments import Moment, moment
+from console.timestamps import Moment, moment_of
 from projects.accounts.invitations import holds, open_invitations
 from projects.models import Invitation, Member, Role
 from projects.models.key import Scope
@@ -101,7 +101,7 @@ def _member_row(entry: Entry, member: Member, *, owners: int, refused: Mapping[s
         email=member.user.email,
         initials=member.user.initials,
         role=choice_of(member.role),
-        since=moment(member.created_at),
+        since=moment_of(member.created_at),
         is_you=member.pk == entry.member.pk,
         roles=roles_for(by) if may_change else [],
         is_only_owner=member.role == Role.OWNER and owners == 1,
@@ -124,8 +124,8 @@ def _invitation_row(
         email=invitation.email,
         role=choice_of(invitation.role),
         by=invitation.invited_by.name if invitation.invited_by else "someone who left",
-        emailed=moment(invitation.emailed_at) if invitation.emailed_at else None,
-        expires=moment(invitation.expires_at),
+        emailed=moment_of(invitation.emailed_at) if invitation.emailed_at else None,
+        expires=moment_of(invitation.expires_at),
         is_expired=invitation.is_expired,
         is_void=not holds(invitation, roles=roles),
         may_change=invitation.role != Role.OWNER or entry.member.role == Role.OWNER,

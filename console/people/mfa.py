@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar, cast
-from urllib.parse import urlencode
 
+from allauth.account.utils import passthrough_next_redirect_url
 from allauth.core.ratelimit import consume_or_429
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.views import AuthenticateView, IndexView
@@ -24,18 +24,17 @@ from allauth.mfa.webauthn.views import (
 )
 from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from fido2.webauthn import RegistrationResponse
+from django.views.generic.edit import FormView
 
-from console.people.moments import Moment, moment
 from console.people.passkey_challenges import make_question, read_question
 from console.people.passkey_forms import origin_host
+from console.timestamps import Moment, moment_of
 from projects.models import AuditAction, User
 from projects.records.mfa_audit import note_factor
 
@@ -53,7 +52,10 @@ class PasskeyRow:
 
 class FactorsPage(IndexView):  # type: ignore[misc]  # allauth has no types
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "passkeys": passkey_rows(cast(User, self.request.user))}
+        """With the passkeys in the order in which they were added."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        found = context["authenticators"].get(Authenticator.Type.WEBAUTHN, ())
+        return {**context, "passkeys": [_row(one) for one in sorted(found, key=lambda one: one.instance.pk)]}
 
 
 def unless_lost(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -68,12 +70,6 @@ def unless_lost(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
             return redirect("mfa_index")
 
     return answer
-
-
-@login_required
-def passkeys(request: HttpRequest) -> HttpResponse:
-    """They are listed on the page of all factors."""
-    return redirect("mfa_index")
 
 
 class Noted:
@@ -92,15 +88,18 @@ class Noted:
         return {}
 
 
-class AddPasskey(Noted, AddWebAuthnView):  # type: ignore[misc]
+class FormKept:
+    """Of a page that shows a refused form again. allauth makes a new form, and holds the answer against the next challenge."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {**super().get_context_data(**kwargs), **kwargs}  # type: ignore[misc]  # the page's own
+
+
+class AddPasskey(Noted, FormKept, AddWebAuthnView):  # type: ignore[misc]
     action = AuditAction.PASSKEY_ADDED
 
     def facts(self, form: Form) -> dict[str, Any]:
         return {"subject": form.cleaned_data["name"]}
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """With the form that was refused: another would be held against the next question."""
-        return {**super().get_context_data(**kwargs), **kwargs}
 
 
 class RenamePasskey(Noted, EditWebAuthnView):  # type: ignore[misc]
@@ -115,15 +114,20 @@ class RenamePasskey(Noted, EditWebAuthnView):  # type: ignore[misc]
         return {"subject": new, "before": {"name": name}, "after": {"name": new}}
 
 
-class RemovePasskey(Noted, RemoveWebAuthnView):  # type: ignore[misc]
+class Removal(Noted):
+    """Of a page that takes away a factor, and says so where it is the last. Recovery codes stand in for the others."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        factors = Authenticator.objects.filter(user=cast(User, self.request.user))
+        is_last = factors.exclude(type=Authenticator.Type.RECOVERY_CODES).count() == 1
+        return {**super().get_context_data(**kwargs), "is_last": is_last}  # type: ignore[misc]  # the page's own
+
+
+class RemovePasskey(Removal, RemoveWebAuthnView):  # type: ignore[misc]
     action = AuditAction.PASSKEY_REMOVED
 
     def facts(self, form: Form) -> dict[str, Any]:
         return {"subject": str(self.object)}
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        others = first_factors(cast(User, self.request.user)) - {self.object.pk}
-        return {**super().get_context_data(**kwargs), "is_last": not others}
 
 
 class TurnOnApp(Noted, ActivateTOTPView):  # type: ignore[misc]
@@ -134,29 +138,20 @@ class NewRecoveryCodes(Noted, GenerateRecoveryCodesView):  # type: ignore[misc]
     action = AuditAction.RECOVERY_CODES
 
 
-class TurnOffApp(Noted, DeactivateTOTPView):  # type: ignore[misc]
+class TurnOffApp(Removal, DeactivateTOTPView):  # type: ignore[misc]
     action = AuditAction.APP_OFF
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        others = first_factors(cast(User, self.request.user)) - {self.authenticator.pk}
-        return {**super().get_context_data(**kwargs), "is_last": not others}
 
 
 class SecondFactor(AuthenticateView):  # type: ignore[misc]
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """With what the person has, so that they are asked for that."""
-        user = self.stage.login.user
-        has = {kind.value: get_adapter().is_mfa_enabled(user, [kind]) for kind in Authenticator.Type}
-        return {**super().get_context_data(**kwargs), "has": has}
+        kinds = Authenticator.objects.filter(user=self.stage.login.user).values_list("type", flat=True)
+        return {**super().get_context_data(**kwargs), "has": dict.fromkeys(kinds, True)}
 
 
-class ReauthenticateByPasskey(ReauthenticateWebAuthnView):  # type: ignore[misc]
-    def form_invalid(self, form: Form) -> HttpResponse:
-        """The same page once more: allauth's would go elsewhere, and lose what the person was about to do."""
-        return cast(HttpResponse, self.render_to_response(self.get_context_data(form=form)))
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), **kwargs}
+class ReauthenticateByPasskey(FormKept, ReauthenticateWebAuthnView):  # type: ignore[misc]
+    # The same page once more: allauth's would go elsewhere, and lose what the person was about to do.
+    form_invalid = FormView.form_invalid
 
 
 class SignInByPasskey(LoginWebAuthnView):  # type: ignore[misc]
@@ -180,30 +175,17 @@ class SignInByPasskey(LoginWebAuthnView):  # type: ignore[misc]
     def form_invalid(self, form: Form) -> HttpResponse:
         """Back to the page of signing in, which still leads to where the person wanted to go."""
         messages.error(self.request, str(form.errors["credential"][0]))
-        wanted = self.request.POST.get(REDIRECT_FIELD_NAME)
-        query = f"?{urlencode({REDIRECT_FIELD_NAME: wanted})}" if wanted else ""
-        return redirect(f"{reverse('account_login')}{query}")
+        return redirect(passthrough_next_redirect_url(self.request, reverse("account_login"), REDIRECT_FIELD_NAME))
 
 
-def first_factors(user: User) -> set[int]:
-    """What a person signs in with besides the password, but for recovery codes, which stand in for those."""
-    factors = Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.RECOVERY_CODES)
-    return set(factors.values_list("pk", flat=True))
-
-
-def passkey_rows(user: User) -> list[PasskeyRow]:
-    """A person's passkeys, in the order in which they were added."""
-    found = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN).order_by("created_at", "pk")
-    return [_row(one) for one in found]
-
-
-def _row(one: Authenticator) -> PasskeyRow:
-    host = origin_host(RegistrationResponse.from_dict(one.data["credential"]))
+def _row(key: auth.WebAuthn) -> PasskeyRow:
+    one = key.instance
+    host = origin_host(auth.parse_registration_response(one.data["credential"]).response.client_data)
     return PasskeyRow(
         id=one.pk,
-        name=one.wrap().name,
-        opens_alone=bool(one.wrap().is_passwordless),
+        name=key.name,
+        opens_alone=bool(key.is_passwordless),
         elsewhere="" if host == get_adapter().get_public_key_credential_rp_entity()["id"] else host,
-        added=moment(one.created_at),
-        used=moment(one.last_used_at) if one.last_used_at else None,
+        added=moment_of(one.created_at),
+        used=moment_of(one.last_used_at) if one.last_used_at else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from allauth.mfa.recovery_codes.views import download_recovery_codes, view_recovery_codes
 from django.urls import path
+from django.views.generic import RedirectView
 
 from console.people import mfa
 
@@ -15,7 +16,7 @@ urlpatterns = [
     path("recovery-codes/", mfa.unless_lost(view_recovery_codes), name="mfa_view_recovery_codes"),
     path("recovery-codes/download/", mfa.unless_lost(download_recovery_codes), name="mfa_download_recovery_codes"),
     path("recovery-codes/generate/", mfa.NewRecoveryCodes.as_view(), name="mfa_generate_recovery_codes"),
-    path("webauthn/", mfa.passkeys, name="mfa_list_webauthn"),
+    path("webauthn/", RedirectView.as_view(pattern_name="mfa_index"), name="mfa_list_webauthn"),
     path("webauthn/add/", mfa.AddPasskey.as_view(), name="mfa_add_webauthn"),
     path("webauthn/keys/<int:pk>/edit/", mfa.RenamePasskey.as_view(), name="mfa_edit_webauthn"),
     path("webauthn/keys/<int:pk>/remove/", mfa.RemovePasskey.as_view(), name="mfa_remove_webauthn"),

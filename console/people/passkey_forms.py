@@ -138,19 +138,12 @@ class PasskeyForm(allauth_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
         """What this way of using it asks besides."""
 
 
-class ReauthenticateForm(PasskeyForm):
+class ReauthenticateForm(PasskeyForm, allauth_forms.ReauthenticateWebAuthnForm):  # type: ignore[misc]
     """A passkey of somebody who is signed in, before they change how they sign in."""
 
-    reauthenticated = True
 
-
-class SignInForm(PasskeyForm):
+class SignInForm(PasskeyForm, allauth_forms.LoginWebAuthnForm):  # type: ignore[misc]
     """A passkey alone. It stands for e-mail, password and second factor, so it has to have asked who holds it."""
-
-    passwordless = True
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, user=None, **kwargs)
 
     def check(self, answer: AuthenticationResponse) -> None:
         """What the browser made of a question that demands it is not believed."""
@@ -164,9 +157,12 @@ class RenameForm(allauth_forms.EditWebAuthnForm):  # type: ignore[misc]
     name = LineField(max_length=LONGEST_NAME, error_messages={"required": NAMELESS})
 
 
-def origin_host(answer: RegistrationResponse | AuthenticationResponse) -> str:
+def origin_host(said: CollectedClientData) -> str:
     """The host of the page that asked, as the browser says; empty if it names none."""
-    return _host(answer.response.client_data)
+    try:
+        return urlsplit(said.origin).hostname or ""
+    except OF_ANOTHER_FORM:
+        return ""
 
 
 def _read(kind: type[Any], answer: dict[str, Any]) -> Any:
@@ -179,18 +175,11 @@ def _read(kind: type[Any], answer: dict[str, Any]) -> Any:
 
 def _demand_asked_here(said: CollectedClientData) -> None:
     """The browser answers our last question, put by a page of this very host: fido2 would take one of a subdomain as well."""
-    if _host(said) != get_adapter().get_public_key_credential_rp_entity()["id"]:
+    if origin_host(said) != get_adapter().get_public_key_credential_rp_entity()["id"]:
         raise ValidationError(FOREIGN)
     state = auth.get_state()
     if not state or state["challenge"] != websafe_encode(said.challenge):
         raise ValidationError(STALE)
-
-
-def _host(said: CollectedClientData) -> str:
-    try:
-        return urlsplit(said.origin).hostname or ""
-    except OF_ANOTHER_FORM:
-        return ""
 
 
 def _can_check_signatures(key: AttestedCredentialData) -> bool:

@@ -37,7 +37,7 @@ TOLD = {PromiseState.KEPT: "It counts as kept now.", PromiseState.WITHDRAWN: "It
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListQuery:
     """What the address asks for; empty means anything."""
 
     days: int
@@ -94,7 +94,7 @@ def _answer(request: HttpRequest, project: Project) -> None:
         messages.success(request, TOLD[answer])
 
 
-def _shown(project: Project, asked: Asked, *, zone: str, now: datetime) -> dict[str, Any]:
+def _shown(project: Project, asked: ListQuery, *, zone: str, now: datetime) -> dict[str, Any]:
     figures = promise_figures(project, days=asked.days, now=now, timezone=zone)
     listed = list_promises(
         project,
@@ -125,9 +125,9 @@ def _shown(project: Project, asked: Asked, *, zone: str, now: datetime) -> dict[
     }
 
 
-def _asked(query: QueryDict) -> Asked:
+def _asked(query: QueryDict) -> ListQuery:
     days, state, channel = query.get("days", ""), query.get("state", ""), query.get("channel", "")
-    return Asked(
+    return ListQuery(
         days=int(days) if days in {str(period) for period in PERIODS} else USUAL,
         state=state if state in PromiseState else "",
         tool=query.get("tool", "").replace("\x00", "")[:120],
@@ -136,7 +136,7 @@ def _asked(query: QueryDict) -> Asked:
     )
 
 
-def _tabs(asked: Asked, counts: PromiseCounts) -> list[Tab]:
+def _tabs(asked: ListQuery, counts: PromiseCounts) -> list[Tab]:
     numbers = {"": counts.made, **{state.value: getattr(counts, state.value) for state in PromiseState}}
     numbers["kept"] += counts.late
     return [

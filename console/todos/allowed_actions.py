@@ -9,7 +9,7 @@ from projects.models.key import Scope
 from projects.models.permissions import Entry
 from todos.approvals.manual_completion import NOT_SETTLED, TAKEABLE
 from todos.approvals.validity import may_approve, needs_second
-from todos.content.deliverability import Lack, Unsent
+from todos.content.deliverability import MissingContact, Undeliverable
 from todos.content.lifecycle import AFTER
 from todos.models import Approval, Todo, TodoStatus
 from tools.models import Effect
@@ -18,7 +18,7 @@ S = TodoStatus
 
 
 @dataclass(frozen=True)
-class WayOut:
+class SuggestedFix:
     """What helps a todo whose letters reach nobody: `field` is where it is filled in, on the page that edits the todo."""
 
     words: str
@@ -26,22 +26,22 @@ class WayOut:
     field: str
 
 
-WAYS_OUT: Mapping[Lack, WayOut] = {
-    Lack.ADDRESSES: WayOut("Name the addresses", "mail", "recipients"),
-    Lack.CUSTOMER: WayOut("Choose the customer", "user", "persona"),
-    Lack.EMAIL: WayOut("Fill in the e-mail address", "mail", "contact-email"),
-    Lack.PHONE: WayOut("Fill in the phone number", "phone", "contact-phone"),
-    Lack.OTHER_PHONE: WayOut("Change the phone number", "phone", "contact-phone"),
+WAYS_OUT: Mapping[MissingContact, SuggestedFix] = {
+    MissingContact.ADDRESSES: SuggestedFix("Name the addresses", "mail", "recipients"),
+    MissingContact.CUSTOMER: SuggestedFix("Choose the customer", "user", "persona"),
+    MissingContact.EMAIL: SuggestedFix("Fill in the e-mail address", "mail", "contact-email"),
+    MissingContact.PHONE: SuggestedFix("Fill in the phone number", "phone", "contact-phone"),
+    MissingContact.OTHER_PHONE: SuggestedFix("Change the phone number", "phone", "contact-phone"),
 }
 
 
 @dataclass(frozen=True)
-class May:
+class AllowedActions:
     """`way_out` is there where a letter reaches nobody, `take` and `finish` are a person's own work."""
 
     approve: bool
     edit: bool
-    way_out: WayOut | None
+    way_out: SuggestedFix | None
     reject: bool
     cancel: bool
     take: bool
@@ -51,15 +51,15 @@ class May:
     end_rule: bool
 
 
-def may_of(
+def allowed_actions(
     todo: Todo,
     entry: Entry,
     approval: Approval | None,
     *,
     problem: str,
-    unsent: Sequence[Unsent],
+    unsent: Sequence[Undeliverable],
     effects: Iterable[Effect],
-) -> May:
+) -> AllowedActions:
     """`approval` is the one that stands, `problem` keeps the todo from being approved, `unsent` is what of it reaches nobody."""
     status, operates = TodoStatus(todo.status), entry.may(Scope.OPERATE)
     is_pending, is_taken = status == S.PENDING_REVIEW, status == S.IN_PROGRESS and bool(todo.taker)
@@ -67,7 +67,7 @@ def may_of(
     is_first = approval is not None and approval.approved_by == entry.member.pk
     is_settled = not any(effect.state in NOT_SETTLED for effect in effects)
     has_agreed = may_agree and (not needs_second(todo) or (approval is not None and not is_first))
-    return May(
+    return AllowedActions(
         approve=may_agree and not problem and not (is_first and needs_second(todo)),
         edit=operates and status in (S.PENDING_REVIEW, S.APPROVED),
         way_out=WAYS_OUT[unsent[0].lack] if unsent and operates and is_pending else None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection
 
-from console.effects.labels import Standing
+from console.effects.labels import StateLabel
 from console.todos.cards import Card, cards_of
 from console.todos.labels import STANDINGS
 from projects.models import Project
@@ -28,37 +28,37 @@ S = TodoStatus
 
 
 @dataclass(frozen=True)
-class Place:
+class ColumnSpec:
     """One column: its states, and what it says while it is empty."""
 
     name: str
-    standing: Standing
+    standing: StateLabel
     states: Sequence[TodoStatus]
     empty: str
 
 
 PLACES = (
-    Place(
+    ColumnSpec(
         "review",
         STANDINGS[S.PENDING_REVIEW],
         (S.PENDING_REVIEW,),
         "Nothing waits for your yes. What conversations, tools and promises leave to be done comes here first.",
     ),
-    Place(
+    ColumnSpec(
         "motion",
-        Standing("act", "loader-2", "In motion"),
+        StateLabel("act", "loader-2", "In motion"),
         (S.IN_PROGRESS, S.APPROVED),
         "What you approve runs here, step by step.",
     ),
-    Place(
+    ColumnSpec(
         "attention",
         STANDINGS[S.NEEDS_ATTENTION],
         (S.NEEDS_ATTENTION, S.FAILED),
         "Failures, and sends whose answer was lost, come here. They wait for a person.",
     ),
-    Place(
+    ColumnSpec(
         "done",
-        Standing("ok", "circle-check", "Done"),
+        StateLabel("ok", "circle-check", "Done"),
         (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED),
         "What is over comes here: completed, rejected, expired or cancelled.",
     ),
@@ -69,10 +69,10 @@ PLACES = (
 class Column:
     """A place with its newest cards."""
 
-    place: Place
+    place: ColumnSpec
     cards: list[Card]
     count: int
-    parts: list[tuple[Standing, int]]
+    parts: list[tuple[StateLabel, int]]
 
     @property
     def total(self) -> str:
@@ -118,7 +118,7 @@ def count_text(count: int) -> str:
     return f"{MOST_COUNTED - 1}+" if count >= MOST_COUNTED else str(count)
 
 
-def _newest(project: Project, place: Place, counts: Mapping[str, int]) -> list[Todo]:
+def _newest(project: Project, place: ColumnSpec, counts: Mapping[str, int]) -> list[Todo]:
     """The newest of each state, as the index has them, then all in order."""
     found: list[Todo] = []
     for state in place.states:
@@ -130,7 +130,7 @@ def _newest(project: Project, place: Place, counts: Mapping[str, int]) -> list[T
     return sorted(found, key=lambda todo: (todo.status_at, todo.pk), reverse=True)[:MOST_CARDS]
 
 
-def _parts(place: Place, counts: Mapping[str, int]) -> list[tuple[Standing, int]]:
+def _parts(place: ColumnSpec, counts: Mapping[str, int]) -> list[tuple[StateLabel, int]]:
     """The states of a column that holds more than one, with their numbers."""
     parts = [(STANDINGS[state], counts[state]) for state in place.states if counts.get(state)]
     return parts if len(place.states) > 1 else []

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Max
 
-from console.effects.labels import Standing, shortened
+from console.effects.labels import StateLabel, shortened
 from console.timestamps import Moment, moment_of
 from console.todos.arguments import addressee_of
 from console.todos.contacts import contacts_of, name_of
@@ -52,8 +52,8 @@ class Card:
     to_icon: str
     type: str
     customer: str
-    standing: Standing
-    remark: Standing | None
+    standing: StateLabel
+    remark: StateLabel | None
     reason: str
     source: str
     steps: int
@@ -117,7 +117,7 @@ def _card(
     tools: Mapping[str, CompiledTool],
     zone: str,
     *,
-    remark: Standing | None,
+    remark: StateLabel | None,
     steps: int,
 ) -> Card:
     to, icon = recipient_of(todo, contact, tools)
@@ -140,10 +140,10 @@ def _card(
     )
 
 
-def _remarks(todos: Sequence[Todo]) -> dict[UUID, Standing]:
+def _remarks(todos: Sequence[Todo]) -> dict[UUID, StateLabel]:
     """What is to be known of a todo beside its column's state."""
     half, began = _half_approved(todos), _beginnings(todos)
-    found: dict[UUID, Standing] = {}
+    found: dict[UUID, StateLabel] = {}
     for todo in todos:
         if todo.status == TodoStatus.PENDING_REVIEW and (todo.pk, todo.version) in half:
             found[todo.pk] = HALF_APPROVED
@@ -152,11 +152,11 @@ def _remarks(todos: Sequence[Todo]) -> dict[UUID, Standing]:
         elif todo.status == TodoStatus.APPROVED and not tools_of(todo):
             found[todo.pk] = UNTAKEN
         elif todo.status == TodoStatus.IN_PROGRESS and todo.taker:
-            found[todo.pk] = Standing("act", "user", f"{first_word(todo.taker)} is at it")
+            found[todo.pk] = StateLabel("act", "user", f"{first_word(todo.taker)} is at it")
     return found
 
 
-def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], Standing]:
+def _beginnings(todos: Sequence[Todo]) -> dict[tuple[UUID, int], StateLabel]:
     """How the (todo, version) to be reviewed began, where that is another than the first. That the agent itself has filled in
     what it had left open, such as the type, is no change to anybody.
     """

@@ -5,34 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from console.effects.labels import Standing
+from console.effects.labels import StateLabel
 from projects.models import Role
 from todos.models import TodoSource, TodoStatus
 
 S = TodoStatus
-STANDINGS: Mapping[str, Standing] = {
-    S.PENDING_REVIEW: Standing("warn", "hourglass", "To review"),
-    S.APPROVED: Standing("act", "circle-check", "Approved"),
-    S.IN_PROGRESS: Standing("act", "loader-2", "In progress"),
-    S.NEEDS_ATTENTION: Standing("bad", "alert-circle", "Needs attention"),
-    S.FAILED: Standing("bad", "alert-triangle", "Failed"),
-    S.COMPLETED: Standing("ok", "circle-check", "Completed"),
-    S.REJECTED: Standing("mute", "circle-x", "Rejected"),
-    S.EXPIRED: Standing("mute", "clock-off", "Expired"),
-    S.CANCELLED: Standing("mute", "circle-minus", "Cancelled"),
+STANDINGS: Mapping[str, StateLabel] = {
+    S.PENDING_REVIEW: StateLabel("warn", "hourglass", "To review"),
+    S.APPROVED: StateLabel("act", "circle-check", "Approved"),
+    S.IN_PROGRESS: StateLabel("act", "loader-2", "In progress"),
+    S.NEEDS_ATTENTION: StateLabel("bad", "alert-circle", "Needs attention"),
+    S.FAILED: StateLabel("bad", "alert-triangle", "Failed"),
+    S.COMPLETED: StateLabel("ok", "circle-check", "Completed"),
+    S.REJECTED: StateLabel("mute", "circle-x", "Rejected"),
+    S.EXPIRED: StateLabel("mute", "clock-off", "Expired"),
+    S.CANCELLED: StateLabel("mute", "circle-minus", "Cancelled"),
 }
-CHANGED = Standing("warn", "hourglass", "Changed meanwhile")
-RETURNED = Standing("warn", "arrow-back-up", "Back in review")
+CHANGED = StateLabel("warn", "hourglass", "Changed meanwhile")
+RETURNED = StateLabel("warn", "arrow-back-up", "Back in review")
 # What is to be known of a version, by how it began.
-BEGINNINGS: Mapping[str, Standing] = {
+BEGINNINGS: Mapping[str, StateLabel] = {
     "edited": CHANGED,
     "first_approval_void": CHANGED,
     "put_back": RETURNED,
     "reviewed_again": RETURNED,
     "handed_back": RETURNED,
 }
-UNTAKEN = Standing("warn", "hand-grab", "Waits for a person")
-HALF_APPROVED = Standing("warn", "users", "Waits for a second person")
+UNTAKEN = StateLabel("warn", "hand-grab", "Waits for a person")
+HALF_APPROVED = StateLabel("warn", "users", "Waits for a second person")
 SOURCES: Mapping[str, str] = {
     TodoSource.EXTRACTION: "from a conversation",
     TodoSource.TOOL: "from a tool that asks first",

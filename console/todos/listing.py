@@ -11,14 +11,14 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import QueryDict
 
-from console.effects.labels import Standing
+from console.effects.labels import StateLabel
 from console.todos.board import MOST_COUNTED, count_text, status_counts
 from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
 from console.todos.labels import SOURCES, STANDINGS, capitalised, unreached
 from projects.models import Project
 from projects.models.permissions import Entry
-from todos.approvals.validity import may_approve, unsent_of, why_not_runnable
+from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
 from todos.content.deliverability import Refusal
 from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
@@ -31,7 +31,7 @@ LIST = "list"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListQuery:
     """What the address asks for; empty means anything."""
 
     state: str
@@ -54,7 +54,7 @@ class Tab:
     """One state to look at."""
 
     label: str
-    standing: Standing | None
+    standing: StateLabel | None
     count: str
     address: str
     is_open: bool
@@ -71,9 +71,9 @@ class Row:
     unreached: Sequence[str] = ()
 
 
-def asked_of(query: QueryDict) -> Asked:
+def asked_of(query: QueryDict) -> ListQuery:
     state, source = query.get("state", ""), query.get("source", "")
-    return Asked(
+    return ListQuery(
         state=state if state in TodoStatus else "",
         type=uuid_of(query.get("type", "")),
         source=source if source in TodoSource else "",
@@ -81,7 +81,7 @@ def asked_of(query: QueryDict) -> Asked:
     )
 
 
-def list_of(entry: Entry, asked: Asked, *, zone: str) -> dict[str, Any]:
+def list_of(entry: Entry, asked: ListQuery, *, zone: str) -> dict[str, Any]:
     """Everything `todos/list.html` shows. Inside the tenant's transaction."""
     project, tools = entry.project, compiled_tools(entry.project)
     found = list(_narrowed(project, asked)[: PAGE + 1])
@@ -109,7 +109,7 @@ def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, Compiled
     rows = []
     for todo, card in zip(todos, cards, strict=True):
         choice = _choice(todo, entry, tools, contacts, not_texted)
-        unsent = unsent_of(todo, tools=tools, contacts=contacts, not_texted=not_texted) if choice else []
+        unsent = undeliverable_of(todo, tools=tools, contacts=contacts, not_texted=not_texted) if choice else []
         rows.append(Row(card, choice, [unreached(one.kind) for one in unsent]))
     return rows
 
@@ -121,7 +121,7 @@ def uuid_of(text: str) -> UUID | None:
         return None
 
 
-def _narrowed(project: Project, asked: Asked) -> QuerySet[Todo]:
+def _narrowed(project: Project, asked: ListQuery) -> QuerySet[Todo]:
     rows = (
         Todo.objects.filter(project=project).select_related("type", "project", "effect").order_by("-created_at", "-id")
     )
@@ -146,7 +146,7 @@ def _choice(
     return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
 
 
-def _tabs(asked: Asked, counts: Mapping[str, int]) -> list[Tab]:
+def _tabs(asked: ListQuery, counts: Mapping[str, int]) -> list[Tab]:
     every = Tab(
         "All",
         None,

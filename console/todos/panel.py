@@ -9,11 +9,11 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from console.effects.labels import Standing, shortened, standing_of, title_of
+from console.effects.labels import StateLabel, shortened, standing_of, title_of
 from console.effects.unknown_outcomes import ask
 from console.search import customer_names
 from console.timestamps import Moment, moment_of
-from console.todos.allowed_actions import may_of
+from console.todos.allowed_actions import allowed_actions
 from console.todos.cards import LONGEST_TITLE
 from console.todos.history import story_of
 from console.todos.invisible_characters import hidden_count, revealed
@@ -25,8 +25,8 @@ from console.todos.warnings import notes_of
 from conversations.models import Conversation, Turn
 from projects.models.permissions import Entry
 from todos.approvals.permissions import needs_second, wanted_role
-from todos.approvals.validity import unsent_of, why_not_runnable
-from todos.content.deliverability import Unsent
+from todos.approvals.validity import undeliverable_of, why_not_runnable
+from todos.content.deliverability import Undeliverable
 from todos.content.lifecycle import AGENT
 from todos.content.requested_recipients import wanted_recipients
 from todos.content.snapshot import compiled_tools, content_of, hash_of
@@ -42,7 +42,7 @@ REPEATABLE = (EffectState.DONE, EffectState.UNKNOWN, EffectState.HELD)
 
 
 @dataclass(frozen=True)
-class Yes:
+class ApprovalSummary:
     """An approval in words; `holds` until a moment, or not any more. `rule` is the standing rule that gave it, if it hasn't ended."""
 
     by: str
@@ -61,7 +61,7 @@ class Done:
 
     id: Any
     title: str
-    standing: Standing
+    standing: StateLabel
     error: str
 
 
@@ -79,7 +79,7 @@ class Read:
     said: Approval | None
     before: Content | None
     problem: str
-    unsent: Sequence[Unsent]
+    unsent: Sequence[Undeliverable]
     effects: Sequence[Effect]
 
     @property
@@ -108,7 +108,6 @@ def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
         "source": SOURCES[todo.source],
         "quote": revealed(todo.quote.strip()),
         "made": made,
-        "made_ago": _ago(made),
         "expires": moment_of(todo.expires_at, zone=zone),
         "promise": todo.promise,
         **_asked(read),
@@ -133,7 +132,7 @@ def _read(todo: Todo, tools: Mapping[str, CompiledTool]) -> Read:
         said=approval if is_in_review else complete,
         before=_before(todo, approvals),
         problem=problem,
-        unsent=unsent_of(todo, tools=tools) if is_in_review else [],
+        unsent=undeliverable_of(todo, tools=tools) if is_in_review else [],
         effects=_effects(todo),
     )
 
@@ -181,7 +180,9 @@ def _decision(read: Read, entry: Entry, *, zone: str) -> dict[str, Any]:
         "notes": [*notes, *(wishes_against(todo, named) if read.is_in_review else [])],
         "problem": read.problem,
         "is_by_hand": read.is_by_hand,
-        "may": may_of(todo, entry, read.approval, problem=read.problem, unsent=read.unsent, effects=read.effects),
+        "may": allowed_actions(
+            todo, entry, read.approval, problem=read.problem, unsent=read.unsent, effects=read.effects
+        ),
         "approvers": approvers_of(wanted_role(todo)),
     }
 
@@ -219,13 +220,6 @@ def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
     return "What was approved" if was_approved else "What was proposed"
 
 
-def _ago(moment: Moment) -> str:
-    """When something was, within a sentence."""
-    if moment.words == "now":
-        return "just now"
-    return f"{moment.words} ago" if moment.words.endswith((" min", " h")) else moment.words
-
-
 def _before(todo: Todo, approvals: Sequence[Approval]) -> Content | None:
     """What the current version is to be compared with: what was approved last, else what was proposed. None where that is it."""
     if todo.version == 1:
@@ -258,8 +252,8 @@ def _effects(todo: Todo) -> list[Effect]:
     return list(Effect.objects.filter(wanted).distinct().order_by("created_at", "id"))
 
 
-def _yes(approval: Approval, todo: Todo, zone: str) -> Yes:
-    return Yes(
+def _yes(approval: Approval, todo: Todo, zone: str) -> ApprovalSummary:
+    return ApprovalSummary(
         by=first_word(approval.approver),
         rule=approval.rule_id if approval.rule is not None and approval.rule.ended_at is None else None,
         second_by=approval.second_approver,

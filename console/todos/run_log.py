@@ -10,7 +10,7 @@ from itertools import groupby
 from uuid import UUID
 
 from console.durations import span_of
-from console.effects.labels import Standing, shortened, standing_of
+from console.effects.labels import StateLabel, shortened, standing_of
 from console.timestamps import Moment, moment_of
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, revealed
@@ -38,7 +38,7 @@ class Call:
     result: str
     tone: str
     effect_id: UUID | None
-    effect: Standing | None
+    effect: StateLabel | None
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, is_running: bool)
     )
 
 
-def _tone(row: TodoCall, effect: Standing | None, *, is_running: bool) -> str:
+def _tone(row: TodoCall, effect: StateLabel | None, *, is_running: bool) -> str:
     """What went wrong with its effect, else that it came back as an error, or hasn't come back yet."""
     if row.effect and row.effect.state in TROUBLE and effect:
         return effect.tone

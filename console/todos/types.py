@@ -82,7 +82,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RuleSummary:
     """A standing rule in words."""
 
     id: UUID
@@ -227,12 +227,12 @@ def _choices(tools: Mapping[str, CompiledTool], chosen: list[str]) -> list[Choic
     ]
 
 
-def _rules(project: Project, *, zone: str) -> list[Standing]:
+def _rules(project: Project, *, zone: str) -> list[RuleSummary]:
     rules = list(StandingRule.objects.filter(project=project, ended_at=None).select_related("type"))
     people = Member.objects.filter(pk__in={rule.created_by for rule in rules}).select_related("user")
     names = {member.pk: member.user.name for member in people}
     return [
-        Standing(
+        RuleSummary(
             id=rule.pk,
             tool=rule.tool,
             title=title_of_tool(rule.tool),

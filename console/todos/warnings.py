@@ -9,7 +9,7 @@ from console.timestamps import moment_of
 from console.todos.history import happening_of
 from console.todos.labels import STANDINGS, first_word, unreached
 from todos.approvals.validity import needs_second
-from todos.content.deliverability import Unsent
+from todos.content.deliverability import Undeliverable
 from todos.models import Approval, Todo, TodoEvent, TodoStatus
 from tools.models import EffectState
 
@@ -35,7 +35,7 @@ def notes_of(
     *,
     problem: str,
     reason: str,
-    unsent: Sequence[Unsent],
+    unsent: Sequence[Undeliverable],
     is_by_hand: bool,
     is_proposal: bool,
     differs: bool,
@@ -62,7 +62,7 @@ def notes_of(
 
 
 def _pending(
-    todo: Todo, approvals: Sequence[Approval], *, problem: str, unsent: Sequence[Unsent], is_by_hand: bool
+    todo: Todo, approvals: Sequence[Approval], *, problem: str, unsent: Sequence[Undeliverable], is_by_hand: bool
 ) -> list[Note]:
     notes = list[Note]()
     standing_yes = next((one for one in approvals if one.version == todo.version and one.ended_at is None), None)

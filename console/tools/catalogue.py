@@ -17,17 +17,17 @@ from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting
 from projects.records.attributes import ENUMS, Resolved, is_on, resolve_attributes
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import BUILT_IN, CompiledTool, approval_setting, compile_builtin, compile_tools, is_called
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.platform import stored_definitions
 from tools.engine.registry import builtin_tools
 from tools.models import Effect, EffectState
 
 CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("portal", "Portal"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
 MOMENTS = {
-    Moment.TURN: "While it answers",
-    Moment.LIVE: "In a live call",
-    Moment.COMMITMENT: "When it has promised it",
-    Moment.TASK: "For an approved todo",
+    Trigger.TURN: "While it answers",
+    Trigger.LIVE: "In a live call",
+    Trigger.COMMITMENT: "When it has promised it",
+    Trigger.TASK: "For an approved todo",
 }
 # What opens and closes a gate; other settings say how a tool works.
 SWITCHED = (AttributeType.BOOL, AttributeType.ENUM)
@@ -151,7 +151,7 @@ def gates_of(name: str, attributes: Mapping[str, Resolved]) -> list[Gate]:
 
 def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list[Gate]:
     """The switch that asks for a person's yes before each use; a tool of the project's own says so in its definition."""
-    if tool.origin != BUILT_IN or Moment.TASK not in tool.moments:
+    if tool.origin != BUILT_IN or Trigger.TASK not in tool.moments:
         return []
     key = approval_setting(tool.name)
     return [Gate(key, "A colleague approves each use first", is_on=is_on(attributes, key), value="", choices=())]

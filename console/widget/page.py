@@ -17,6 +17,7 @@ from console.agent.form_fields import Boxes
 from console.agent.nested_form_data import Node, part_of, read_entries, text_of
 from console.layout import shell_context
 from console.people.one_time_secrets import keep_once, take_once
+from conversations.widget.bundle import widget_catalog
 from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.common.verticals import VERTICALS
 from projects.models import Project, User, Widget
@@ -121,6 +122,7 @@ def _show(
         "snippet": _snippet(widget) if widget else "",
         "secret": take_once(request, SECRET, organization_id=entry.project.organization.pk),
         "preview": preview,
+        "catalog": widget_catalog(),
         "conflict": conflict,
         # A form that was refused began with what it began with; any other begins with what stands.
         "seen": as_text(facts_of(widget)) if seen is None else seen,

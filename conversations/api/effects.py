@@ -12,10 +12,9 @@ from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
 from conversations.tool_runs.effects.decisions import release, resolve, take_result
-from projects.api.project_views import ProjectView
 from projects.api.schema import Schema
-from projects.api.typed_responses import Answer
-from projects.api.views import JsonAlways
+from projects.api.typed_responses import TypedResponse
+from projects.api.views import JsonAlways, ProjectView
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_effect
@@ -45,18 +44,18 @@ class EffectDecision(ProjectView):
 
 class ResolveEffect(EffectDecision):
     @extend_schema(operation_id="effects_resolve", request=EffectResolution)
-    def post(self, request: Request, effect_id: UUID) -> Answer[EffectPayload]:
+    def post(self, request: Request, effect_id: UUID) -> TypedResponse[EffectPayload]:
         """Say whether an effect whose outcome is unknown happened. If it didn't, it is sent again."""
         data = self.valid(EffectResolution)
         effect = resolve(self.project, effect_id, happened=data["happened"], by=self.member_id)
-        return Answer(effect_payload(effect))
+        return TypedResponse(effect_payload(effect))
 
 
 class ReleaseEffect(EffectDecision):
     @extend_schema(operation_id="effects_release", request=None)
-    def post(self, request: Request, effect_id: UUID) -> Answer[EffectPayload]:
+    def post(self, request: Request, effect_id: UUID) -> TypedResponse[EffectPayload]:
         """Let an effect go out that was held as a repeat."""
-        return Answer(effect_payload(release(self.project, effect_id, by=self.member_id)))
+        return TypedResponse(effect_payload(release(self.project, effect_id, by=self.member_id)))
 
 
 class ToolResult(APIView):
@@ -70,7 +69,7 @@ class ToolResult(APIView):
     schema = Schema()
 
     @extend_schema(operation_id="tool_results_create", request={"application/json": RESULT})
-    def post(self, request: Request, token: str) -> Answer[ReceivedPayload]:
+    def post(self, request: Request, token: str) -> TypedResponse[ReceivedPayload]:
         """Take the result of a tool that answers later. A second one changes nothing.
 
         An object with a text under `error` says that it failed; anything else is the result.
@@ -81,4 +80,4 @@ class ToolResult(APIView):
         with tenant_tx(place.organization_id):
             if not take_result(place.effect_id, token=token, body=request._request.body):
                 raise Http404
-        return Answer({"received": True})
+        return TypedResponse({"received": True})

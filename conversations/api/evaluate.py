@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, NotRequired, TypedDict, cast
+from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from drf_spectacular.utils import extend_schema
@@ -13,13 +13,12 @@ from rest_framework.response import Response
 from conversations.evaluation.dry_run import Trial, TrialCall, TrialVerdict, read_trial, run_trial
 from conversations.models import Channel
 from llm.errors import LlmError
-from projects.api.async_views import door_of, plain, rendered
-from projects.api.project_views import ProjectView
+from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
-from projects.common.request_id import request_id_of
+from projects.common.middleware import request_id_of
 from projects.models.key import Scope
-from tenancy.threads import in_db
 from tools.engine.definition import ActionType
 from tools.engine.payloads import VerdictPayload
 from tools.engine.preview import Preview
@@ -82,32 +81,22 @@ class Evaluate(ProjectView):
         data = self.valid(EvaluateInput)
         drafts = read_drafts(data["tools"]) if "tools" in data else []
         asked = {name: data[name] for name in ("answer", "conversation", "channel") if name in data}
-        response = Response(status=202)
-        # For the door, which goes on from here.
-        vars(response)["trial"] = read_trial(self.project, drafts=drafts, **asked), data["preview"]
-        return response
+        return Continued((read_trial(self.project, drafts=drafts, **asked), data["preview"]))
 
 
-_evaluate = plain(Evaluate)
-
-
-@door_of(Evaluate)
-async def evaluate(request: HttpRequest) -> HttpResponseBase:
-    """Read what is asked in one short transaction; ask the model after it."""
-    response = await in_db(rendered, _evaluate, request)
-    if "trial" not in vars(response):
-        return response
-    trial, with_previews = cast("tuple[Trial, bool]", vars(response)["trial"])
+@continues(Evaluate)
+async def evaluate(request: HttpRequest, served: Continued[tuple[Trial, bool]]) -> HttpResponseBase:
+    """Ask the model."""
+    trial, with_previews = served.state
     try:
         tries = await run_trial(trial, with_previews=with_previews)
     except LlmError as error:
         problem = ApiError(f"model_{error.code}", str(error), status=503 if error.retryable else 502)
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
-    kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
     answer: EvaluationPayload = {"verdicts": [verdict_payload(one) for one in tries.verdicts]}
     if tries.calls:
         answer["calls"] = [call_payload(one) for one in tries.calls]
-    return JsonResponse(answer, headers=kept)
+    return served.json(answer)
 
 
 def verdict_payload(verdict: TrialVerdict) -> TriedVerdictPayload:

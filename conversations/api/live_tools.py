@@ -9,7 +9,7 @@ import json
 from typing import Annotated, Any, ClassVar, TypedDict, cast
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -19,13 +19,12 @@ from rest_framework.response import Response
 from conversations.api.views import ConversationView
 from conversations.common.payloads import Block
 from conversations.prompts.session import guidance
-from conversations.voice.deduplication import Answer
+from conversations.voice.deduplication import CallAnswer
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
-from projects.api.async_views import door_of, plain, rendered
+from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer, TextField
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from tenancy.threads import in_db
 from tools.engine.function_calling.contexts import ContextRefused, read_context
 from tools.engine.function_calling.offer import Offer, collect_agent_tools
 from tools.engine.function_calling.parse_call import LONGEST_ARGUMENTS
@@ -110,36 +109,27 @@ class LiveCalls(ConversationView):
             )
         except ContextRefused as refusal:
             raise ApiError("invalid_context", str(refusal), field="context") from None
-        response = Response(status=202)
-        # For the door, which goes on from here.
-        vars(response)["call"] = LiveCall(
-            organization_id=cast(UUID, conversation.organization_id),
-            project_id=self.project.pk,
-            conversation_id=conversation.pk,
-            call_id=data["call_id"],
-            name=data["name"],
-            arguments_json=_as_text(data["arguments"]),
-            context=context,
-            heard=data["heard"],
+        return Continued(
+            LiveCall(
+                organization_id=cast(UUID, conversation.organization_id),
+                project_id=self.project.pk,
+                conversation_id=conversation.pk,
+                call_id=data["call_id"],
+                name=data["name"],
+                arguments_json=_as_text(data["arguments"]),
+                context=context,
+                heard=data["heard"],
+            )
         )
-        return response
 
 
-_calls = plain(LiveCalls)
+@continues(LiveCalls)
+async def live_calls(request: HttpRequest, served: Continued[LiveCall]) -> HttpResponseBase:
+    """Carry out the call."""
+    return served.json(answer_payload(await handle_tool_call(served.state)))
 
 
-@door_of(LiveCalls)
-async def live_calls(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
-    """Read what is called in one short transaction; carry it out after it."""
-    response = await in_db(rendered, _calls, request, conversation_id=conversation_id)
-    if "call" not in vars(response):
-        return response
-    answer = await handle_tool_call(vars(response)["call"])
-    kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
-    return JsonResponse(answer_payload(answer), headers=kept)
-
-
-def answer_payload(answer: Answer) -> LiveAnswerPayload:
+def answer_payload(answer: CallAnswer) -> LiveAnswerPayload:
     return {
         "result": answer.result,
         "is_error": answer.is_error,

@@ -17,7 +17,7 @@ from conversations.common.turn_detail import turn_summary
 from conversations.handover import operators
 from jobs.errors import WrongState
 from projects.api.idempotency import idempotent
-from projects.api.typed_responses import Answer, Created
+from projects.api.typed_responses import Created, TypedResponse
 from projects.models import Member, Role, User
 from projects.models.key import Scope
 
@@ -44,10 +44,10 @@ class OperatorView(ConversationView):
 
 class TakeOver(OperatorView):
     @extend_schema(operation_id="conversations_take_over", request=None, responses=CONFLICT)
-    def post(self, request: Request, conversation_id: UUID) -> Answer[ConversationPayload]:
+    def post(self, request: Request, conversation_id: UUID) -> TypedResponse[ConversationPayload]:
         """Take the conversation over: from now on the agent says nothing in it, and what it was writing is not sent."""
         operators.take_over(self.bare_conversation(conversation_id).pk, by=self.operator)
-        return Answer(self.conversation(conversation_id))
+        return TypedResponse(self.conversation(conversation_id))
 
 
 class OperatorMessages(OperatorView):
@@ -67,7 +67,7 @@ class OperatorMessages(OperatorView):
 
 class HandBack(OperatorView):
     @extend_schema(operation_id="conversations_hand_back", request=None, responses=CONFLICT)
-    def post(self, request: Request, conversation_id: UUID) -> Answer[HandedBackPayload]:
+    def post(self, request: Request, conversation_id: UUID) -> TypedResponse[HandedBackPayload]:
         """Let the agent go on; `turn` is its answer to what the customer has written since, if that is unanswered.
 
         Those who may configure hand back another operator's conversation too.
@@ -75,4 +75,4 @@ class HandBack(OperatorView):
         own = self.bare_conversation(conversation_id).pk
         turn = operators.hand_back(own, by=self.operator, is_forced=Scope.CONFIGURE in self.caller.scopes)
         answer = self.conversation(conversation_id)
-        return Answer({**answer, "turn": turn_summary(turn) if turn else None})
+        return TypedResponse({**answer, "turn": turn_summary(turn) if turn else None})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Annotated, Any, ClassVar, TypedDict, cast
+from typing import Annotated, Any, ClassVar, TypedDict
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -25,12 +25,11 @@ from conversations.evaluation.replay import (
     read_rehearsal,
     rehearse,
 )
-from projects.api.async_views import door_of, plain, rendered
-from projects.api.project_views import ProjectView
+from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer
+from projects.api.views import ProjectView
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
-from tenancy.threads import in_db
 from tools.engine.try_tools import read_drafts
 
 LINES = "application/x-ndjson"
@@ -87,32 +86,21 @@ class Rehearse(ProjectView):
     def post(self, request: Request) -> Response:
         """Replay drafts of tools over the project's last turns; answers with the turns whose verdicts would change."""
         data = self.valid(RehearseInput)
-        response = Response(status=202)
-        # For the door, which goes on from here.
-        vars(response)["rehearsal"] = read_rehearsal(self.project, read_drafts(data["tools"]), turns=data["turns"])
-        return response
+        return Continued(read_rehearsal(self.project, read_drafts(data["tools"]), turns=data["turns"]))
 
 
-_rehearse = plain(Rehearse)
-
-
-@door_of(Rehearse)
-async def rehearse_door(request: HttpRequest) -> HttpResponseBase:
-    """Read the turns in one short transaction; ask the model after it.
+@continues(Rehearse)
+async def rehearse_door(request: HttpRequest, served: Continued[Rehearsal]) -> HttpResponseBase:
+    """Ask the model about each turn.
 
     With `Accept: application/x-ndjson` the first line is `{"turns"}`, and each turn follows as soon as it is done.
     """
-    response = await in_db(rendered, _rehearse, request)
-    if "rehearsal" not in vars(response):
-        return response
-    rehearsal = cast(Rehearsal, vars(response)["rehearsal"])
     if LINES in request.headers.get("Accept", ""):
-        return StreamingHttpResponse(_lines(rehearsal), content_type=LINES, headers=UNCACHED)
-    done = [one async for one in rehearse(rehearsal)]
+        return StreamingHttpResponse(_lines(served.state), content_type=LINES, headers=UNCACHED)
+    done = [one async for one in rehearse(served.state)]
     told = [rehearsed_payload(one) for one in done if one.differences or one.error]
-    kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
     answer: RehearsalPayload = {"turns": len(done), "results": told}
-    return JsonResponse(answer, headers=kept)
+    return served.json(answer)
 
 
 async def _lines(rehearsal: Rehearsal) -> AsyncIterator[bytes]:
@@ -127,13 +115,13 @@ def _line(document: Mapping[str, Any]) -> bytes:
 
 
 def rehearsed_payload(rehearsed: Rehearsed) -> RehearsedPayload:
-    scene = rehearsed.scene
+    context = rehearsed.turn_context
     return {
-        "turn": str(scene.turn_id),
-        "conversation": str(scene.conversation_id),
-        "seq": scene.seq,
-        "replied_at": stamp(scene.replied_at),
-        "answer": scene.exchange.answer,
+        "turn": str(context.turn_id),
+        "conversation": str(context.conversation_id),
+        "seq": context.seq,
+        "replied_at": stamp(context.replied_at),
+        "answer": context.exchange.answer,
         "differences": [_difference(one) for one in rehearsed.differences],
         "error": rehearsed.error or None,
     }

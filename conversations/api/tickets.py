@@ -15,9 +15,9 @@ from rest_framework.request import Request
 from conversations.common.contacts import find_customer
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.typed_responses import Answer, Created, Page
+from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
@@ -70,7 +70,7 @@ class Tickets(TicketView):
     }
 
     @extend_schema(operation_id="tickets_list")
-    def get(self, request: Request) -> Answer[Page[TicketPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[TicketPayload]]:
         """The project's tickets, newest first."""
         rows = self.rows
         for name in ("state", "priority"):
@@ -102,18 +102,18 @@ class TicketDetail(TicketView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.OPERATE}
 
     @extend_schema(operation_id="tickets_read")
-    def get(self, request: Request, ticket_id: UUID) -> Answer[TicketDetailPayload]:
+    def get(self, request: Request, ticket_id: UUID) -> TypedResponse[TicketDetailPayload]:
         """One ticket with its history."""
-        return Answer(ticket_detail(self.ticket(ticket_id)))
+        return TypedResponse(ticket_detail(self.ticket(ticket_id)))
 
     @extend_schema(operation_id="tickets_change", request=TicketPatch)
-    def patch(self, request: Request, ticket_id: UUID) -> Answer[TicketDetailPayload]:
+    def patch(self, request: Request, ticket_id: UUID) -> TypedResponse[TicketDetailPayload]:
         """Change a ticket; its history keeps what was, and who changed it."""
         changes = self.valid(TicketPatch)
         if "assignee" in changes:
             changes["assignee"] = find_assignee(changes["assignee"])
         change_ticket(self.ticket(ticket_id).pk, changes, by=self.caller.user, actor=self.caller.name)
-        return Answer(ticket_detail(self.ticket(ticket_id)))
+        return TypedResponse(ticket_detail(self.ticket(ticket_id)))
 
 
 class AssigneePayload(TypedDict):

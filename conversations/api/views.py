@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import Http404
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from conversations.api.known import known_fields
 from conversations.api.serializers import ConversationInput, EventInput, MessageInput, PersonaPatch
-from conversations.api.waiting import wait_seconds
+from conversations.api.waiting import OpenStream, ReplyWait, TurnStream, wait_seconds
 from conversations.common.payloads import (
     ConversationPayload,
     EventPayload,
@@ -29,26 +29,35 @@ from conversations.common.presenters import (
     began_payload,
     conversation_payload,
     message_payload,
+    operator_payload,
     persona_payload,
     read_conversation,
     shown,
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
 from conversations.followups.system_events import post_event
+from conversations.live.stream import StreamCursor
 from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.models.event import EventType
-from conversations.turns.services import give_fields, post_message, start_conversation
+from conversations.turns.services import give_fields, message_event, post_message, start_conversation
+from projects.api.async_views import Continued
+from projects.api.authentication import caller_of
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
-from projects.api.typed_responses import Accepted, Answer, Created, Page
+from projects.api.typed_responses import Accepted, Created, Page, TypedResponse
+from projects.api.views import ProjectView
+from projects.common.api_error import ApiError
 from projects.models.key import Scope
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 
+ANSWER_AS_YOURSELF = (
+    "Only the customer writes messages here. To answer as yourself, take the conversation over"
+    " (POST …/take-over) and write with POST …/operator-messages."
+)
 
-BARE = Compiled(
+BARE = PreparedQuery(
     lambda project, conversation: Conversation.objects.filter(project_id=project, pk=conversation), kinds=(UUID, UUID)
 )
 
@@ -78,7 +87,7 @@ class Conversations(ConversationView):
     plans_once = frozenset({"POST"})
 
     @extend_schema(operation_id="conversations_list")
-    def get(self, request: Request) -> Answer[Page[ConversationPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[ConversationPayload]]:
         """The project's conversations, newest first."""
         rows = Conversation.objects.filter(project_id=self.project.pk)
         return self.page(shown(rows), conversation_payload)
@@ -100,9 +109,9 @@ class Conversations(ConversationView):
 
 class ConversationDetail(ConversationView):
     @extend_schema(operation_id="conversations_read")
-    def get(self, request: Request, conversation_id: UUID) -> Answer[ConversationPayload]:
+    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[ConversationPayload]:
         """One conversation."""
-        return Answer(self.conversation(conversation_id))
+        return TypedResponse(self.conversation(conversation_id))
 
 
 class Messages(ConversationView):
@@ -117,7 +126,7 @@ class Messages(ConversationView):
     plans_once = frozenset({"POST"})
 
     @extend_schema(operation_id="messages_list")
-    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[MessagePayload]]:
+    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[MessagePayload]]:
         """The transcript in order."""
         rows = Message.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, message_payload, ordering="seq")
@@ -128,14 +137,17 @@ class Messages(ConversationView):
         responses={(200, "text/event-stream"): OpenApiTypes.STR},
     )
     @idempotent
-    def post(self, request: Request, conversation_id: UUID) -> Accepted[PostedPayload] | Answer[RepliedPayload]:
+    def post(self, request: Request, conversation_id: UUID) -> Accepted[PostedPayload] | TypedResponse[RepliedPayload]:
         """Post a customer's message; the agent replies. With `Accept: text/event-stream` the turn is streamed.
 
         While an operator has the conversation it is stored for them: `turn` is null, nothing is waited for or streamed, and
         `operator` says who has it. If one takes it over while a client waits, that is answered at once: 202 with `reply`
         null, the turn `superseded`, and the `operator`, whose words come as messages of the conversation.
+
+        A member's session may write as the customer in a test conversation only: 403 elsewhere.
         """
         data = self.valid(MessageInput)
+        self._require_right_to_speak(conversation_id)
         # Before anything is stored: who reads a refusal posts again.
         wait_seconds(request.query_params.get("wait", ""))
         try:
@@ -144,18 +156,44 @@ class Messages(ConversationView):
             raise Http404 from error
         message = message_payload(posted.message)
         if posted.turn is None:
-            operator = self.conversation(conversation_id)["operator"]
+            operator = operator_payload(posted.conversation)
             kept: PostedPayload = {"message": message, "turn": None, "operator": operator}
             return Accepted(kept)
         answered: PostedPayload = {"message": message, "turn": turn_summary(posted.turn)}
-        return Accepted(answered)
+        return self._follow(answered, turn_id=posted.turn.pk, event=posted.event)
+
+    def replay(self, answer: Any, *, status: int) -> Response:
+        stored: PostedPayload = answer
+        turn = stored["turn"]
+        return self._follow(stored, turn_id=UUID(turn["id"])) if turn else Accepted(stored)
+
+    def _follow(self, answer: PostedPayload, *, turn_id: UUID, event: int | None = None) -> Accepted[PostedPayload]:
+        """The stored message's response, unless the client streams its turn or waits for the reply.
+
+        `event` is the number of the message's event, which is looked up where it isn't known.
+        """
+        organization_id, conversation_id = self.caller.organization_id, self.kwargs["conversation_id"]
+        if "text/event-stream" in self.request.headers.get("Accept", ""):
+            after = (event or message_event(conversation_id, answer["message"]["id"])) - 1
+            place = StreamCursor(organization_id, conversation_id, after=after)
+            return Continued(TurnStream(self.caller, place, turn_id), payload=answer)
+        if seconds := wait_seconds(self.request.query_params.get("wait", "")):
+            wait = ReplyWait(organization_id, conversation_id, turn_id, answer["message"], seconds)
+            return Continued(wait, payload=answer)
+        return Accepted(answer)
+
+    def _require_right_to_speak(self, conversation_id: UUID) -> None:
+        """Raise ApiError where a member would speak as a real customer; Http404 for a conversation of no or another project."""
+        caller = caller_of(self.request)
+        if caller and caller.member and not self.bare_conversation(conversation_id).is_test:
+            raise ApiError("not_a_test_conversation", ANSWER_AS_YOURSELF, status=403)
 
 
 class Turns(ConversationView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="turns_list")
-    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[TurnSummaryPayload]]:
+    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[TurnSummaryPayload]]:
         """The conversation's turns in order."""
         rows = Turn.objects.filter(conversation=self.bare_conversation(conversation_id)).select_related("reply")
         return self.page(rows, turn_summary, ordering="seq")
@@ -163,14 +201,14 @@ class Turns(ConversationView):
 
 class TurnDetail(ConversationView):
     @extend_schema(operation_id="turns_read")
-    def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Answer[TurnPayload]:
+    def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> TypedResponse[TurnPayload]:
         """One turn with its jobs, verdicts, effects, directives and model calls."""
         conversation = self.bare_conversation(conversation_id)
         turns = Turn.objects.filter(conversation=conversation).select_related("reply", "directives_used")
         turn = turns.filter(pk=turn_id).first()
         if turn is None:
             raise Http404
-        return Answer(turn_payload(turn))
+        return TypedResponse(turn_payload(turn))
 
 
 class Events(ConversationView):
@@ -187,7 +225,10 @@ class Events(ConversationView):
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
         after = int(asked) if known else 0
         is_silent = after == conversation.last_event and not conversation.last_turn
-        return Response({"after": after, "is_reset": not known, "is_silent": is_silent})
+        place = StreamCursor(
+            self.caller.organization_id, conversation_id, after, is_reset=not known, is_silent=is_silent
+        )
+        return Continued(OpenStream(self.caller, place), status=200)
 
     @extend_schema(operation_id="events_create", request=EventInput)
     @idempotent
@@ -203,7 +244,7 @@ class SystemEvents(ConversationView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="events_list")
-    def get(self, request: Request, conversation_id: UUID) -> Answer[Page[EventPayload]]:
+    def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[EventPayload]]:
         """Everything that happened in the conversation, by the sources' names."""
         rows = Event.objects.filter(conversation=self.bare_conversation(conversation_id))
         return self.page(rows, _event_payload, ordering="seq")
@@ -213,16 +254,16 @@ class PersonaDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONVERSE}
 
     @extend_schema(operation_id="personas_read")
-    def get(self, request: Request, persona_id: UUID) -> Answer[PersonaPayload]:
+    def get(self, request: Request, persona_id: UUID) -> TypedResponse[PersonaPayload]:
         """A customer with everything known about them."""
-        return Answer(persona_payload(self._persona(persona_id)))
+        return TypedResponse(persona_payload(self._persona(persona_id)))
 
     @extend_schema(operation_id="personas_update", request=PersonaPatch)
-    def patch(self, request: Request, persona_id: UUID) -> Answer[PersonaPayload]:
+    def patch(self, request: Request, persona_id: UUID) -> TypedResponse[PersonaPayload]:
         """Set fields of a customer; no observation overrides them."""
         data = self.valid(PersonaPatch)
         give_fields(self._persona(persona_id), known_fields(self.project, data))
-        return Answer(persona_payload(self._persona(persona_id)))
+        return TypedResponse(persona_payload(self._persona(persona_id)))
 
     def _persona(self, persona_id: UUID) -> Persona:
         personas = Persona.objects.filter(project_id=self.project.pk).prefetch_related("fields")

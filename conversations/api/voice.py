@@ -5,7 +5,7 @@ For whoever carries a voice: a bridge between a telephone line or a browser and 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypedDict, cast
+from typing import Any, ClassVar, TypedDict
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
@@ -22,12 +22,12 @@ from conversations.common.payloads import TurnSummaryPayload
 from conversations.common.turn_detail import turn_summary
 from conversations.common.voice_session import can_have_a_voice
 from conversations.voice.reports import NoVoice, Report, ReportType, take_reports
-from conversations.voice.updates import place_of, update_frames
-from projects.api.async_views import door_of, plain, rendered
+from conversations.voice.updates import UpdatesCursor, place_of, update_frames
+from projects.api.async_views import Continued, continues
+from projects.api.authentication import Caller
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Accepted
 from projects.models.key import Scope
-from tenancy.threads import in_db
 
 LONGEST_SAID = 8_000
 MOST_REPORTS = 100
@@ -107,19 +107,11 @@ class SessionUpdates(ConversationView):
             raise NoVoice(conversation.channel)
         asked = request.headers.get("Last-Event-ID") or request.query_params.get("after") or ""
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
-        response = Response({})
-        # For the door, which goes on from here.
-        vars(response)["place"] = place_of(conversation, int(asked) if known else None)
-        return response
+        return Continued((self.caller, place_of(conversation, int(asked) if known else None)))
 
 
-_updates = plain(SessionUpdates)
-
-
-@door_of(SessionUpdates)
-async def updates(request: HttpRequest, conversation_id: UUID) -> HttpResponseBase:
-    """Let in by one short transaction, then the stream."""
-    response = cast(Response, await in_db(rendered, _updates, request, conversation_id=conversation_id))
-    if "place" not in vars(response):
-        return response
-    return stream_of(response, update_frames(vars(response)["place"]))
+@continues(SessionUpdates)
+async def updates(request: HttpRequest, served: Continued[tuple[Caller, UpdatesCursor]]) -> HttpResponseBase:
+    """Stream the updates."""
+    caller, place = served.state
+    return stream_of(caller, update_frames(place))

@@ -1,12 +1,43 @@
-"""How long a client waits for a reply."""
+"""How a client follows what it asked for: it waits for a reply, or opens a stream."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from uuid import UUID
 
+from conversations.common.payloads import MessagePayload
+from conversations.live.stream import StreamCursor
+from projects.api.authentication import Caller
 from projects.common.api_error import ApiError
 
 MAX_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class ReplyWait:
+    """A client that waits for the reply to its message."""
+
+    organization_id: UUID
+    conversation_id: UUID
+    turn_id: UUID
+    message: MessagePayload
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OpenStream:
+    """A client that was let in to a conversation's stream, which begins at `place`."""
+
+    caller: Caller
+    place: StreamCursor
+
+
+@dataclass(frozen=True)
+class TurnStream(OpenStream):
+    """The same, until one turn's reply is complete."""
+
+    turn_id: UUID
 
 
 def wait_seconds(text: str) -> float:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from conversations.claim_check.claim_lexicon import HONEST, TONGUES, Deed
+from conversations.claim_check.claim_lexicon import HONEST, TONGUES, ActionKind
 from conversations.claim_check.claim_parser import Opening, deeds_in, read_clause
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.models import MessageRole
 from tools.models import Effect, EffectState
 
@@ -25,11 +25,11 @@ TAIL = 12
 END = re.compile(r"[.!?…]+[\"”’)]*(?=\s+[^\sa-zà-ÿ])|\n")
 SENTENCE_ENDS = '.!?…"”’)'
 
-KINDS: Mapping[Deed, frozenset[str]] = {
-    Deed.SENDING: frozenset({"sms", "email"}),
-    Deed.BOOKING: frozenset({"booking", "meeting", "booking_search"}),
-    Deed.CANCELLING: frozenset({"booking_cancel", "booking_search"}),
-    Deed.TRANSFERRING: frozenset({"transfer"}),
+KINDS: Mapping[ActionKind, frozenset[str]] = {
+    ActionKind.SENDING: frozenset({"sms", "email"}),
+    ActionKind.BOOKING: frozenset({"booking", "meeting", "booking_search"}),
+    ActionKind.CANCELLING: frozenset({"booking_cancel", "booking_search"}),
+    ActionKind.TRANSFERRING: frozenset({"transfer"}),
 }
 BUILT_IN = frozenset({"availability", "product_availability", "zip_code", "end"}).union(*KINDS.values())
 MEDIA = (
@@ -168,27 +168,27 @@ class UncheckedText:
         """Nothing is held."""
 
 
-def text_of(scene: Scene, release: Release) -> TruthfulText | UncheckedText:
+def text_of(context: TurnContext, release: Release) -> TruthfulText | UncheckedText:
     """What a reply's pieces go through on their way, by the project's setting."""
-    return TruthfulText(release, ledger_of(scene)) if scene.config.truthful_status else UncheckedText(release)
+    return TruthfulText(release, ledger_of(context)) if context.config.truthful_status else UncheckedText(release)
 
 
-def ledger_of(scene: Scene) -> Ledger:
+def ledger_of(context: TurnContext) -> Ledger:
     """What stands behind the claims of a reply."""
-    language = next((fact.value for fact in scene.facts if fact.field == "language"), "en")
-    by_hand = any(message.role == MessageRole.OPERATOR for message in scene.messages)
-    return Ledger([_entry(effect) for effect in scene.effects], language=language[:2].lower(), by_hand=by_hand)
+    language = next((fact.value for fact in context.facts if fact.field == "language"), "en")
+    by_hand = any(message.role == MessageRole.OPERATOR for message in context.messages)
+    return Ledger([_entry(effect) for effect in context.effects], language=language[:2].lower(), by_hand=by_hand)
 
 
 def _entry(effect: Effect) -> Entry:
     return Entry(effect.kind, EffectState(effect.state))
 
 
-def _concerns(entry: Entry, deed: Deed, claim: str) -> bool:
+def _concerns(entry: Entry, deed: ActionKind, claim: str) -> bool:
     """Whether an effect may be what a claim speaks of. What a project's own tool does isn't known by its kind."""
     if deed not in KINDS or entry.kind not in BUILT_IN:
         return True
-    named = {kind for pattern, kind in MEDIA if pattern.search(claim)} if deed is Deed.SENDING else set()
+    named = {kind for pattern, kind in MEDIA if pattern.search(claim)} if deed is ActionKind.SENDING else set()
     return entry.kind in (named or KINDS[deed])
 
 

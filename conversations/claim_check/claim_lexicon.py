@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Deed(StrEnum):
+class ActionKind(StrEnum):
     """What is told as done, as far as the words say it."""
 
     SENDING = "sending"
@@ -21,7 +21,7 @@ Openings = frozenset[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Tongue:
+class ClaimLexicon:
     """One language. After an opening of `active` and any `fillers` comes a participle; so it does after a subject that
     begins with one of `passive`, has at most a few words, and is followed by `auxiliaries`.
 
@@ -33,7 +33,7 @@ class Tongue:
     passive: Openings
     auxiliaries: frozenset[str]
     fillers: frozenset[str]
-    participles: Mapping[str, Deed]
+    participles: Mapping[str, ActionKind]
     late: bool = False
 
 
@@ -45,12 +45,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _deeds(**words: str) -> dict[str, Deed]:
-    return {word: Deed(deed) for deed, listed in words.items() for word in listed.split()}
+def _deeds(**words: str) -> dict[str, ActionKind]:
+    return {word: ActionKind(deed) for deed, listed in words.items() for word in listed.split()}
 
 
-TONGUES: Mapping[str, Tongue] = {
-    "en": Tongue(
+TONGUES: Mapping[str, ClaimLexicon] = {
+    "en": ClaimLexicon(
         active=_openings("i, i've, i have, we've, we have, you're, you are"),
         passive=_openings(
             "your, the sms, the text, the message, the email, the e-mail, the link, the details, the confirmation, "
@@ -66,7 +66,7 @@ TONGUES: Mapping[str, Tongue] = {
             other="arranged rescheduled submitted notified informed",
         ),
     ),
-    "de": Tongue(
+    "de": ClaimLexicon(
         active=_openings("ich habe, ich hab, wir haben"),
         passive=_openings("ihr, ihre, dein, deine"),
         auxiliaries=_words("ist sind wurde wurden"),
@@ -80,7 +80,7 @@ TONGUES: Mapping[str, Tongue] = {
         ),
         late=True,
     ),
-    "fr": Tongue(
+    "fr": ClaimLexicon(
         active=_openings("j'ai, nous avons, je vous ai, je t'ai, je l'ai"),
         passive=_openings("votre, vos, ton, ta, tes"),
         auxiliaries=_words("est sont a ont"),
@@ -93,7 +93,7 @@ TONGUES: Mapping[str, Tongue] = {
             other="modifié modifiée déplacé déplacée prévenu informé",
         ),
     ),
-    "es": Tongue(
+    "es": ClaimLexicon(
         active=_openings("he, hemos, te he, le he, os he, les he"),
         passive=_openings("su, tu"),
         auxiliaries=_words("está están ha han queda"),
@@ -106,7 +106,7 @@ TONGUES: Mapping[str, Tongue] = {
             other="cambiado cambiada movido movida avisado informado",
         ),
     ),
-    "it": Tongue(
+    "it": ClaimLexicon(
         active=_openings("ho, abbiamo, ti ho, le ho, vi ho, gliel'ho"),
         passive=_openings("il tuo, la tua, il suo, la sua"),
         auxiliaries=_words("è sono"),

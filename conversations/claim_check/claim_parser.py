@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from itertools import dropwhile
 
-from conversations.claim_check.claim_lexicon import TONGUES, Deed, Tongue
+from conversations.claim_check.claim_lexicon import TONGUES, ActionKind, ClaimLexicon
 
 # A subject of more words tells no result: its sentence flows on.
 LONGEST_SUBJECT = 5
@@ -24,7 +24,7 @@ class Opening(IntEnum):
     CLAIM = 2
 
 
-def read_clause(clause: str, tongues: Iterable[Tongue]) -> Opening:
+def read_clause(clause: str, tongues: Iterable[ClaimLexicon]) -> Opening:
     """The reading of a clause so far; its last word may not be whole."""
     text = clause.lstrip(" \n¡").replace("’", "'").lower()
     if not text:
@@ -39,13 +39,13 @@ def read_clause(clause: str, tongues: Iterable[Tongue]) -> Opening:
     return max(_read(said, partial, tongue) for tongue in tongues)
 
 
-def deeds_in(claim: str) -> set[Deed]:
+def deeds_in(claim: str) -> set[ActionKind]:
     """What a sentence tells as done, in any language."""
     words = WORD.findall(claim.replace("’", "'").lower())
     return {tongue.participles[word] for word in words for tongue in TONGUES.values() if word in tongue.participles}
 
 
-def _read(words: Sequence[str], partial: str, tongue: Tongue) -> Opening:
+def _read(words: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
     told = [_after(opening, words, partial) for opening in tongue.active]
     results = [_after(opening, words, partial) for opening in tongue.passive]
     readings = [
@@ -64,7 +64,7 @@ def _after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequ
     return Opening.OPEN if begins else Opening.FREE
 
 
-def _participle(rest: Sequence[str], partial: str, tongue: Tongue) -> Opening:
+def _participle(rest: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
     """Fillers, then a participle; where that comes late the whole sentence has to be heard."""
     if tongue.late:
         return Opening.CLAIM
@@ -75,7 +75,7 @@ def _participle(rest: Sequence[str], partial: str, tongue: Tongue) -> Opening:
     return Opening.OPEN if any(word.startswith(partial) for word in expected) else Opening.FREE
 
 
-def _result(rest: Sequence[str], partial: str, tongue: Tongue) -> Opening:
+def _result(rest: Sequence[str], partial: str, tongue: ClaimLexicon) -> Opening:
     """A short subject, an auxiliary, a participle."""
     for place, word in enumerate(rest[: LONGEST_SUBJECT + 1]):
         if word in tongue.auxiliaries:

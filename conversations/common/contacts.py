@@ -11,22 +11,21 @@ from conversations.models import Conversation, Persona
 from conversations.models.persona import Strength
 from projects.common.api_error import ApiError
 from projects.models import Project
-from tenancy.prepared_queries import CompiledValues
+from tenancy.prepared_queries import PreparedValues
 from tools.engine.execution.handler import Contact
 
 FIELDS = ("name", "phone", "email", "language")
 
 # One row for each field that is known, and one of nothing for a persona of whom nothing is.
-KNOWN = CompiledValues(
+KNOWN = PreparedValues(
     lambda persona: Persona.objects.filter(pk=persona).values_list("fields__key", "fields__value", "fields__strength"),
     kinds=(UUID,),
 )
 
 
-def read_contact(persona_id: UUID) -> Contact | None:
-    """The contact of a persona inside the tenant's transaction; None for a persona that is gone."""
-    rows = KNOWN(persona_id)
-    if not rows:
+def read_contact(persona_id: UUID | None) -> Contact | None:
+    """The contact of a persona inside the tenant's transaction; None without a persona, and for one that is gone."""
+    if persona_id is None or not (rows := KNOWN(persona_id)):
         return None
     given = {key: value for key, value, strength in rows if strength == Strength.GIVEN}
     contact = contact_with(persona_id, {key: value for key, value, _ in rows if key is not None})

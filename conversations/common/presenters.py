@@ -20,7 +20,7 @@ from conversations.common.payloads import (
 from conversations.common.queries import FIELDS, WAITS, open_waits
 from conversations.models import Conversation, Directives, Message, MessageRole, Persona, PersonaField, Wait
 from projects.common.presenters import stamp
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 
 
 def message_payload(message: Message) -> MessagePayload:
@@ -91,7 +91,7 @@ def conversation_payload(conversation: Conversation) -> ConversationPayload:
     return _conversation(conversation, conversation.persona.fields.all(), conversation.waits.all())
 
 
-ONE = Compiled(
+ONE = PreparedQuery(
     lambda project, conversation: Conversation.objects.select_related("persona", "directives", "operator").filter(
         project_id=project, pk=conversation
     ),

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from conversations.models import PersonaField, Wait
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 
 
 def open_waits() -> QuerySet[Wait]:
@@ -21,5 +21,5 @@ def open_waits_of(conversation_id: UUID) -> QuerySet[Wait]:
     return open_waits().filter(conversation_id=conversation_id)
 
 
-FIELDS = Compiled(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
-WAITS = Compiled(lambda conversation: open_waits_of(conversation).order_by("opened_at"), kinds=(UUID,))
+FIELDS = PreparedQuery(lambda persona: PersonaField.objects.filter(persona_id=persona), kinds=(UUID,))
+WAITS = PreparedQuery(lambda conversation: open_waits_of(conversation).order_by("opened_at"), kinds=(UUID,))

@@ -7,12 +7,12 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.context.transcript import read_unsummarised
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.models import Message, PersonaField, Turn
 from projects.agents.model_choice import endpoint_of
 
 
-def scene_at(message_id: UUID) -> Scene | None:
+def scene_at(message_id: UUID) -> TurnContext | None:
     """The surroundings of a message that no turn answers, up to it: their turn has no id. None where one answers it by now:
     whoever gave the conversation back has left it to the agent, whose turn is observed.
     """
@@ -22,7 +22,7 @@ def scene_at(message_id: UUID) -> Scene | None:
         return None
     conversation = message.conversation
     config = conversation.project.agent_version.config
-    return Scene(
+    return TurnContext(
         conversation=conversation,
         turn=Turn(id=None, conversation=conversation, seq=conversation.last_turn, message=message),
         project=conversation.project,

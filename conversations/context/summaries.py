@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from conversations.context.transcript import Said, clip, size_of
+from conversations.context.transcript import TranscriptMessage, clip, size_of
 from conversations.models import Conversation, MessageRole, Summary, Turn
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 
 # A transcript of more bytes is due to be summarised; so many of its newest stay as they were said.
 DUE_BYTES = 8_000
@@ -20,15 +20,15 @@ LONGEST_FACT = 200
 MOST_FACTS_BYTES = 2_500
 
 # Few conversations are so long that they have one.
-NEWEST = Compiled(lambda summary: Summary.objects.filter(pk=summary), kinds=(UUID,))
+NEWEST = PreparedQuery(lambda summary: Summary.objects.filter(pk=summary), kinds=(UUID,))
 
 
-def is_due(messages: Sequence[Said]) -> bool:
+def is_due(messages: Sequence[TranscriptMessage]) -> bool:
     """Whether the messages since the last summary weigh too much."""
     return size_of(messages) > DUE_BYTES and len(messages) > KEPT_MESSAGES
 
 
-def to_fold(messages: Sequence[Said]) -> list[Said]:
+def to_fold(messages: Sequence[TranscriptMessage]) -> list[TranscriptMessage]:
     """The oldest messages, up to a reply, that leave the newest KEPT_BYTES and KEPT_MESSAGES as they were said.
 
     What is folded has lower numbers than all that is not: a message that waits for its turn is never skipped over.

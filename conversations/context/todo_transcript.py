@@ -6,11 +6,11 @@ from uuid import UUID
 
 from conversations.context.transcript import as_line, read_unsummarised
 from conversations.models import Summary
-from tenancy.prepared_queries import Compiled
-from todos.executor.conversation import Transcript
+from tenancy.prepared_queries import PreparedQuery
+from todos.hooks import Transcript
 from tools.engine.skills.exchange import TranscriptLine
 
-SUMMARY = Compiled(
+SUMMARY = PreparedQuery(
     lambda conversation: Summary.objects.filter(conversation_id=conversation).order_by("-until_seq")[:1], kinds=(UUID,)
 )
 

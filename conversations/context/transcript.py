@@ -12,7 +12,7 @@ from django.db.models import F, Q, QuerySet
 
 from conversations.common.prompt_shapes import Line
 from conversations.models import Message, MessageRole, Turn
-from tenancy.prepared_queries import CompiledValues
+from tenancy.prepared_queries import PreparedValues
 
 ROLES = {
     MessageRole.USER: "customer",
@@ -30,7 +30,7 @@ LEFT_OUT = " […] "
 
 
 @dataclass(frozen=True)
-class Said:
+class TranscriptMessage:
     """One message. `turn` is its turn's number; of a message outside any turn, that of the one before."""
 
     seq: int
@@ -51,13 +51,13 @@ def _messages(conversation: UUID, after: int) -> QuerySet[Message, Any]:
 
 
 NO_END = 2_000_000_000
-NEWEST = CompiledValues(
+NEWEST = PreparedValues(
     lambda conversation, after, last: (
         _messages(conversation, after).filter(seq__lte=last).order_by("-seq")[:MOST_MESSAGES]
     ),
     kinds=(UUID, int, int),
 )
-UNSUMMARISED = CompiledValues(
+UNSUMMARISED = PreparedValues(
     lambda conversation: (
         _messages(conversation, 0)
         .filter(Q(conversation__summary=None) | Q(seq__gt=F("conversation__summary__until_seq")))
@@ -65,12 +65,12 @@ UNSUMMARISED = CompiledValues(
     ),
     kinds=(UUID,),
 )
-OLDEST = CompiledValues(
+OLDEST = PreparedValues(
     lambda conversation, after: _messages(conversation, after).order_by("seq")[:MOST_MESSAGES], kinds=(UUID, int)
 )
 
 
-def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Said]:
+def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[TranscriptMessage]:
     """A turn's messages from `after` (a message's seq) on, as far as they belong to it or to earlier turns, if they fit.
 
     A customer may have written again before a reply was sent: that message is answered later and comes later here.
@@ -80,26 +80,26 @@ def read_transcript(turn: Turn, *, after: int, is_replied: bool) -> list[Said]:
     return fit([one for one in _in_order(newest[::-1]) if one.turn <= turn.seq])
 
 
-def read_unsummarised(conversation_id: UUID) -> list[Said]:
+def read_unsummarised(conversation_id: UUID) -> list[TranscriptMessage]:
     """The newest messages of a conversation that its summary doesn't cover, as far as they fit."""
     return fit(_in_order(UNSUMMARISED(conversation_id)[::-1]))
 
 
-def read_since(conversation_id: UUID, *, after: int) -> list[Said]:
+def read_since(conversation_id: UUID, *, after: int) -> list[TranscriptMessage]:
     """The oldest messages from `after` (a message's seq) on, whatever they weigh."""
     return _in_order(OLDEST(conversation_id, after))
 
 
-def _in_order(rows: Sequence[tuple[Any, ...]]) -> list[Said]:
+def _in_order(rows: Sequence[tuple[Any, ...]]) -> list[TranscriptMessage]:
     """In the order of turns; the rows come in that of `seq`."""
-    said: list[Said] = []
+    said: list[TranscriptMessage] = []
     for seq, role, content, created_at, turn_seq in rows:
         place = turn_seq or (said[-1].turn if said else 0)
-        said.append(Said(seq=seq, role=role, content=clip(content), created_at=created_at, turn=place))
+        said.append(TranscriptMessage(seq=seq, role=role, content=clip(content), created_at=created_at, turn=place))
     return sorted(said, key=lambda one: (one.turn, one.seq))
 
 
-def fit(messages: Sequence[Said], *, room: int = MOST_BYTES) -> list[Said]:
+def fit(messages: Sequence[TranscriptMessage], *, room: int = MOST_BYTES) -> list[TranscriptMessage]:
     """The newest messages that have room, and LEAST_MESSAGES of them in any case."""
     kept = 0
     for kept, message in enumerate(reversed(messages)):
@@ -120,10 +120,10 @@ def clip(text: str, *, longest: int = LONGEST_MESSAGE) -> str:
     return data[:half].decode(errors="ignore") + LEFT_OUT + data[-half:].decode(errors="ignore")
 
 
-def size_of(messages: Sequence[Said]) -> int:
+def size_of(messages: Sequence[TranscriptMessage]) -> int:
     """Bytes of a transcript in a prompt, about."""
     return sum(message.size for message in messages)
 
 
-def as_line(message: Said) -> Line:
+def as_line(message: TranscriptMessage) -> Line:
     return Line(role=ROLES[MessageRole(message.role)], content=message.content)

@@ -15,14 +15,14 @@ from conversations.common.business_hours import WorkingStatus, working_status
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.common.queries import FIELDS, WAITS, open_waits_of
 from conversations.context.summaries import summary_before
-from conversations.context.transcript import Said, as_line, read_transcript
+from conversations.context.transcript import TranscriptMessage, as_line, read_transcript
 from conversations.models import Conversation, PersonaField, PromptSection, Turn, TurnStatus, Wait
-from jobs.claimed import ClaimedJob
+from jobs.lanes import ClaimedJob
 from llm.types import Endpoint, ModelSpec
 from projects.agents.model_choice import endpoint_of, model_at
 from projects.models import Project
 from projects.models.agent_config import AgentConfig, Skill
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from todos.models import Todo, TodoStatus
 from tools.engine.ledger import needs_approval
 from tools.models import Effect, EffectState
@@ -40,7 +40,7 @@ AWAITED = "being looked at by a colleague, who has to approve it first"
 
 
 # What many conversations never have: whether there is any is asked along with the turn, and it is read only then.
-TURN = Compiled(
+TURN = PreparedQuery(
     lambda conversation, seq: (
         Turn.objects.select_related(
             "conversation__project__agent_version",
@@ -64,8 +64,8 @@ TURN = Compiled(
     ),
     kinds=(UUID, int),
 )
-SECTIONS = Compiled(lambda conversation: PromptSection.objects.filter(conversation_id=conversation), kinds=(UUID,))
-EFFECTS = Compiled(
+SECTIONS = PreparedQuery(lambda conversation: PromptSection.objects.filter(conversation_id=conversation), kinds=(UUID,))
+EFFECTS = PreparedQuery(
     lambda conversation: (
         # Of one that needs a yes: whether that was given, by a person or a rule.
         Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=GIVEN)))
@@ -77,7 +77,7 @@ EFFECTS = Compiled(
 
 
 @dataclass(frozen=True)
-class Scene:
+class TurnContext:
     """One turn's surroundings at one moment. `messages` follow on `summary`; `replied` is the number of the last turn
     before that was answered.
 
@@ -91,7 +91,7 @@ class Scene:
     config: AgentConfig
     at: datetime
     summary: str
-    messages: Sequence[Said]
+    messages: Sequence[TranscriptMessage]
     fields: Sequence[PersonaField]
     effects: Sequence[Effect]
     endpoint: Endpoint
@@ -154,27 +154,27 @@ class Scene:
         return working_status(self.config, at=self.at)
 
 
-def scene_of(conversation_id: UUID, seq: int) -> Scene:
+def scene_of(conversation_id: UUID, seq: int) -> TurnContext:
     """The surroundings of a turn, whoever asks: the transcript as it stands."""
     return _load(conversation_id, seq, is_replied=False)
 
 
-def scene_before(job: ClaimedJob) -> Scene:
+def context_before(job: ClaimedJob) -> TurnContext:
     """The surroundings of a reply about to be written: the transcript as it stands."""
     return _load(job.subject_id, job.ordinal, is_replied=False)
 
 
-def scene_after(job: ClaimedJob) -> Scene:
+def scene_after(job: ClaimedJob) -> TurnContext:
     """The surroundings of a turn that was replied to: the transcript ends with its own reply (T25)."""
     return _load(job.subject_id, job.ordinal, is_replied=True)
 
 
-def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> Scene:
+def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
     [turn] = TURN(conversation_id, seq)
     conversation, project = turn.conversation, turn.conversation.project
     config = project.agent_version.config
     summary = summary_before(turn)
-    return Scene(
+    return TurnContext(
         conversation=conversation,
         turn=turn,
         project=project,

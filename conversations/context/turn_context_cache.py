@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from conversations.context.turn_context import Scene, scene_after
-from jobs.claimed import ClaimedJob
+from conversations.context.turn_context import TurnContext, scene_after
 from jobs.fence import reading
+from jobs.lanes import ClaimedJob
 from tenancy.threads import in_db
 from tools.engine.business_state import normalise_channel
 from tools.engine.catalogue import CompiledTool, compile_tools
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 
 SHARED_SECONDS = 1.0
 KEPT = 512
@@ -31,7 +31,7 @@ Key = tuple[UUID, UUID, int]
 class Reading:
     """A turn's surroundings after its reply, and the tools that may make true what was said in it."""
 
-    scene: Scene
+    turn_context: TurnContext
     tools: Sequence[CompiledTool]
 
 
@@ -61,9 +61,9 @@ async def read_after_reply(job: ClaimedJob) -> Reading:
     return await asyncio.shield(kept.task)
 
 
-def channel_of(scene: Scene) -> str:
+def channel_of(context: TurnContext) -> str:
     """The channel whose tools the scene's turn may use (N14)."""
-    return normalise_channel(scene.conversation.channel)
+    return normalise_channel(context.conversation.channel)
 
 
 async def _read(key: Key, job: ClaimedJob) -> Reading:
@@ -76,5 +76,5 @@ async def _read(key: Key, job: ClaimedJob) -> Reading:
 
 def _reading(job: ClaimedJob) -> Reading:
     with reading(job):
-        scene = scene_after(job)
-        return Reading(scene, compile_tools(scene.project, channel=channel_of(scene), moment=Moment.COMMITMENT))
+        context = scene_after(job)
+        return Reading(context, compile_tools(context.project, channel=channel_of(context), moment=Trigger.COMMITMENT))

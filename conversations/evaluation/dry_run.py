@@ -16,7 +16,7 @@ from django.utils import timezone
 from conversations.common.business_hours import working_status
 from conversations.context.evaluation_input import exchange_after, latest_turn, read_lines, written_exchange
 from conversations.models import Channel, PersonaField, Turn
-from jobs.calls import call_rows
+from jobs.model_client import call_rows
 from jobs.models import ModelCall
 from llm.client import Client
 from llm.types import CallRecord, ModelSpec
@@ -32,11 +32,11 @@ from tools.engine.business_state import read_state
 from tools.engine.catalogue import CompiledTool, at_moment, is_called, merge_tools
 from tools.engine.custom.current_tools import StandingTool, standing_tools
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
-from tools.engine.definition import Moment
-from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.definition import Trigger
+from tools.engine.execution.handler import Contact, ToolContext
 from tools.engine.ledger import effect_key
 from tools.engine.preview import Preview, preview
-from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
+from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.exchange import Exchange
 from tools.engine.try_tools import Tried, try_tools, with_drafts
 
@@ -52,8 +52,8 @@ class Trial:
     offered: Sequence[CompiledTool]
     called: Sequence[CompiledTool]
     exchange: Exchange
-    surroundings: Surroundings
-    occasion: Occasion
+    surroundings: ExtractionContext
+    tool_context: ToolContext
     detect_model: ModelSpec
     arguments_model: ModelSpec
 
@@ -106,11 +106,11 @@ def read_trial(
     return Trial(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
-        offered=[tool for tool in at_moment(compiled, Moment.COMMITMENT) if tool.is_offered],
+        offered=[tool for tool in at_moment(compiled, Trigger.COMMITMENT) if tool.is_offered],
         called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_only_called(tool)],
         exchange=exchange,
         surroundings=_surroundings(config, exchange, facts),
-        occasion=_occasion(project, config, turn, channel=spoken, facts=facts),
+        tool_context=_tool_context(project, config, turn, channel=spoken, facts=facts),
         detect_model=model_for(project, config, "detect"),
         arguments_model=model_for(project, config, SKILL),
     )
@@ -164,7 +164,7 @@ async def _preview(
         trial.arguments_model,
         tool=tool,
         surroundings=trial.surroundings,
-        occasion=replace(trial.occasion, quote=quote),
+        context=replace(trial.tool_context, quote=quote),
         secrets=secrets[tool.name],
         record=records.append,
     )
@@ -176,7 +176,7 @@ def _secrets(trial: Trial, shown: Sequence[CompiledTool]) -> dict[str, WebhookSe
 
 
 def _is_only_called(tool: CompiledTool) -> bool:
-    return is_called(tool) and Moment.COMMITMENT not in tool.moments
+    return is_called(tool) and Trigger.COMMITMENT not in tool.moments
 
 
 def _exchange(turn: Turn | None, *, answer: str, conversation: Any) -> Exchange:
@@ -201,8 +201,8 @@ def _facts(turn: Turn | None) -> dict[str, str]:
     return {field.key: field.value for field in rows}
 
 
-def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> Surroundings:
-    return Surroundings(
+def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:
+    return ExtractionContext(
         business_name=config.business_name,
         business_context=config.business_context,
         now=working_status(config, at=timezone.now()).clock,
@@ -212,13 +212,13 @@ def _surroundings(config: AgentConfig, exchange: Exchange, facts: Mapping[str, s
     )
 
 
-def _occasion(
+def _tool_context(
     project: Project, config: AgentConfig, turn: Turn | None, *, channel: str, facts: Mapping[str, str]
-) -> Occasion:
+) -> ToolContext:
     """An occasion like that of an effect, which it never becomes."""
     trial_id = uuid7()
     known = {name: facts.get(name, "") for name in ("name", "phone", "email", "language")}
-    return Occasion(
+    return ToolContext(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
         effect_id=trial_id,

@@ -29,7 +29,7 @@ from tools.engine.analysis.whole import analyse
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
 from tools.engine.custom.current_tools import StandingTool, standing_tools
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.skills.exchange import Exchange
 from tools.engine.try_tools import with_drafts
 from tools.models import Verdict
@@ -75,7 +75,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Scene:
+class ReplayContext:
     """One turn to be rehearsed: what was said, the tools that are read, and what was found in it.
 
     `called` are drafts that commitments fire no more: the agent calls them itself (D18).
@@ -100,7 +100,7 @@ class Scene:
 class Rehearsed:
     """One turn, rehearsed. `error` says why it could not be."""
 
-    scene: Scene
+    turn_context: ReplayContext
     differences: Sequence[Difference]
     error: str = ""
 
@@ -112,7 +112,7 @@ class Rehearsal:
     organization_id: UUID
     project_id: UUID
     model: ModelSpec
-    scenes: Sequence[Scene]
+    scenes: Sequence[ReplayContext]
 
 
 def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: int = 20) -> Rehearsal:
@@ -121,12 +121,12 @@ def read_rehearsal(project: Project, drafts: Sequence[StandingTool], *, turns: i
     own = with_drafts(standing, drafts)
     names = {draft.name for draft in drafts}
     tags = {tool.definition.tag for tool in (*drafts, *(one for one in standing if one.name in names))} - {None}
-    called = [draft.name for draft in drafts if Moment.COMMITMENT not in draft.definition.runs_in]
+    called = [draft.name for draft in drafts if Trigger.COMMITMENT not in draft.definition.runs_in]
     rows = list(replied_turns(project).order_by("-replied_at", "-id")[: min(turns, MOST_TURNS)])
     scenes = []
     for turn in rows:
         state = read_state(project, channel=turn.conversation.channel)
-        compiled = at_moment(merge_tools(state, own), Moment.COMMITMENT)
+        compiled = at_moment(merge_tools(state, own), Trigger.COMMITMENT)
         read = [tool for tool in compiled if tool.is_offered and (tool.name in names or tool.definition.tag in tags)]
         scenes.append(_scene(turn, read, called=called))
     config = cast(AgentVersion, project.agent_version).config
@@ -168,26 +168,26 @@ async def _rehearse_all(
 ) -> None:
     gate = asyncio.Semaphore(SIDE_BY_SIDE)
 
-    async def one(scene: Scene) -> None:
+    async def one(context: ReplayContext) -> None:
         async with gate:
             if not is_over.is_set():
-                hand_over(await _rehearse(client, rehearsal, scene))
+                hand_over(await _rehearse(client, rehearsal, context))
 
-    await asyncio.gather(*(one(scene) for scene in rehearsal.scenes))
+    await asyncio.gather(*(one(context) for context in rehearsal.scenes))
 
 
-async def _rehearse(client: Client, rehearsal: Rehearsal, scene: Scene) -> Rehearsed:
+async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext) -> Rehearsed:
     records: list[CallRecord] = []
     try:
         judgements = await analyse(
-            client, rehearsal.model, offered=scene.tools, exchange=scene.exchange, record=records.append
+            client, rehearsal.model, offered=context.tools, exchange=context.exchange, record=records.append
         )
     except LlmError as error:
-        return Rehearsed(scene, differences=(), error=str(error))
+        return Rehearsed(context, differences=(), error=str(error))
     finally:
         await in_db(keep_calls, rehearsal.organization_id, rehearsal.project_id, records)
     after = {one.tool.name: Reading(one.fired, one.rule, one.reason, one.quote) for one in judgements}
-    return Rehearsed(scene, differences=differences(scene.found, after, tools=scene.compared))
+    return Rehearsed(context, differences=differences(context.found, after, tools=context.compared))
 
 
 def differences(before: dict[str, Reading], after: dict[str, Reading], *, tools: Iterable[str]) -> list[Difference]:
@@ -196,10 +196,10 @@ def differences(before: dict[str, Reading], after: dict[str, Reading], *, tools:
     return [one for one in compared if one.kind is not None]
 
 
-def _scene(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) -> Scene:
+def _scene(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) -> ReplayContext:
     names = [*(tool.name for tool in tools), *called]
     rows = Verdict.objects.filter(turn_id=turn.pk, tool__in=names)
-    return Scene(
+    return ReplayContext(
         called=called,
         turn_id=turn.pk,
         conversation_id=turn.conversation_id,

@@ -12,52 +12,51 @@ from conversations.common.business_hours import working_status
 from conversations.models import Persona, PersonaField
 from conversations.tool_runs.effects.after_actions import Prepared, carry_out_alone
 from conversations.tool_runs.effects.preparing import prepare
-from jobs.claimed import ClaimedJob
 from jobs.fence import job_tx
-from jobs.models import State
+from jobs.lanes import ClaimedJob
 from llm.types import ModelSpec
 from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
 from todos.models import Todo
-from tools.engine.execution.after_actions import end_after_action, next_after_action
-from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
-from tools.models import AfterAction, AfterActionState, Effect
+from tools.engine.execution.after_actions import end_after_action, next_or_finish
+from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
+from tools.models import AfterActionState, Effect
 
 
 @dataclass(frozen=True)
-class Work:
+class AfterActionContext:
     """An effect of a todo without a conversation, and the customer that the todo is about."""
 
     effect: Effect
     persona: Persona
     config: AgentConfig
-    surroundings: Surroundings
+    surroundings: ExtractionContext
     model: ModelSpec
 
 
 async def run_alone(job: ClaimedJob) -> None:
     """One after another, each in the commit of what it does, and the end of the job."""
     work = await in_db(_read, job)
-    while (row := await in_db(_next, job, work)) is not None:
+    while (row := await in_db(next_or_finish, job, work.effect)) is not None:
         if (prepared := await prepare(job, work, row)) is not None:
             await in_db(_commit, job, work, prepared)
 
 
-def give_up_alone(effect: Effect, reason: str) -> None:
+def fail_alone(effect: Effect, reason: str) -> None:
     """The job has failed for good, and what didn't run with it."""
     for row in effect.after_actions.filter(state=AfterActionState.PLANNED):
         end_after_action(row, AfterActionState.FAILED, error=reason)
 
 
-def _read(job: ClaimedJob) -> Work:
+def _read(job: ClaimedJob) -> AfterActionContext:
     with job_tx(job):
         effect = Effect.objects.get(pk=job.subject_id)
         todo = Todo.objects.select_related("project__agent_version").filter(steps__calls__effect=effect)[0]
         # What is about nobody was skipped where it was planned.
         persona = Persona.objects.get(pk=cast(UUID, todo.persona_id))
         config = todo.project.agent_version.config
-        return Work(
+        return AfterActionContext(
             effect=effect,
             persona=persona,
             config=config,
@@ -66,9 +65,9 @@ def _read(job: ClaimedJob) -> Work:
         )
 
 
-def _surroundings(persona: Persona, config: AgentConfig) -> Surroundings:
+def _surroundings(persona: Persona, config: AgentConfig) -> ExtractionContext:
     fields = PersonaField.objects.filter(persona=persona).order_by("key")
-    return Surroundings(
+    return ExtractionContext(
         business_name=config.business_name,
         business_context=config.business_context,
         now=working_status(config, at=timezone.now()).clock,
@@ -77,16 +76,6 @@ def _surroundings(persona: Persona, config: AgentConfig) -> Surroundings:
     )
 
 
-def _next(job: ClaimedJob, work: Work) -> AfterAction | None:
-    """The next one; with none left the job is done."""
-    with job_tx(job):
-        row = next_after_action(work.effect)
-    if row is None:
-        with job_tx(job, finish=State.DONE):
-            pass
-    return row
-
-
-def _commit(job: ClaimedJob, work: Work, prepared: Prepared) -> None:
+def _commit(job: ClaimedJob, work: AfterActionContext, prepared: Prepared) -> None:
     with job_tx(job):
         carry_out_alone(work.persona, prepared, config=work.config)

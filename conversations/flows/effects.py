@@ -13,42 +13,40 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from conversations.flows.customer_after_actions import give_up_alone, run_alone
+from conversations.flows.customer_after_actions import fail_alone, run_alone
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.tool_runs.effects import after_actions
-from conversations.tool_runs.effects.after_actions import Prepared, give_up_after_actions
+from conversations.tool_runs.effects.after_actions import Prepared, fail_after_actions
 from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, waiting_for
 from conversations.tool_runs.effects.argument_extraction import ask_arguments, has_asked_again
-from conversations.tool_runs.effects.effect_context import Work, has_asked_since, read_work
+from conversations.tool_runs.effects.effect_context import EffectContext, has_asked_since, read_work
 from conversations.tool_runs.effects.outcome_events import (
     FAULT,
     NO_CALLBACK,
     conversation_of,
-    give_up,
     is_callback_job,
+    record_failure,
     settle,
     tell_cancelled,
     tell_held,
 )
 from conversations.tool_runs.effects.preparing import prepare
-from jobs.claimed import ClaimedJob
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx, prove
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from tools.engine import ledger
-from tools.engine.definition import ActionType, Delivery
-from tools.engine.execution.after_actions import next_after_action, tells
+from tools.engine.definition import ActionType, RetryPolicy
+from tools.engine.execution.after_actions import next_or_finish, tells
 from tools.engine.execution.callback import callback_token, digest_of
-from tools.engine.execution.deduplication import same_thing
+from tools.engine.execution.deduplication import find_repeated, same_thing
 from tools.engine.execution.limits import cap_of, recipient_of
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import DIED, MOST_ATTEMPTS
-from tools.engine.execution.repeats import find_repeated
-from tools.engine.execution.run import carry_out, definition_of
+from tools.engine.execution.run import definition_of, execute, why_not_now
 from tools.engine.execution.schemas import MalformedTool, wanted_arguments
-from tools.engine.execution.still_allowed import why_not_now
-from tools.models import AfterAction, Effect, EffectState
+from tools.models import Effect, EffectState
 
 OBSERVER_PATIENCE_SECONDS = 15.0
 OBSERVER_POLL_SECONDS = 0.1
@@ -64,29 +62,29 @@ class Begin(Enum):
 
 async def run_effect(job: ClaimedJob) -> None:
     """Carry on one effect from wherever it stands. What stands is never done again."""
-    crash_point("effect.planned")
+    failpoint("effect.planned")
     if ledger.is_alone(job.key):
         await run_alone(job)
         return
     work = await _read_when_observed(job)
     if work.effect.state in ledger.OPEN and not is_callback_job(job.key):
         is_job_over = await _attempt(job, work)
-        crash_point("effect.committed_pre_after_actions")
+        failpoint("effect.committed_pre_after_actions")
         if is_job_over:
             return
     await _after_actions(job, work)
 
 
-def give_up_effect(job: ClaimedJob, reason: str) -> None:
+def fail_effect(job: ClaimedJob, reason: str) -> None:
     """The job has failed for good; staff sees the effect with the reason, and the agent is told."""
     effect = Effect.objects.get(pk=job.subject_id)
     if ledger.is_alone(job.key):
-        give_up_alone(effect, reason)
+        fail_alone(effect, reason)
         return
     with open_log(conversation_of(effect)) as log:
         if effect.state in ledger.OPEN:
-            give_up(log, effect, reason, told=FAULT.format(tool=effect.tool))
-        give_up_after_actions(log, effect, reason)
+            record_failure(log, effect, reason, told=FAULT.format(tool=effect.tool))
+        fail_after_actions(log, effect, reason)
 
 
 def reopen_effect(effect_id: UUID, ordinal: int) -> None:
@@ -95,7 +93,7 @@ def reopen_effect(effect_id: UUID, ordinal: int) -> None:
     ledger.reopen(effect)
 
 
-async def _attempt(job: ClaimedJob, work: Work) -> bool:
+async def _attempt(job: ClaimedJob, work: EffectContext) -> bool:
     """Steps 1 to 5. True when the job ended with them."""
     if work.effect.arranged_at is None and not await _arrange(job, work):
         return False
@@ -104,13 +102,13 @@ async def _attempt(job: ClaimedJob, work: Work) -> bool:
         begin = await in_db(_begin, job, work, await has_asked_again(job, work))
     if begin is Begin.OVER:
         return False
-    crash_point("effect.sending_pre_bytes")
-    outcome = await carry_out(work.effect, work.occasion)
-    crash_point("effect.response_pre_commit")
+    failpoint("effect.sending_pre_bytes")
+    outcome = await execute(work.effect, work.tool_context)
+    failpoint("effect.response_pre_commit")
     return await in_db(_settle, job, work.effect, outcome)
 
 
-async def _read_when_observed(job: ClaimedJob) -> Work:
+async def _read_when_observed(job: ClaimedJob) -> EffectContext:
     """The effect, once the observer has taken down what the customer said: their number may be in the same message.
 
     The observer runs at the same time as the tool caller, so this is a moment; it isn't waited for long.
@@ -124,14 +122,14 @@ async def _read_when_observed(job: ClaimedJob) -> Work:
         await asyncio.sleep(OBSERVER_POLL_SECONDS)
 
 
-def _read(job: ClaimedJob) -> Work:
+def _read(job: ClaimedJob) -> EffectContext:
     with job_tx(job):
         work = read_work(job.subject_id)
     if _is_uncalled(job, work.effect):
         with job_log(job, work.conversation.pk) as log:
             work.effect.refresh_from_db()
             if _is_uncalled(job, work.effect):
-                give_up(log, work.effect, NO_CALLBACK)
+                record_failure(log, work.effect, NO_CALLBACK)
     return work
 
 
@@ -140,7 +138,7 @@ def _is_uncalled(job: ClaimedJob, effect: Effect) -> bool:
     return is_callback_job(job.key, attempt=effect.attempts) and effect.state == EffectState.SENDING
 
 
-async def _arrange(job: ClaimedJob, work: Work) -> bool:
+async def _arrange(job: ClaimedJob, work: EffectContext) -> bool:
     """Step 1: read off the conversation what the tool needs, and commit it: it is never asked for again."""
     try:
         definition = definition_of(work.effect)
@@ -160,22 +158,22 @@ def _fail(job: ClaimedJob, effect: Effect, reason: str) -> None:
         settle(log, effect, Outcome.failed(reason))
 
 
-def _keep_arguments(job: ClaimedJob, work: Work, arguments: dict[str, Any]) -> None:
+def _keep_arguments(job: ClaimedJob, work: EffectContext, arguments: dict[str, Any]) -> None:
     with job_tx(job):
         _put_arguments(work, arguments)
 
 
-def _put_arguments(work: Work, arguments: dict[str, Any]) -> None:
-    effect, occasion = work.effect, work.occasion
+def _put_arguments(work: EffectContext, arguments: dict[str, Any]) -> None:
+    effect, context = work.effect, work.tool_context
     ledger.keep_arguments(
         effect,
         arguments,
-        repeat_key=same_thing(effect, arguments, occasion),
-        recipient=recipient_of(effect.kind, occasion.contact),
+        repeat_key=same_thing(effect, arguments, context),
+        recipient=recipient_of(effect.kind, context.contact),
     )
 
 
-def _begin(job: ClaimedJob, work: Work, asked_again: bool | None) -> Begin:
+def _begin(job: ClaimedJob, work: EffectContext, asked_again: bool | None) -> Begin:
     """Steps 2 and 3, under the conversation's lock: nothing leaves before `sending` is committed (E1)."""
     effect = work.effect
     with job_log(job, work.conversation.pk) as log:
@@ -185,9 +183,9 @@ def _begin(job: ClaimedJob, work: Work, asked_again: bool | None) -> Begin:
         if effect.arranged_at is None:
             _put_arguments(work, {})
         if effect.state == EffectState.SENDING and (
-            effect.delivery == Delivery.ONCE or effect.attempts >= MOST_ATTEMPTS
+            effect.delivery == RetryPolicy.ONCE or effect.attempts >= MOST_ATTEMPTS
         ):
-            give_up(log, effect, DIED)
+            record_failure(log, effect, DIED)
             return Begin.OVER
         if why_not := why_not_now(effect, work.conversation.project, channel=work.conversation.channel):
             _stop(log, effect, why_not)
@@ -218,7 +216,7 @@ def _keep_back(log: ConversationLog, effect: Effect, asked_again: bool | None) -
 def _stop(log: ConversationLog, effect: Effect, reason: str) -> None:
     """The tool may not be used any more (E9). What may have begun is for staff to find out."""
     if effect.state == EffectState.SENDING:
-        give_up(log, effect, reason)
+        record_failure(log, effect, reason)
     elif ledger.cancel(effect, reason=reason):
         tell_cancelled(log, effect)
 
@@ -245,27 +243,17 @@ def _settle(job: ClaimedJob, effect: Effect, outcome: Outcome) -> bool:
     return is_over
 
 
-async def _after_actions(job: ClaimedJob, work: Work) -> None:
+async def _after_actions(job: ClaimedJob, work: EffectContext) -> None:
     """Steps 6 and 7, and the end of the job."""
-    while (row := await in_db(_next, job, work)) is not None:
+    while (row := await in_db(next_or_finish, job, work.effect)) is not None:
         prepared = await prepare(job, work, row)
         if prepared is None:
             continue
         if tells(row):
-            crash_point("effect.after_actions_pre_urgent")
+            failpoint("effect.after_actions_pre_urgent")
         await in_db(_commit_after_action, job, work, prepared)
 
 
-def _next(job: ClaimedJob, work: Work) -> AfterAction | None:
-    """The next one; with none left the job is done."""
-    with job_tx(job):
-        row = next_after_action(work.effect)
-    if row is None:
-        with job_tx(job, finish=State.DONE):
-            pass
-    return row
-
-
-def _commit_after_action(job: ClaimedJob, work: Work, prepared: Prepared) -> None:
+def _commit_after_action(job: ClaimedJob, work: EffectContext, prepared: Prepared) -> None:
     with job_log(job, work.conversation.pk) as log:
-        after_actions.carry_out(log, work.effect, prepared, config=work.config)
+        after_actions.execute_after_actions(log, work.effect, prepared, config=work.config)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.context.turn_context import Scene, scene_of
+from conversations.context.turn_context import TurnContext, scene_of
 from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Turn
 from conversations.turns.conversation_end import is_of_the_end
-from jobs.claimed import ClaimedJob
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import reading
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from llm.types import ChatRequest
 from tenancy.threads import in_db
@@ -24,7 +24,7 @@ from tools.engine.skills.exchange import TranscriptLine
 
 
 @dataclass(frozen=True)
-class Begun:
+class ExtractionInput:
     """A conversation about to be looked through."""
 
     source: Source
@@ -41,43 +41,43 @@ async def run_extraction(job: ClaimedJob) -> None:
     calls = Calls(job, begun.source.project.pk)
     found = await ask_once(begun.request, output=Findings, calls=calls)
     await in_db(_commit, job, begun, found, calls)
-    crash_point("lane.committed")
+    failpoint("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> Begun | None:
+def _begin(job: ClaimedJob) -> ExtractionInput | None:
     with reading(job):
         newest = Turn.objects.filter(conversation_id=job.subject_id).order_by("-seq").first()
         if newest is None:
             return None
-        scene = scene_of(job.subject_id, newest.seq)
-        types, todos = list(extracted_types(scene.project.pk)), todos_of(job.subject_id)
+        turn_context = scene_of(job.subject_id, newest.seq)
+        types, todos = list(extracted_types(turn_context.project.pk)), todos_of(job.subject_id)
         undecided = [" ".join(todo.quote.split()) for todo in todos if is_undecided(todo)]
         if not types or not (undecided or is_of_the_end(job.key)):
             return None
         context = ExtractContext(
-            business_name=scene.config.business_name,
-            now=scene.status.clock,
+            business_name=turn_context.config.business_name,
+            now=turn_context.status.clock,
             types=type_lines(types),
-            known=[KnownFact(field=fact.field, value=fact.value) for fact in scene.facts],
-            acts=[ToolAct(name=act.name, state=act.state, note=act.note) for act in scene.actions],
+            known=[KnownFact(field=fact.field, value=fact.value) for fact in turn_context.facts],
+            acts=[ToolAct(name=act.name, state=act.state, note=act.note) for act in turn_context.actions],
             noted=noted_lines(todos),
             undecided=undecided,
-            summary=scene.summary,
-            messages=[TranscriptLine(role=line.role, content=line.content) for line in scene.lines],
+            summary=turn_context.summary,
+            messages=[TranscriptLine(role=line.role, content=line.content) for line in turn_context.lines],
         )
-        request = build_request(context, model=scene.model(SKILL))
-        return Begun(source=_source(scene), types=types, request=request)
+        request = build_request(context, model=turn_context.model(SKILL))
+        return ExtractionInput(source=_source(turn_context), types=types, request=request)
 
 
-def _source(scene: Scene) -> Source:
-    conversation = scene.conversation
-    words = "\n".join([scene.summary, *(line.content for line in scene.lines)])
+def _source(turn_context: TurnContext) -> Source:
+    conversation = turn_context.conversation
+    words = "\n".join([turn_context.summary, *(line.content for line in turn_context.lines)])
     return Source(
-        project=scene.project, conversation_id=conversation.pk, persona_id=conversation.persona_id, words=words
+        project=turn_context.project, conversation_id=conversation.pk, persona_id=conversation.persona_id, words=words
     )
 
 
-def _commit(job: ClaimedJob, begun: Begun, found: Findings, calls: Calls) -> None:
+def _commit(job: ClaimedJob, begun: ExtractionInput, found: Findings, calls: Calls) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
         kept = keep_findings(begun.source, found.todos, types=begun.types, is_over=is_of_the_end(job.key))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from conversations.live.event_log import ConversationLog, job_log
-from jobs.claimed import ClaimedJob
 from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 

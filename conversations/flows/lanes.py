@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from conversations.flows.effects import give_up_effect, reopen_effect, run_effect
+from conversations.flows.effects import fail_effect, reopen_effect, run_effect
 from conversations.flows.extraction import run_extraction
-from conversations.flows.make_good import give_up_make_good, run_make_good
+from conversations.flows.make_good import fail_make_good, run_make_good
 from conversations.flows.observer import run_observer
 from conversations.flows.reply import apologise, reopen, run_reply
 from conversations.flows.summary import run_summary
 from conversations.flows.thoughts import run_thoughts
 from conversations.flows.todo_events import run_todo_news
-from conversations.flows.tool_caller import give_up_ranking, run_tool_caller
+from conversations.flows.tool_caller import fail_ranking, run_tool_caller
 from conversations.followups.follow_ups import fire_follow_ups
 from conversations.followups.waits import end_overdue_waits
 from conversations.live.event_log import lock_conversation
@@ -22,18 +22,18 @@ from conversations.tool_runs.calls.orphans import end_left_behind
 from conversations.tool_runs.effects.outcome_events import lock_effect
 from conversations.turns.conversation_end import close_silent_conversations
 from jobs.lanes import Lane, Mode, Queue, register
-from jobs.sweep import on_sweep
+from jobs.sweep import sweeping
 from tools.engine.promises import break_overdue_promises
 
 
 def register_lanes() -> None:
     """Make them known to the workers, and to the sweep what it fires and ends."""
-    on_sweep(fire_follow_ups)
-    on_sweep(end_overdue_waits)
-    on_sweep(close_silent_conversations)
-    on_sweep(break_overdue_promises)
-    on_sweep(draft_make_goods)
-    on_sweep(end_left_behind)
+    sweeping.connect(fire_follow_ups)
+    sweeping.connect(end_overdue_waits)
+    sweeping.connect(close_silent_conversations)
+    sweeping.connect(break_overdue_promises)
+    sweeping.connect(draft_make_goods)
+    sweeping.connect(end_left_behind)
     register(
         Lane(
             name="reply",
@@ -55,7 +55,7 @@ def register_lanes() -> None:
             mode=Mode.QUEUE,
             handler=run_tool_caller,
             lock=lock_conversation,
-            on_failed=give_up_ranking,
+            on_failed=fail_ranking,
         )
     )
     register(Lane(name="extraction", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_extraction))
@@ -65,7 +65,7 @@ def register_lanes() -> None:
             queue=Queue.WORK,
             mode=Mode.QUEUE,
             handler=run_make_good,
-            on_failed=give_up_make_good,
+            on_failed=fail_make_good,
         )
     )
     register(Lane(name="todo_news", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_todo_news))
@@ -77,7 +77,7 @@ def register_lanes() -> None:
             mode=Mode.QUEUE,
             handler=run_effect,
             lock=lock_effect,
-            on_failed=give_up_effect,
+            on_failed=fail_effect,
             on_run_again=reopen_effect,
         )
     )

@@ -13,10 +13,10 @@ from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.models import Conversation, PersonaField
 from conversations.promises.make_good import broken_promise, day_of, is_unsure, make_good
 from conversations.prompts.make_good import MODEL_OF, MakeGood, MakeGoodContext, build_request
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
+from jobs.lanes import ClaimedJob
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import ChatRequest
@@ -26,7 +26,7 @@ from tools.models import Promise
 
 
 @dataclass(frozen=True)
-class Begun:
+class MakeGoodInput:
     """A broken promise about to be made good. No model is asked for words about what may have happened."""
 
     promise: Promise
@@ -43,10 +43,10 @@ async def run_make_good(job: ClaimedJob) -> None:
     calls = Calls(job, begun.conversation.project_id)
     draft = await _ask(begun, calls)
     await in_db(_commit, job, begun, draft, calls)
-    crash_point("lane.committed")
+    failpoint("lane.committed")
 
 
-async def _ask(begun: Begun, calls: Calls) -> MakeGood | None:
+async def _ask(begun: MakeGoodInput, calls: Calls) -> MakeGood | None:
     if begun.request is None:
         return None
     try:
@@ -59,21 +59,21 @@ async def _ask(begun: Begun, calls: Calls) -> MakeGood | None:
         return None
 
 
-def give_up_make_good(job: ClaimedJob, reason: str) -> None:
+def fail_make_good(job: ClaimedJob, reason: str) -> None:
     """The job has failed for good: the fixed sentences have to do."""
     promise = broken_promise(job.subject_id)
     if promise is not None:
         make_good(promise, _conversation_of(promise), None)
 
 
-def _begin(job: ClaimedJob) -> Begun | None:
+def _begin(job: ClaimedJob) -> MakeGoodInput | None:
     with reading(job):
         promise = broken_promise(job.subject_id)
         if promise is None:
             return None
         conversation = _conversation_of(promise)
         if is_unsure(promise):
-            return Begun(promise, conversation, None)
+            return MakeGoodInput(promise, conversation, None)
         config = conversation.project.agent_version.config
         known = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
         told = read_told(conversation.pk)
@@ -90,14 +90,14 @@ def _begin(job: ClaimedJob) -> Begun | None:
             messages=[Line(role=line.role, content=line.content) for line in told.messages],
         )
         request = build_request(context, model=model_for(conversation.project, config, MODEL_OF))
-        return Begun(promise, conversation, request)
+        return MakeGoodInput(promise, conversation, request)
 
 
 def _conversation_of(promise: Promise) -> Conversation:
     return Conversation.objects.select_related("project__agent_version").get(pk=promise.conversation_id)
 
 
-def _commit(job: ClaimedJob, begun: Begun, draft: MakeGood | None, calls: Calls) -> None:
+def _commit(job: ClaimedJob, begun: MakeGoodInput, draft: MakeGood | None, calls: Calls) -> None:
     """One that was kept late meanwhile is made good all the same: a person decides about the draft."""
     with job_tx(job, finish=State.DONE):
         ModelCall.objects.bulk_create(calls.rows())

@@ -5,19 +5,19 @@ from __future__ import annotations
 from uuid import UUID
 
 from conversations.context.observed_context import scene_at
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.context.turn_context_cache import read_after_reply
 from conversations.flows.group_commit import commit
 from conversations.live.event_log import ConversationLog
 from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Turn
 from conversations.prompts.observer import Observation, RatedObservation, build_request, output_of
+from conversations.turns.after_reply import watched_message
 from conversations.turns.customer_fields import keep_facts, refusal_of
-from conversations.turns.observe_unanswered import watched_message
 from conversations.turns.quality import keep_quality
-from jobs.claimed import ClaimedJob
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
+from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
@@ -27,32 +27,32 @@ from tenancy.threads import in_db
 
 async def run_observer(job: ClaimedJob) -> None:
     """Read the latest exchange, and keep what it reveals."""
-    scene = await _scene_of(job)
-    if scene is None:
+    context = await _scene_of(job)
+    if context is None:
         await in_db(_skip, job)
         return
     records: list[CallRecord] = []
     try:
         observation = await model_client().structured(
-            build_request(scene), output=output_of(scene), record=records.append
+            build_request(context), output=output_of(context), record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, scene.turn, records)
+        await in_db(keep_calls, job, context.turn, records)
         raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
-    await commit(job, lambda log: _write(log, job, scene, observation, records), finish=State.DONE)
-    crash_point("lane.committed")
+    failpoint("lane.llm_done_pre_commit")
+    await commit(job, lambda log: _write(log, job, context, observation, records), finish=State.DONE)
+    failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> Scene | None:
+async def _scene_of(job: ClaimedJob) -> TurnContext | None:
     """The turn's, or that of a message which no turn answers."""
     message_id = watched_message(job.key)
     if message_id is None:
-        return (await read_after_reply(job)).scene
+        return (await read_after_reply(job)).turn_context
     return await in_db(_scene_at, job, message_id)
 
 
-def _scene_at(job: ClaimedJob, message_id: UUID) -> Scene | None:
+def _scene_at(job: ClaimedJob, message_id: UUID) -> TurnContext | None:
     with reading(job):
         return scene_at(message_id)
 
@@ -63,29 +63,29 @@ def _skip(job: ClaimedJob) -> None:
 
 
 def _write(
-    log: ConversationLog, job: ClaimedJob, scene: Scene, observation: Observation, records: list[CallRecord]
+    log: ConversationLog, job: ClaimedJob, context: TurnContext, observation: Observation, records: list[CallRecord]
 ) -> None:
     kept = keep_facts(
-        scene.conversation.persona_id,
+        context.conversation.persona_id,
         observation.facts,
-        config=scene.config,
-        turn=scene.turn,
-        said=scene.messages,
+        config=context.config,
+        turn=context.turn,
+        said=context.messages,
         writes=log.writes,
     )
-    add_calls(log.writes, job, scene.turn, records)
+    add_calls(log.writes, job, context.turn, records)
     refused = [refusal_of(fact, reason) for fact, reason in kept.refused]
     quality = observation.quality if isinstance(observation, RatedObservation) else None
-    if refused and scene.turn.pk is not None:
-        log.writes.change(Turn, scene.turn.pk, refused=refused)
+    if refused and context.turn.pk is not None:
+        log.writes.change(Turn, context.turn.pk, refused=refused)
     if quality:
-        keep_quality(log, scene.turn, quality)
+        keep_quality(log, context.turn, quality)
     details = {
         "facts": {field.key: field.value for field in kept.written},
         "refused": refused,
         "quality": quality.model_dump() if quality else None,
     }
-    if scene.turn.pk is None:
-        log.add_event("message_observed", payload={"message": str(scene.turn.message_id), **details})
+    if context.turn.pk is None:
+        log.add_event("message_observed", payload={"message": str(context.turn.message_id), **details})
     else:
-        log.add_turn_event(scene.turn, lane="observer", state="done", **details)
+        log.add_turn_event(context.turn, lane="observer", state="done", **details)

@@ -10,11 +10,10 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from conversations.live.model_calls import as_failure
-from jobs.calls import call_rows
-from jobs.claimed import ClaimedJob
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx
-from jobs.model_client import model_client
+from jobs.lanes import ClaimedJob
+from jobs.model_client import call_rows, model_client
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import CallRecord, ChatRequest
@@ -56,7 +55,7 @@ async def ask_once(request: ChatRequest, *, output: type[Output], calls: Calls) 
     except LlmError as error:
         await in_db(calls.keep)
         raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
+    failpoint("lane.llm_done_pre_commit")
     return answer
 
 

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.context.summaries import is_due, keep_summary, to_fold
-from conversations.context.transcript import Said, read_since
-from conversations.context.turn_context import Scene, scene_after
+from conversations.context.transcript import TranscriptMessage, read_since
+from conversations.context.turn_context import TurnContext, scene_after
 from conversations.flows.single_call import Calls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Summary
 from conversations.prompts.summary import ConversationSummary, build_request
-from jobs.claimed import ClaimedJob
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from llm.types import ChatRequest
 from tenancy.threads import in_db
 
 
 @dataclass(frozen=True)
-class Begun:
+class SummaryInput:
     """What is about to be folded, on top of the standing summary."""
 
-    scene: Scene
+    turn_context: TurnContext
     previous: Summary | None
-    folded: Sequence[Said]
+    folded: Sequence[TranscriptMessage]
     request: ChatRequest
 
 
@@ -36,25 +36,25 @@ async def run_summary(job: ClaimedJob) -> None:
     if begun is None:
         await in_db(skip, job, "The summary covers enough already.")
         return
-    calls = Calls(job, begun.scene.project.pk, begun.scene.turn.pk)
+    calls = Calls(job, begun.turn_context.project.pk, begun.turn_context.turn.pk)
     written = await ask_once(begun.request, output=ConversationSummary, calls=calls)
     await in_db(_commit, job, begun, written, calls)
-    crash_point("lane.committed")
+    failpoint("lane.committed")
 
 
-def _begin(job: ClaimedJob) -> Begun | None:
+def _begin(job: ClaimedJob) -> SummaryInput | None:
     with job_tx(job):
-        scene = scene_after(job)
-        previous = scene.conversation.summary
-        messages = read_since(scene.conversation.pk, after=previous.until_seq if previous else 0)
+        context = scene_after(job)
+        previous = context.conversation.summary
+        messages = read_since(context.conversation.pk, after=previous.until_seq if previous else 0)
         folded = to_fold(messages)
         if not is_due(messages) or not folded:
             return None
-        request = build_request(scene, messages=folded, previous=previous)
-        return Begun(scene=scene, previous=previous, folded=folded, request=request)
+        request = build_request(context, messages=folded, previous=previous)
+        return SummaryInput(turn_context=context, previous=previous, folded=folded, request=request)
 
 
-def _commit(job: ClaimedJob, begun: Begun, written: ConversationSummary, calls: Calls) -> None:
+def _commit(job: ClaimedJob, begun: SummaryInput, written: ConversationSummary, calls: Calls) -> None:
     """The lane runs one job of a conversation at a time: the standing summary is still the one this builds on."""
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         log.writes.insert(calls.rows())
@@ -65,4 +65,4 @@ def _commit(job: ClaimedJob, begun: Begun, written: ConversationSummary, calls: 
             facts={fact.field: fact.value for fact in written.facts},
             previous=begun.previous,
         )
-        log.add_turn_event(begun.scene.turn, lane="summary", state="done", until=kept.until_seq)
+        log.add_turn_event(begun.turn_context.turn, lane="summary", state="done", until=kept.until_seq)

@@ -6,7 +6,7 @@ import asyncio
 from uuid import UUID
 
 from conversations.common.presenters import directives_payload
-from conversations.context.turn_context import Scene, scene_after
+from conversations.context.turn_context import TurnContext, scene_after
 from conversations.context.turn_context_cache import read_after_reply
 from conversations.flows.group_commit import commit
 from conversations.followups.waits import SKIPPED_WAITING, comes_after_wait, is_waiting
@@ -15,17 +15,17 @@ from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.prompts.thoughts import KeyDirectives, build_request
-from jobs.claimed import ClaimedJob
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
+from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 
-NEWEST = Compiled(
+NEWEST = PreparedQuery(
     lambda conversation: Directives.objects.filter(conversation_id=conversation).order_by("-version")[:1], kinds=(UUID,)
 )
 
@@ -43,48 +43,50 @@ async def run_thoughts(job: ClaimedJob) -> None:
 
 
 async def _think(job: ClaimedJob) -> None:
-    scene = await _scene_of(job)
+    context = await _scene_of(job)
     records: list[CallRecord] = []
     try:
-        directives = await model_client().structured(build_request(scene), output=KeyDirectives, record=records.append)
+        directives = await model_client().structured(
+            build_request(context), output=KeyDirectives, record=records.append
+        )
     except asyncio.CancelledError:
-        await asyncio.shield(in_db(keep_calls, job, scene.turn, records))
+        await asyncio.shield(in_db(keep_calls, job, context.turn, records))
         raise
     except LlmError as error:
-        await in_db(keep_calls, job, scene.turn, records)
+        await in_db(keep_calls, job, context.turn, records)
         raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
+    failpoint("lane.llm_done_pre_commit")
     try:
-        await commit(job, lambda log: _write(log, job, scene, directives, records), finish=State.DONE)
+        await commit(job, lambda log: _write(log, job, context, directives, records), finish=State.DONE)
     except Waiting:
-        await in_db(keep_calls, job, scene.turn, records)
+        await in_db(keep_calls, job, context.turn, records)
         raise
-    crash_point("lane.committed")
+    failpoint("lane.committed")
 
 
-async def _scene_of(job: ClaimedJob) -> Scene:
+async def _scene_of(job: ClaimedJob) -> TurnContext:
     """The reading that is shared may be older than the end of a wait, and knows no result then (T24)."""
-    scene = (await read_after_reply(job)).scene
-    return await in_db(_scene_now, job) if scene.waits or comes_after_wait(job.key) else scene
+    context = (await read_after_reply(job)).turn_context
+    return await in_db(_scene_now, job) if context.waits or comes_after_wait(job.key) else context
 
 
-def _scene_now(job: ClaimedJob) -> Scene:
+def _scene_now(job: ClaimedJob) -> TurnContext:
     with reading(job):
-        scene = scene_after(job)
-    if scene.waits:
+        context = scene_after(job)
+    if context.waits:
         raise Waiting
-    return scene
+    return context
 
 
 def _write(
-    log: ConversationLog, job: ClaimedJob, scene: Scene, written: KeyDirectives, records: list[CallRecord]
+    log: ConversationLog, job: ClaimedJob, context: TurnContext, written: KeyDirectives, records: list[CallRecord]
 ) -> None:
     if is_waiting(job.subject_id):
         raise Waiting
-    add_calls(log.writes, job, scene.turn, records)
-    if log.conversation.directives_turn < scene.turn.seq:
-        _replace_directives(log, scene, written)
-    log.add_turn_event(scene.turn, lane="thoughts", state="done")
+    add_calls(log.writes, job, context.turn, records)
+    if log.conversation.directives_turn < context.turn.seq:
+        _replace_directives(log, context, written)
+    log.add_turn_event(context.turn, lane="thoughts", state="done")
 
 
 def _skip(job: ClaimedJob) -> None:
@@ -92,23 +94,23 @@ def _skip(job: ClaimedJob) -> None:
         pass
 
 
-def _replace_directives(log: ConversationLog, scene: Scene, written: KeyDirectives) -> None:
+def _replace_directives(log: ConversationLog, context: TurnContext, written: KeyDirectives) -> None:
     """The next version, for a turn that is newer than the standing one's (M7): the log's lock keeps it so."""
     conversation = log.conversation
     directives = Directives(
         conversation_id=conversation.pk,
-        turn_id=scene.turn.pk,
-        version=_newest_version(conversation, scene) + 1,
+        turn_id=context.turn.pk,
+        version=_newest_version(conversation, context) + 1,
         document=written.model_dump(mode="json"),
     )
     log.writes.insert([directives])
-    conversation.directives, conversation.directives_turn = directives, scene.turn.seq
+    conversation.directives, conversation.directives_turn = directives, context.turn.seq
     log.add_event("directives_written", payload=directives_payload(directives), type=EventType.DIRECTIVES)
 
 
-def _newest_version(conversation: Conversation, scene: Scene) -> int:
+def _newest_version(conversation: Conversation, context: TurnContext) -> int:
     """Of the locked conversation's directives; those that the scene was read with mostly stand still."""
-    standing: Directives | None = scene.conversation.directives
+    standing: Directives | None = context.conversation.directives
     if standing is None or standing.pk != conversation.directives_id:
         standing = next(iter(NEWEST(conversation.pk)), None)
     return standing.version if standing else 0

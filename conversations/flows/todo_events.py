@@ -2,7 +2,7 @@
 
 A todo is locked by whoever changes it, and a conversation is always locked before what is about it. So the change itself
 settles effects and promises, and queues a job, which then locks the conversation. A run that ends an effect locks the
-conversation before its todo (`hold`), and writes all of it into its log in the same commit.
+conversation before its todo (`hold_back`), and writes all of it into its log in the same commit.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
 from uuid import UUID
 
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, job_log, open_log
 from conversations.models.event import EventType
 from conversations.tool_runs.effects.outcome_events import sentence_of, tell_end
-from jobs.claimed import ClaimedJob
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from todos.content.lifecycle import CLOCK
@@ -61,7 +60,7 @@ TOLD = "“{quote}” will not happen as you promised. {reason} Tell the custome
 _held: ContextVar[ConversationLog | None] = ContextVar("_held", default=None)
 
 
-def hear_of_todo(sender: Any, todo: Todo, what: str, **_: Any) -> None:
+def on_todo_changed(todo: Todo, what: str) -> None:
     """A todo's history has a new entry: settle what hung on it, and tell the conversation, or queue what it learns."""
     status = TodoStatus(todo.status)
     if status in REFUSED and todo.effect is not None:
@@ -78,7 +77,7 @@ def hear_of_todo(sender: Any, todo: Todo, what: str, **_: Any) -> None:
 
 
 @contextmanager
-def hold(conversation_id: UUID) -> Iterator[None]:
+def hold_back(conversation_id: UUID) -> Iterator[None]:
     """Lock the conversation of a todo for a transaction that may end one of its effects: what then happens needs no job."""
     with open_log(conversation_id) as log:
         before = _held.set(log)
@@ -88,7 +87,7 @@ def hold(conversation_id: UUID) -> Iterator[None]:
             _held.reset(before)
 
 
-def hear_of_effect(sender: Any, todo: Todo, effect: Effect, **_: Any) -> None:
+def on_effect_changed(todo: Todo, effect: Effect) -> None:
     """An effect that a todo runs went over into another state, and its promises with it: the conversation learns of it."""
     if (log := _held_of(todo)) is not None:
         _tell_effect(log, effect, state=EffectState(effect.state))
@@ -96,7 +95,7 @@ def hear_of_effect(sender: Any, todo: Todo, effect: Effect, **_: Any) -> None:
         _queue(todo, f"effect:{effect.pk}:{effect.state}:{effect.attempts}")
 
 
-def hear_of_promise(sender: Any, promise: Promise, **_: Any) -> None:
+def on_promise_answered(promise: Promise) -> None:
     """A person has answered a promise: what was still to be approved for it is taken back, by the job.
 
     Not here: a todo is locked before its promise, and the promise is ours already.
@@ -141,7 +140,7 @@ def _tell_effect(log: ConversationLog, effect: Effect, *, state: EffectState) ->
 def _tell_end(log: ConversationLog, effect: Effect) -> None:
     """What the agent called itself it was told a yes is awaited for, or given, and nothing since: it says now what came of it."""
     if effect.origin == EffectOrigin.TURN:
-        speak_up(log, sentence_of(effect), {"effect": str(effect.pk)})
+        say_proactively(log, sentence_of(effect), {"effect": str(effect.pk)})
     else:
         tell_end(log, effect)
 
@@ -155,7 +154,7 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
         _tell_end(log, todo.effect)
     elif todo.source == TodoSource.PROMISE and status in REFUSED and _has_ended_its_promise(todo):
-        speak_up(log, TOLD.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
+        say_proactively(log, TOLD.format(quote=todo.quote, reason=_reason(todo)), {"todo": str(todo.pk)})
 
 
 def _has_ended_its_promise(todo: Todo) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.context.turn_context import Scene, scene_after
+from conversations.context.turn_context import TurnContext, scene_after
 from conversations.context.turn_context_cache import channel_of, read_after_reply
 from conversations.flows.group_commit import commit
 from conversations.followups.waits import is_waiting
@@ -16,20 +16,19 @@ from conversations.live.model_calls import add_calls, as_failure, keep_calls
 from conversations.models import Analysis
 from conversations.promises.apply_verdicts import execute, is_waited_for, put_claims_right, source_of, update_follow_up
 from conversations.promises.unsupported_promises import make_todos
-from jobs.claimed import ClaimedJob
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
+from jobs.lanes import ClaimedJob
 from jobs.model_client import model_client
 from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 from tools.engine.analysis import steps
 from tools.engine.analysis.conflicts import Conflicts, Settled, identify_conflicts, resolve_conflicts, settle
 from tools.engine.analysis.exchange import Detections, Groups, detect_side_by_side, group_tools
-from tools.engine.analysis.steps import StepDocument, held_by, in_order
-from tools.engine.analysis.stored import candidates, compiled_object, contested_of
+from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, held_by, in_order
 from tools.engine.catalogue import CompiledTool
 from tools.engine.promises import add_broken, open_unserved
 from tools.engine.skills.detect import Detection
@@ -38,21 +37,21 @@ from tools.engine.verdicts import Judgement, judge
 
 Contested = Mapping[str, Sequence[Judgement]]
 
-STANDING = Compiled(lambda turn: Analysis.objects.filter(turn_id=turn), kinds=(UUID,))
+STANDING = PreparedQuery(lambda turn: Analysis.objects.filter(turn_id=turn), kinds=(UUID,))
 
 
 @dataclass(frozen=True)
-class Begun:
+class AnalysisInput:
     """A reply about to be analysed. `standing` is what an earlier attempt has stored already."""
 
-    scene: Scene
+    turn_context: TurnContext
     channel: str
     compiled: Sequence[CompiledTool]
     standing: Analysis | None
 
     @property
     def model(self) -> ModelSpec:
-        return self.scene.model("detect")
+        return self.turn_context.model("detect")
 
     @property
     def offered(self) -> list[CompiledTool]:
@@ -60,11 +59,11 @@ class Begun:
 
     @property
     def exchange(self) -> Exchange:
-        reply = self.scene.turn.reply
+        reply = self.turn_context.turn.reply
         return Exchange(
             answer=reply.content if reply else "",
-            lines=[TranscriptLine(role=line.role, content=line.content) for line in self.scene.lines],
-            summary=self.scene.summary,
+            lines=[TranscriptLine(role=line.role, content=line.content) for line in self.turn_context.lines],
+            summary=self.turn_context.summary,
         )
 
 
@@ -86,28 +85,28 @@ async def run_tool_caller(job: ClaimedJob) -> None:
     begun = await _begin(job)
     contested = await _decide(job, begun) if begun.standing is None else _left_of(begun.standing)
     if contested:
-        crash_point("tool_caller.decided_pre_rerank")
+        failpoint("tool_caller.decided_pre_rerank")
         await _rank(job, begun, contested)
-    crash_point("lane.committed")
+    failpoint("lane.committed")
 
 
-async def _begin(job: ClaimedJob) -> Begun:
+async def _begin(job: ClaimedJob) -> AnalysisInput:
     reading = await read_after_reply(job)
-    standing = await in_db(_standing, job, reading.scene) if job.ran_before else None
-    return Begun(reading.scene, channel_of(reading.scene), reading.tools, standing)
+    standing = await in_db(_standing, job, reading.turn_context) if job.ran_before else None
+    return AnalysisInput(reading.turn_context, channel_of(reading.turn_context), reading.tools, standing)
 
 
-def _standing(job: ClaimedJob, scene: Scene) -> Analysis | None:
+def _standing(job: ClaimedJob, context: TurnContext) -> Analysis | None:
     """What an earlier attempt has stored. A reply that is analysed already is not analysed again."""
     with reading(job):
-        standing = next(iter(STANDING(scene.turn.pk)), None)
+        standing = next(iter(STANDING(context.turn.pk)), None)
     if standing is not None and standing.finished_at is not None:
         with job_tx(job, finish=State.SKIPPED, error="The reply was analysed already."):
             pass
     return standing
 
 
-async def _decide(job: ClaimedJob, begun: Begun) -> Contested:
+async def _decide(job: ClaimedJob, begun: AnalysisInput) -> Contested:
     """Steps 1 to 5, and the rest of them for everything that needs no ranking. Returns what does, by tag."""
     records: list[CallRecord] = []
     groups, exchange = group_tools(begun.offered), begun.exchange
@@ -116,19 +115,19 @@ async def _decide(job: ClaimedJob, begun: Begun) -> Contested:
             model_client(), begun.model, groups=groups, exchange=exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.scene.turn, records)
+        await in_db(keep_calls, job, begun.turn_context.turn, records)
         raise as_failure(error) from error
-    crash_point("lane.llm_done_pre_commit")
+    failpoint("lane.llm_done_pre_commit")
     judgements = judge(detections.all, tools=begun.offered, exchange=exchange)
     read = Read(groups, detections, judgements, identify_conflicts(judgements))
     finish = None if read.conflicts.contested else State.DONE
     await commit(job, lambda log: _write_decided(log, job, begun, read, records), finish=finish)
     if is_waited_for(read.conflicts.decided):
-        crash_point("wait.opened")
+        failpoint("wait.opened")
     return read.conflicts.contested
 
 
-async def _rank(job: ClaimedJob, begun: Begun, contested: Contested) -> None:
+async def _rank(job: ClaimedJob, begun: AnalysisInput, contested: Contested) -> None:
     """Step 6 for the tags with more than one candidate, and the rest of the steps for their winners."""
     records: list[CallRecord] = []
     try:
@@ -136,56 +135,62 @@ async def _rank(job: ClaimedJob, begun: Begun, contested: Contested) -> None:
             model_client(), begun.model, contested=contested, exchange=begun.exchange, record=records.append
         )
     except LlmError as error:
-        await in_db(keep_calls, job, begun.scene.turn, records)
+        await in_db(keep_calls, job, begun.turn_context.turn, records)
         raise as_failure(error) from error
-    await commit(job, lambda log: _write_ranked(log, job, begun.scene, settled, records), finish=State.DONE)
+    await commit(job, lambda log: _write_ranked(log, job, begun.turn_context, settled, records), finish=State.DONE)
 
 
-def _write_decided(log: ConversationLog, job: ClaimedJob, begun: Begun, read: Read, records: list[CallRecord]) -> None:
-    scene = begun.scene
-    add_calls(log.writes, job, scene.turn, records)
-    executed = execute(log, scene, read.conflicts.decided)
-    put_claims_right(log, scene.turn, read.judgements)
+def _write_decided(
+    log: ConversationLog, job: ClaimedJob, begun: AnalysisInput, read: Read, records: list[CallRecord]
+) -> None:
+    context = begun.turn_context
+    add_calls(log.writes, job, context.turn, records)
+    executed = execute(log, context, read.conflicts.decided)
+    put_claims_right(log, context.turn, read.judgements)
     unserved = read.detections.unserved(begun.exchange.answer, served=[one.quote for one in read.judgements])
-    make_todos(log, open_unserved(unserved, source=source_of(log, scene)))
+    make_todos(log, open_unserved(unserved, source=source_of(log, context)))
     trace = [*_reading_steps(begun, read), steps.EXECUTE.held(effects=executed.document)]
-    analysis = Analysis(conversation=log.conversation, turn=scene.turn, steps=trace)
+    analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
     if not read.conflicts.contested:
-        _finish(log, scene, analysis, settled={})
+        _finish(log, context, analysis, settled={})
     log.writes.insert([analysis])
 
 
 def _write_ranked(
-    log: ConversationLog, job: ClaimedJob, scene: Scene, settled: Mapping[str, Settled], records: list[CallRecord]
+    log: ConversationLog,
+    job: ClaimedJob,
+    context: TurnContext,
+    settled: Mapping[str, Settled],
+    records: list[CallRecord],
 ) -> None:
-    add_calls(log.writes, job, scene.turn, records)
-    _go_on(log, scene, settled)
+    add_calls(log.writes, job, context.turn, records)
+    _go_on(log, context, settled)
 
 
-def give_up_ranking(job: ClaimedJob, reason: str) -> None:
+def fail_ranking(job: ClaimedJob, reason: str) -> None:
     """No ranking could be had for good: of the tools that still compete none runs, and the trace says so (E7)."""
-    scene = scene_after(job)
-    standing = Analysis.objects.filter(turn=scene.turn, finished_at=None).first()
+    context = scene_after(job)
+    standing = Analysis.objects.filter(turn=context.turn, finished_at=None).first()
     if standing is None:
         return
     with open_log(job.subject_id) as log:
-        _go_on(log, scene, {tag: settle(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
+        _go_on(log, context, {tag: settle(tag, rivals, None) for tag, rivals in _left_of(standing).items()})
 
 
-def _go_on(log: ConversationLog, scene: Scene, settled: Mapping[str, Settled]) -> None:
+def _go_on(log: ConversationLog, context: TurnContext, settled: Mapping[str, Settled]) -> None:
     """The rest of the steps for what was ranked."""
-    analysis = Analysis.objects.get(turn=scene.turn)
-    executed = execute(log, scene, [judgement for one in settled.values() for judgement in one.judgements])
+    analysis = Analysis.objects.get(turn=context.turn)
+    executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     for one in settled.values():
         if one.winner is None:
-            add_broken([one.judgements[0].quote], reason=one.why, source=source_of(log, scene))
+            add_broken([one.judgements[0].quote], reason=one.why, source=source_of(log, context))
     before = held_by(analysis.steps, steps.EXECUTE)["effects"]
     analysis.steps = [*analysis.steps, steps.EXECUTE.held(effects=[*before, *executed.document])]
-    _finish(log, scene, analysis, settled=settled)
+    _finish(log, context, analysis, settled=settled)
     log.writes.update(analysis, ("steps", "finished_at"))
 
 
-def _finish(log: ConversationLog, scene: Scene, analysis: Analysis, *, settled: Mapping[str, Settled]) -> None:
+def _finish(log: ConversationLog, context: TurnContext, analysis: Analysis, *, settled: Mapping[str, Settled]) -> None:
     """Step 6's winners, and steps 8 and 9; the trace is complete."""
     tags = held_by(analysis.steps, steps.IDENTIFY)["tags"]
     winners = {tag: settled[tag].winner if tag in settled else names[0] for tag, names in tags.items()}
@@ -194,17 +199,17 @@ def _finish(log: ConversationLog, scene: Scene, analysis: Analysis, *, settled: 
     waits = is_waiting(log.conversation.pk)
     ending = [
         steps.RESOLVE.held(winners=winners, ranked=list(settled), undecided=undecided),
-        steps.FOLLOW_UP.held(**update_follow_up(log, scene.turn, fired=fired)),
+        steps.FOLLOW_UP.held(**update_follow_up(log, context.turn, fired=fired)),
         steps.STATE.held(tools_called=bool(fired), waiting=waits),
     ]
     analysis.steps, analysis.finished_at = in_order([*analysis.steps, *ending]), log.now
-    log.add_turn_event(scene.turn, lane="tool_caller", state="done", fired=fired)
+    log.add_turn_event(context.turn, lane="tool_caller", state="done", fired=fired)
 
 
-def _reading_steps(begun: Begun, read: Read) -> list[StepDocument]:
+def _reading_steps(begun: AnalysisInput, read: Read) -> list[StepDocument]:
     return [
         steps.COMPILE.held(
-            channel=begun.scene.conversation.channel,
+            channel=begun.turn_context.conversation.channel,
             evaluated_as=begun.channel,
             tools=compiled_object(begun.compiled),
         ),

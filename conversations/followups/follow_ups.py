@@ -6,33 +6,30 @@ message and every turn clears it under the conversation's lock. Only the databas
 
 from __future__ import annotations
 
-import logging
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from functools import partial
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from django.db import connections, transaction
+from django.db import transaction
 
-from conversations.common.channels import follow_up_delay
-from conversations.followups.quiet_hours import after_quiet_hours
+from conversations.common.channels import follow_up_delay, traits_of
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, FollowUp, FollowUpState, Origin, Turn
 from conversations.turns.services import has_talked_enough, queue_reply
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
+from jobs.sweep import sweep_tenants
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
-from tenancy.scope import tenant_tx
 from tools.models import Effect
-
-log = logging.getLogger(__name__)
 
 # A timer that ran out so long ago, because nothing swept, is not followed up any more (F4).
 MAX_LATE = timedelta(hours=1)
 GOODBYE = "end_conversation_tool"
 
 _DUE = """
-select id, organization_id from conversations_conversation
+select organization_id, id from conversations_conversation
 where follow_up_at <= clock_timestamp() order by follow_up_at limit 100
 """
 
@@ -44,7 +41,7 @@ def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) ->
     is_wanted = (
         conversation.status == ConversationStatus.OPEN
         and conversation.follow_ups < config.follow_up_limit
-        and conversation.metadata.get("playground") is not True
+        and not conversation.is_test
         and conversation.last_turn == after.seq
     )
     if delay is None or not is_wanted:
@@ -54,23 +51,12 @@ def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) ->
 
 def fire_follow_ups() -> None:
     """Fire what is due, in all tenants: the sweep's hook. Several at once fire each timer once."""
-    for conversation_id, organization_id in _due():
-        crash_point("timer.claimed")
-        try:
-            with tenant_tx(organization_id):
-                _fire(conversation_id)
-        except Exception:  # the worker's edge: one conversation's trouble stops no other's timer
-            log.exception("The follow-up of conversation %s failed.", conversation_id)
-
-
-def _due() -> list[tuple[UUID, UUID]]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_DUE)
-        return [(conversation_id, organization_id) for conversation_id, organization_id in cursor.fetchall()]
+    sweep_tenants(_DUE, _fire, failed="A follow-up could not be fired")
 
 
 def _fire(conversation_id: UUID) -> None:
     """Under the lock: a customer's message that was committed first has stopped the timer (F2)."""
+    failpoint("timer.claimed")
     with open_log(conversation_id) as log:
         conversation, due_at = log.conversation, log.conversation.follow_up_at
         if due_at is None or due_at > log.now:
@@ -106,9 +92,9 @@ def _speak(log: ConversationLog, due_at: datetime) -> None:
     log.conversation.follow_ups += 1
     _record(log, FollowUpState.FIRED, due_at=due_at, turn=turn)
     log.add_event("follow_up", payload={"turn": str(turn.pk), "after_message": generation})
-    transaction.on_commit(partial(crash_point, "timer.committed_pre_wake"))
+    transaction.on_commit(partial(failpoint, "timer.committed_pre_wake"))
     queue_reply(log, turn, policy="queue")
-    crash_point("timer.inserted_pre_commit")
+    failpoint("timer.inserted_pre_commit")
 
 
 def _record(log: ConversationLog, state: FollowUpState, *, due_at: datetime, turn: Turn | None) -> None:
@@ -119,3 +105,26 @@ def _record(log: ConversationLog, state: FollowUpState, *, due_at: datetime, tur
         state=state,
         turn=turn,
     )
+
+
+def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime) -> datetime:
+    """The first moment from `at` on that is not in the project's quiet hours, in its own time zone, also when clocks change.
+
+    On a voice channel the customer is on the line: there are none.
+    """
+    if config.quiet_hours is None or traits_of(channel).is_voice:
+        return at
+    begins, ends = (time.fromisoformat(text) for text in config.quiet_hours)
+    zone = ZoneInfo(config.timezone)
+    local = at.astimezone(zone)
+    if not _is_between(local.time(), begins, ends):
+        return at
+    day = local.date() + timedelta(days=local.time() >= ends)
+    # A time of day that comes twice, or not at all, ends the quiet at its later reading.
+    readings = (datetime.combine(day, ends, tzinfo=zone).replace(fold=fold) for fold in (0, 1))
+    return max(reading.astimezone(at.tzinfo) for reading in readings)
+
+
+def _is_between(now: time, begins: time, ends: time) -> bool:
+    """Whether a time of day lies in a span that may go over midnight. One that ends as it begins holds nothing."""
+    return begins <= now < ends if begins <= ends else now >= begins or now < ends

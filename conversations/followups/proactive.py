@@ -9,11 +9,10 @@ from conversations.common.voice_session import is_held_by_a_voice
 from conversations.live.event_log import ConversationLog
 from conversations.models import ConversationStatus, Origin, Turn, TurnStatus
 from conversations.models.event import URGENT
-from conversations.turns.policy import policy_for
-from conversations.turns.services import has_talked_enough, queue_reply
+from conversations.turns.services import has_talked_enough, policy_for, queue_reply
 
 
-def speak_up(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
+def say_proactively(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
     """Tell the agent something at once; it speaks by itself, in one reply for all that came before it began.
 
     Returns the turn that tells it, or None when nothing more fires by itself: the conversation is over, or the agent has

@@ -6,29 +6,24 @@ every worker dead (W1). Each ends once, by its result, its failure or its time, 
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connections
-
 from conversations.common.presenters import wait_payload
 from conversations.common.queries import open_waits_of
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Turn, TurnStatus, Wait, WaitOutcome
 from conversations.models.event import URGENT, EventType
 from jobs.enqueue import JobRequest, enqueue, supersede
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
+from jobs.sweep import sweep_tenants
 from projects.common.api_error import ApiError
-from tenancy.prepared_queries import Compiled
-from tenancy.scope import tenant_tx
+from tenancy.prepared_queries import PreparedQuery
 from tools.engine.validation.options import LONGEST_MESSAGE
-
-logger = logging.getLogger(__name__)
 
 ACTIVATE = "convoagent_activate_waiting_mode"
 ENDED = "waiting_ended"
@@ -60,7 +55,7 @@ def is_waiting(conversation_id: UUID) -> bool:
     return bool(OPEN(conversation_id))
 
 
-OPEN = Compiled(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
+OPEN = PreparedQuery(lambda conversation: open_waits_of(conversation)[:1], kinds=(UUID,))
 
 
 def open_wait(
@@ -96,7 +91,7 @@ def end_wait(log: ConversationLog, effect_id: UUID, *, outcome: WaitOutcome, tol
         _speak_or_think(log, told, {"effect": str(effect_id)})
         return True
     if waits.filter(outcome=WaitOutcome.TIMEOUT, late_at=None).update(late_at=log.now):
-        speak_up(log, told, {"effect": str(effect_id), "is_late": True})
+        say_proactively(log, told, {"effect": str(effect_id), "is_late": True})
         return True
     return False
 
@@ -127,18 +122,13 @@ def end_activated(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | No
         if ended and not is_waiting(log.conversation.pk):
             _think(log)
         return None
-    say = _speak_or_think if ended else speak_up
+    say = _speak_or_think if ended else say_proactively
     return say(log, text, details)
 
 
 def end_overdue_waits() -> None:
     """End what ran out, in all tenants: the sweep's hook. Several at once end each wait once."""
-    for organization_id, conversation_id in _overdue():
-        try:
-            with tenant_tx(organization_id), open_log(conversation_id) as log:
-                _time_out(log)
-        except Exception:  # the worker's edge: one conversation's trouble ends no other's wait
-            logger.exception("A wait of conversation %s could not be ended.", conversation_id)
+    sweep_tenants(_OVERDUE, _time_out, failed="A wait could not be ended")
 
 
 def _reason(payload: Mapping[str, Any]) -> str:
@@ -166,18 +156,13 @@ def _words(text: Any) -> str:
     return text.strip()
 
 
-def _overdue() -> list[tuple[UUID, UUID]]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_OVERDUE)
-        return [(organization_id, conversation_id) for organization_id, conversation_id in cursor.fetchall()]
-
-
-def _time_out(log: ConversationLog) -> None:
-    overdue = Wait.objects.filter(conversation=log.conversation, ended_at=None, until__lte=log.now)
-    for wait in overdue.order_by("opened_at"):
-        if _end_row(log, wait, WaitOutcome.TIMEOUT):
-            text = f"No result has come in time ({wait.reason}). Say that it takes longer, and promise no result."
-            _speak_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
+def _time_out(conversation_id: UUID) -> None:
+    with open_log(conversation_id) as log:
+        overdue = Wait.objects.filter(conversation=log.conversation, ended_at=None, until__lte=log.now)
+        for wait in overdue.order_by("opened_at"):
+            if _end_row(log, wait, WaitOutcome.TIMEOUT):
+                text = f"No result has come in time ({wait.reason}). Say that it takes longer, and promise no result."
+                _speak_or_think(log, text, {"effect": str(wait.effect_id) if wait.effect_id else None})
 
 
 def _end_row(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
@@ -187,13 +172,13 @@ def _end_row(log: ConversationLog, wait: Wait, outcome: WaitOutcome) -> bool:
     wait.ended_at, wait.outcome = log.now, outcome
     still = {"waiting": is_waiting(log.conversation.pk)}
     log.add_event(ENDED, payload={**wait_payload(wait), **still}, type=EventType.WAITING)
-    crash_point("wait.ended_pre_urgent")
+    failpoint("wait.ended_pre_urgent")
     return True
 
 
 def _speak_or_think(log: ConversationLog, text: str, details: Mapping[str, Any]) -> Turn | None:
     """Tell the end of a wait. The agent's turn brings new directives; where it says nothing by itself they come alone (W4)."""
-    turn = speak_up(log, text, details)
+    turn = say_proactively(log, text, details)
     if turn is None and not is_waiting(log.conversation.pk):
         _think(log)
     return turn

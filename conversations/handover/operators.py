@@ -7,18 +7,17 @@ transaction that makes the colleague its operator, and from then on the log refu
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from conversations.common.channels import traits_of
-from conversations.common.translations import Notice, add_notice
+from conversations.handover.notices import Notice, add_notice
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Turn, TurnStatus
-from conversations.turns.channel_signals import give_up_replies
-from conversations.turns.policy import policy_for
-from conversations.turns.services import queue_reply
+from conversations.models.turn import TAKEN_OVER
+from conversations.turns.channel_signals import fail_replies
+from conversations.turns.services import policy_for, queue_reply
 from jobs.errors import WrongState
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from projects.models import Member, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
@@ -27,7 +26,6 @@ from tools.services.support import escalations, tickets
 from tools.services.support.notices import tell_operators_again
 
 A_COLLEAGUE = "A colleague"
-TAKEN_OVER = "A colleague took the conversation over."
 A_CALL = "This is a call: a person comes into it by a transfer. Claim the request, and call the customer back."
 NOBODY = "Nobody has this conversation: the agent answers in it."
 NOT_YOURS = "Take the conversation over before you answer in it."
@@ -49,11 +47,11 @@ def take_over(conversation_id: UUID, *, by: User) -> Conversation:
         if conversation.status != ConversationStatus.OPEN:
             conversation.status = ConversationStatus.OPEN
             log.add_event("conversation_reopened", payload={})
-        give_up_replies(log, reason=TAKEN_OVER)
+        fail_replies(log, reason=TAKEN_OVER)
         escalations.claim_request(conversation_id, by=by)
         log.add_event("operator_took_over", payload={"operator": by.pk, "name": by.name})
         add_notice(log, Notice.JOINED, who=_name_of(by))
-    crash_point("operator.pre_commit")
+    failpoint("operator.pre_commit")
     return conversation
 
 
@@ -107,7 +105,7 @@ def resolve_request(conversation_id: UUID, *, by: User) -> None:
         log.add_event("escalation_resolved", payload={"operator": by.pk, "name": by.name})
 
 
-def hear_of_member(sender: Any, user: User, organization_id: UUID, role: Role | None, **_: Any) -> None:
+def on_member_changed(user: User, organization_id: UUID, role: Role | None) -> None:
     """Whoever left, or may operate no more, has no conversation and no ticket: the agent goes on, and who asked waits again."""
     if role is not None and Scope.OPERATE in VERBS[role]:
         return

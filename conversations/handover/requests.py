@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from conversations.common.contacts import read_contact
-from conversations.common.translations import Notice, add_notice
+from conversations.handover.notices import Notice, add_notice
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, PersonaField
 from conversations.models.persona import Strength

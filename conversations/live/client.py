@@ -1,13 +1,15 @@
-"""How an event loop speaks with Redis."""
+"""Redis: the names of what the live stream keeps there, and an event loop's connections to it."""
 
 from __future__ import annotations
 
 from typing import cast
+from uuid import UUID
 
 import redis.asyncio as aioredis
 from django.conf import settings
 from redis.asyncio.connection import AbstractConnection
 
+PARTIAL_SECONDS = 180
 # Commands are short: these few carry those of hundreds of replies.
 CONNECTIONS = 20
 CONNECT_SECONDS = 1
@@ -42,3 +44,13 @@ def new_connection() -> AbstractConnection:
         settings.REDIS_URL, socket_connect_timeout=CONNECT_SECONDS, socket_timeout=None, protocol=2
     )
     return cast(AbstractConnection, pool.make_connection())  # type: ignore[no-untyped-call]
+
+
+def channel_of(conversation_id: UUID | str) -> str:
+    """The pub/sub channel of one conversation, or of what is yet to begin for one customer."""
+    return f"makegood:live:{conversation_id}"
+
+
+def partial_of(conversation_id: UUID | str) -> str:
+    """What the reply being written says so far."""
+    return f"makegood:partial:{conversation_id}"

@@ -16,13 +16,13 @@ from conversations.common.presenters import message_payload
 from conversations.live import publish
 from conversations.models import Conversation, Event, Message, MessageRole, Origin, Turn
 from conversations.models.event import EventType
-from jobs.claimed import ClaimedJob
 from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.ids import uuid7
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
-from tenancy.write_batch import Writes
+from tenancy.write_batch import WriteBatch
 
 STARTED = "conversation_started"
 
@@ -65,7 +65,7 @@ class ConversationLog:
     def __init__(self, conversation: Conversation, *, now: datetime) -> None:
         self.conversation = conversation
         self.now = now
-        self.writes = Writes()
+        self.writes = WriteBatch()
         self.new_turn: Turn | None = None
         self._events: list[Event] = []
         self._before = self._news()
@@ -146,7 +146,7 @@ class ConversationLog:
         return [getattr(self.conversation, name) for name in NEWS]
 
 
-LOCKED = Compiled(
+LOCKED = PreparedQuery(
     lambda conversation: (
         Conversation.objects.select_for_update(of=("self",))
         .select_related("project")

@@ -16,9 +16,8 @@ from django.db import DatabaseError
 from pydantic_core import from_json
 from redis import RedisError
 
-from conversations.live.client import new_client
-from conversations.live.keys import channel_of, partial_of
-from conversations.live.last_events import Standing, beginnings, standings
+from conversations.live.client import channel_of, new_client, partial_of
+from conversations.live.last_events import StreamPosition, beginnings, load_stream_positions
 from conversations.live.subscriptions import Subscriptions
 from tenancy.threads import in_db
 
@@ -73,7 +72,7 @@ class Listener:
         with contextlib.suppress(asyncio.QueueFull):
             self._queue.put_nowait(entries)
 
-    def is_behind(self, standing: Standing) -> bool:
+    def is_behind(self, standing: StreamPosition) -> bool:
         return self.after is not None and (standing.last_event > self.after or standing.is_replying)
 
 
@@ -140,7 +139,7 @@ class Hub:
             for organization_id, rooms in self._by_tenant().items():
                 try:
                     if ids := [room.conversation_id for room in rooms if not room.is_awaited]:
-                        self._call_up(await in_db(standings, organization_id, ids))
+                        self._call_up(await in_db(load_stream_positions, organization_id, ids))
                     if ids := [room.conversation_id for room in rooms if room.is_awaited]:
                         self._call_up(await in_db(beginnings, organization_id, ids))
                 except (DatabaseError, OSError) as error:
@@ -154,7 +153,7 @@ class Hub:
             tenants[room.organization_id].append(room)
         return tenants
 
-    def _call_up(self, found: dict[UUID, Standing]) -> None:
+    def _call_up(self, found: dict[UUID, StreamPosition]) -> None:
         """Have those look that are behind."""
         for conversation_id, standing in found.items():
             for listener in self._listeners.get(channel_of(conversation_id), ()):

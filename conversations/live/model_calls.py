@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conversations.models import Turn
-from jobs.calls import call_rows
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
+from jobs.lanes import ClaimedJob
+from jobs.model_client import call_rows
 from jobs.models import Job
 from llm.errors import LlmError
 from llm.types import CallRecord
 from tenancy.scope import tenant_tx
-from tenancy.write_batch import Writes
+from tenancy.write_batch import WriteBatch
 
 
 def keep_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
     """Store the calls of an attempt that came to nothing, while no other worker has claimed the job since."""
     with tenant_tx(job.organization_id):
         if records and Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():
-            writes = Writes()
+            writes = WriteBatch()
             add_calls(writes, job, turn, records)
             writes.send()
 
 
-def add_calls(writes: Writes, job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
+def add_calls(writes: WriteBatch, job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:
     """Let a turn's calls be written with the rest. Needs the turn's conversation selected."""
     project_id = turn.conversation.project_id
     writes.insert(call_rows(records, project_id=project_id, job_id=job.id, subject_id=job.subject_id, turn_id=turn.pk))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
 
-from conversations.common.payloads import MessagePayload, TurnSummaryPayload
-from conversations.common.presenters import message_payload
+from conversations.common.payloads import MessagePayload, OperatorPayload, TurnSummaryPayload
+from conversations.common.presenters import message_payload, operator_payload
 from conversations.common.turn_detail import turn_summary
 from conversations.live.hub import Listener, Room, hub
-from conversations.live.stream import EventStream, Place
+from conversations.live.stream import EventStream, Frames, StreamCursor
 from conversations.models import Turn, TurnStatus
+from conversations.models.event import EventType
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
@@ -24,10 +24,12 @@ FINAL = (TurnStatus.DONE, TurnStatus.FAILED, TurnStatus.SUPERSEDED)
 
 @dataclass(frozen=True)
 class Outcome:
-    """A turn that ended, as the API shows it."""
+    """A turn that ended, as the API shows it. `operator` answers in place of the agent if it `is_taken_over`."""
 
     turn: TurnSummaryPayload
     reply: MessagePayload | None
+    is_taken_over: bool = False
+    operator: OperatorPayload | None = None
 
 
 async def wait_for_outcome(
@@ -61,14 +63,17 @@ def outcome_of(organization_id: UUID, turn_id: UUID) -> Outcome | None:
             turn = Turn.objects.select_related("reply").get(pk=turn.superseded_by_id)
         if turn.status not in FINAL:
             return None
-        return Outcome(turn=turn_summary(turn), reply=message_payload(turn.reply) if turn.reply else None)
+        if turn.is_taken_over:
+            operator = operator_payload(turn.conversation)
+            return Outcome(turn_summary(turn), reply=None, is_taken_over=True, operator=operator)
+        return Outcome(turn_summary(turn), reply=message_payload(turn.reply) if turn.reply else None)
 
 
-async def turn_stream(place: Place, turn_id: UUID) -> AsyncGenerator[list[bytes], None]:
+async def turn_stream(place: StreamCursor, turn_id: UUID) -> Frames:
     """The frames of the conversation's events from the message on, until its turn's reply is complete."""
     async with aclosing(EventStream(place).frames()) as stream:
         async for frames in stream:
             yield frames
-            is_done = any(one.startswith(b"id:") and b"\nevent: done\n" in one for one in frames)
+            is_done = any(frame.event == EventType.DONE for frame in frames)
             if is_done and await in_db(outcome_of, place.organization_id, turn_id) is not None:
                 return

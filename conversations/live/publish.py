@@ -10,9 +10,9 @@ from uuid import UUID
 import redis
 from pydantic_core import to_json
 
-from conversations.live.keys import channel_of
+from conversations.live.client import channel_of
 from conversations.models import Event
-from projects.common.redis_publish import tell
+from projects.common.redis_publish import publish
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ def publish_beginning(persona_id: UUID) -> None:
 
 def _publish(room: UUID, entries: Sequence[dict[str, Any]]) -> None:
     try:
-        tell("PUBLISH", channel_of(room), to_json(entries))
+        publish("PUBLISH", channel_of(room), to_json(entries))
     except (redis.RedisError, OSError) as error:
         log.warning("The live stream was not told (%s); it will poll.", type(error).__name__)
 

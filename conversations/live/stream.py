@@ -7,7 +7,7 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from pydantic_core import to_json
@@ -17,29 +17,49 @@ from conversations.live.hub import LOOK, PING, Entry, Listener, Room, hub
 from conversations.live.publish import event_entry
 from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
-from jobs.failpoints import crash_point
-from tenancy.prepared_queries import Compiled, CompiledValues
+from jobs.failpoints import failpoint
+from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
 # A stream that is open says so about so often: never all of them at once.
 PING_SECONDS = (10, 15)
-RETRY_MS = 1000
 PAGE = 500
 
-EVENTS = Compiled(
+EVENTS = PreparedQuery(
     lambda conversation, after: Event.objects.filter(conversation_id=conversation, seq__gt=after).order_by("seq")[
         :PAGE
     ],
     kinds=(UUID, int),
 )
-REPLYING = CompiledValues(
+REPLYING = PreparedValues(
     lambda turn: Turn.objects.filter(pk=turn, status=TurnStatus.REPLYING).values_list("seq"), kinds=(UUID,)
 )
 
 
+class Frame(NamedTuple):
+    """One server-sent event; without a name `data` is a line that is no event, such as a comment."""
+
+    event: str
+    data: Any
+    event_id: int | None = None
+
+    def encode(self) -> bytes:
+        """The frame as it is sent."""
+        if not self.event:
+            return f"{self.data}\n\n".encode()
+        number = f"id: {self.event_id}\n" if self.event_id is not None else ""
+        return f"{number}event: {self.event}\ndata: ".encode() + to_json(self.data) + b"\n\n"
+
+
+Frames = AsyncGenerator[list[Frame], None]
+
+RETRY = Frame("", "retry: 1000")
+PINGED = Frame("", ": ping")
+
+
 @dataclass(frozen=True)
-class Place:
+class StreamCursor:
     """Which conversation is streamed, and the number of the last event that the client has.
 
     One that `is_silent` had no event after that, and nobody writing, when it was heard already: there is nothing to look up.
@@ -55,42 +75,42 @@ class Place:
 class EventStream:
     """The text/event-stream of one conversation, for one client."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: StreamCursor) -> None:
         self._place = place
         self._listener = Listener()
         self._shown: tuple[str, int, int] | None = None  # turn, attempt, characters
 
-    async def frames(self) -> AsyncGenerator[list[bytes], None]:
+    async def frames(self) -> Frames:
         """Frames until the client leaves. Those that were told together come together: each sending costs more than what it sends."""
         async with hub().hear(self._place.conversation_id) as listener, aclosing(self.heard(listener)) as frames:
             async for pieces in frames:
                 yield pieces
 
-    async def heard(self, listener: Listener) -> AsyncGenerator[list[bytes], None]:
+    async def heard(self, listener: Listener) -> Frames:
         """The same of a conversation that is heard already."""
         self._listener = listener
         hub().look_after(
             Room(self._place.organization_id, self._place.conversation_id), listener, after=self._place.after
         )
-        yield [b"retry: %d\n\n" % RETRY_MS]
+        yield [RETRY]
         if self._place.is_reset:
             snapshot = await in_db(_snapshot, self._place)
             listener.after = snapshot["last_seq"]
-            yield [frame("reset", snapshot, event_id=snapshot["last_seq"])]
+            yield [Frame("reset", snapshot, snapshot["last_seq"])]
         if not self._place.is_silent:
             async for piece in self._catch_up():
                 yield [piece]
         async for pieces in self._follow():
             yield pieces
 
-    async def _follow(self) -> AsyncIterator[list[bytes]]:
+    async def _follow(self) -> AsyncIterator[list[Frame]]:
         # One timer for many events: a timeout around each of them would cost more than passing it on.
         pings = asyncio.get_running_loop().create_task(self._ping())
         try:
             while True:
                 entries = await self._listener.next()
                 if entries[0] is PING:
-                    yield [b": ping\n\n"]
+                    yield [PINGED]
                     continue
                 if pieces := [piece async for piece in self._pass_on(entries)]:
                     yield pieces
@@ -102,17 +122,17 @@ class EventStream:
             await asyncio.sleep(random.uniform(*PING_SECONDS))  # noqa: S311  # spreads work, guards nothing
             self._listener.hear([PING])
 
-    async def _catch_up(self) -> AsyncIterator[bytes]:
+    async def _catch_up(self) -> AsyncIterator[Frame]:
         """Everything stored since, then the reply being written."""
         while backlog := await in_db(_events_after, self._place, self._after):
             for entry in backlog:
-                crash_point("sse.mid_replay")
+                failpoint("sse.mid_replay")
                 if piece := self._event(entry):
                     yield piece
         if piece := await self._partial():
             yield piece
 
-    async def _pass_on(self, entries: list[Entry]) -> AsyncIterator[bytes]:
+    async def _pass_on(self, entries: list[Entry]) -> AsyncIterator[Frame]:
         for entry in entries:
             if entry is LOOK:
                 async for missed in self._catch_up():
@@ -132,13 +152,13 @@ class EventStream:
         """The last event that was passed on."""
         return self._listener.after or 0
 
-    def _event(self, entry: Entry) -> bytes | None:
+    def _event(self, entry: Entry) -> Frame | None:
         self._listener.after = entry["seq"]
         if entry["type"] == EventType.SYSTEM:
             return None
-        return frame(entry["type"], entry["payload"], event_id=entry["seq"])
+        return Frame(entry["type"], entry["payload"], entry["seq"])
 
-    async def _token(self, token: dict[str, Any]) -> bytes | None:
+    async def _token(self, token: dict[str, Any]) -> Frame | None:
         """A token that goes on where the client stands; anything else is mended from the text so far."""
         turn, attempt, offset = token["turn"], token["attempt"], token["offset"]
         standing = self._shown[2] if self._shown and self._shown[:2] == (turn, attempt) else 0
@@ -148,9 +168,9 @@ class EventStream:
         if not text:
             return None
         self._shown = (turn, attempt, standing + len(text))
-        return frame("token", {**token, "offset": standing, "text": text})
+        return Frame("token", {**token, "offset": standing, "text": text})
 
-    async def _partial(self) -> bytes | None:
+    async def _partial(self) -> Frame | None:
         partial = await hub().partial(self._place.conversation_id)
         if partial is None:
             return None
@@ -158,26 +178,20 @@ class EventStream:
         if known == self._shown or not await in_db(_is_replying, self._place, partial["turn"]):
             return None
         self._shown = known
-        return frame("token", {"turn": known[0], "attempt": known[1], "offset": 0, "text": partial["text"]})
+        return Frame("token", {"turn": known[0], "attempt": known[1], "offset": 0, "text": partial["text"]})
 
 
-def frame(event: str, data: Any, *, event_id: int | None = None) -> bytes:
-    """One server-sent event."""
-    number = f"id: {event_id}\n" if event_id is not None else ""
-    return f"{number}event: {event}\ndata: ".encode() + to_json(data) + b"\n\n"
-
-
-def _events_after(place: Place, after: int) -> list[Entry]:
+def _events_after(place: StreamCursor, after: int) -> list[Entry]:
     with tenant_tx(place.organization_id):
         return [event_entry(event) for event in EVENTS(place.conversation_id, after)]
 
 
-def _is_replying(place: Place, turn_id: str) -> bool:
+def _is_replying(place: StreamCursor, turn_id: str) -> bool:
     with tenant_tx(place.organization_id):
         return bool(REPLYING(UUID(turn_id)))
 
 
-def _snapshot(place: Place) -> dict[str, Any]:
+def _snapshot(place: StreamCursor) -> dict[str, Any]:
     """The whole conversation, for a client whose place is not known."""
     with tenant_tx(place.organization_id):
         conversation = Conversation.objects.get(pk=place.conversation_id)

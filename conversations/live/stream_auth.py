@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import Error
 
+from conversations.live.stream import Frames
 from projects.api.authentication import scopes_of_key
 from tenancy.threads import in_db
 
@@ -32,9 +32,7 @@ class Look:
 _looks: dict[UUID, Look] = {}
 
 
-async def while_key_opens(
-    stream: AsyncGenerator[list[bytes], None], *, organization_id: UUID, key_id: UUID, scopes: frozenset[str]
-) -> AsyncGenerator[list[bytes], None]:
+async def while_key_opens(stream: Frames, *, organization_id: UUID, key_id: UUID, scopes: frozenset[str]) -> Frames:
     """The stream of a key that has just been let in with these scopes, until it no longer opens as much (threat 13).
 
     Its client asks again, as after any break, and is told why not.

@@ -12,8 +12,7 @@ import redis.asyncio as aioredis
 from pydantic_core import to_json
 from redis import RedisError
 
-from conversations.live.client import new_client
-from conversations.live.keys import PARTIAL_SECONDS, channel_of, partial_of
+from conversations.live.client import PARTIAL_SECONDS, channel_of, new_client, partial_of
 
 log = logging.getLogger(__name__)
 

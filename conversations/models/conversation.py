@@ -75,3 +75,8 @@ class Conversation(DenseTenantModel):
 
     def __str__(self) -> str:
         return f"{self.channel} {self.pk}"
+
+    @property
+    def is_test(self) -> bool:
+        """True if it was opened in the playground, where staff play the customer."""
+        return self.metadata.get("playground") is True

@@ -6,6 +6,9 @@ from django.db import models
 
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
+# The error of a turn that a colleague answers in place of the agent.
+TAKEN_OVER = "A colleague took the conversation over."
+
 
 class TurnStatus(models.TextChoices):
     QUEUED = "queued", "Queued: the reply waits for a worker"
@@ -64,6 +67,11 @@ class Turn(DenseTenantModel):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "conversation", "seq"], name="one_turn_per_seq")]
         ordering = ["seq"]
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether a colleague took the conversation over before there was a reply."""
+        return self.reply_id is None and self.error == TAKEN_OVER
 
     def __str__(self) -> str:
         return f"turn {self.seq} ({self.status})"

@@ -7,19 +7,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from conversations.live.hub import Listener, Room, hub
-from conversations.live.stream import PING_SECONDS, RETRY_MS, EventStream, Place, frame
+from conversations.live.stream import PING_SECONDS, PINGED, RETRY, EventStream, Frame, Frames, StreamCursor
 from conversations.models import Channel, Conversation
 from conversations.portal.session import open_visit
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.services.verification.portal_links import PortalPlace
+from tools.services.signed_links import PortalPlace
 
 
 @dataclass(frozen=True)
@@ -30,19 +29,19 @@ class Beginning:
     begun: int
 
 
-async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> AsyncGenerator[list[bytes], None]:
+async def frames_until_begun(place: PortalPlace, beginning: Beginning) -> Frames:
     """Frames until the chat begins, the last of which names it. `beginning` is what was read when the page asked."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     async with hub().listen(room, after=beginning.begun) as listener:
-        yield [b"retry: %d\n\n" % RETRY_MS]
+        yield [RETRY]
         while (now := await in_db(beginning_of, place)).chat is None:
             listener.after = now.begun
             while await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
-                yield [b": ping\n\n"]
-        yield [frame("begun", {"chat": str(now.chat)})]
+                yield [PINGED]
+        yield [Frame("begun", {"chat": str(now.chat)})]
 
 
-async def frames_until_another(place: PortalPlace, chat: Place) -> AsyncGenerator[list[bytes], None]:
+async def frames_until_another(place: PortalPlace, chat: StreamCursor) -> Frames:
     """The chat's own frames until another begins after it, the last of which names that."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     # Of none is known how many there were: the hub's first round has them counted, and who began meanwhile is seen.
@@ -54,7 +53,7 @@ async def frames_until_another(place: PortalPlace, chat: Place) -> AsyncGenerato
                     yield frames
         finally:
             told.cancel()
-        yield [frame("begun", {"chat": str(await told)})]
+        yield [Frame("begun", {"chat": str(await told)})]
 
 
 async def _another(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
@@ -67,9 +66,7 @@ async def _another(place: PortalPlace, chat: UUID, listener: Listener) -> UUID:
             return now.chat
 
 
-async def _while_waiting(
-    stream: AsyncGenerator[list[bytes], None], told: asyncio.Future[UUID]
-) -> AsyncGenerator[list[bytes], None]:
+async def _while_waiting(stream: Frames, told: asyncio.Future[UUID]) -> Frames:
     """The stream's frames, until what is waited for is there."""
     while True:
         coming = asyncio.ensure_future(anext(stream))

@@ -13,12 +13,14 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import get_language_from_request, override
+from django.utils.formats import number_format
+from django.utils.translation import get_language, get_language_from_request, gettext, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from conversations.common.presenters import message_payload
-from conversations.live.stream import Place, writing_in
+from conversations.common.translations import language_of
+from conversations.live.stream import StreamCursor, writing_in
 from conversations.portal.chat_start import Beginning, beginning_of, frames_until_another, frames_until_begun
 from conversations.portal.session import (
     Visit,
@@ -30,7 +32,6 @@ from conversations.portal.session import (
     say,
     transcript_of,
 )
-from conversations.portal.words import Wording, best_of, language_for
 from conversations.widget.event_filter import for_customer, message_shown
 from projects.api.idempotency import once
 from projects.api.parsers import check_value
@@ -55,7 +56,7 @@ def portal(request: HttpRequest, token: str) -> HttpResponse:
     try:
         place_of(token)
     except Http404:
-        return _answer(request, "over.html", {}, wording=_before_all(request), status=404)
+        return _answer(request, "over.html", status=404)
     if request.method == "POST":
         return _say(request, token)
     return _show(request, token)
@@ -66,28 +67,31 @@ def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
     place = place_of(token)
     with tenant_tx(place.organization_id):
         visit = open_visit(place)
-        transcript = transcript_of(visit)
-        chat = transcript.chat
-        wording = _wording(request, visit)
-        coming = bookings_to_come(visit, language=wording.language)
-        if request.headers.get("Accept") == "application/json":
-            return JsonResponse({"is_known": visit.is_known, "bookings": [asdict(booking) for booking in coming]})
-        context = {
-            "token": token,
-            "business": visit.business,
-            "is_known": visit.is_known,
-            "proof": proof_asked_of(visit),
-            "said": transcript.said,
-            "chat": chat.pk if chat else "",
-            "last_event": chat.last_event if chat else 0,
-            "is_writing": chat is not None and writing_in(chat) is not None,
-            "bookings": coming,
-            "past": [(one.name or wording.channel(one.conversation.channel), one) for one in transcript.past],
-            "longest": LONGEST_MESSAGE,
-            "typed": typed,
-            "key": secrets.token_hex(16),
-        }
-        return _answer(request, "page.html", context, wording=wording, status=422 if typed else 200)
+        with override(_language(request, visit)):
+            return _page(request, visit, token, typed=typed)
+
+
+def _page(request: HttpRequest, visit: Visit, token: str, *, typed: str) -> HttpResponse:
+    transcript, coming = transcript_of(visit), bookings_to_come(visit)
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"is_known": visit.is_known, "bookings": [asdict(booking) for booking in coming]})
+    chat = transcript.chat
+    context = {
+        "token": token,
+        "business": visit.business,
+        "is_known": visit.is_known,
+        "proof": proof_asked_of(visit),
+        "said": transcript.said,
+        "chat": chat.pk if chat else "",
+        "last_event": chat.last_event if chat else 0,
+        "is_writing": chat is not None and writing_in(chat) is not None,
+        "bookings": coming,
+        "past": transcript.past,
+        "longest": LONGEST_MESSAGE,
+        "typed": typed,
+        "key": secrets.token_hex(16),
+    }
+    return _answer(request, "page.html", context, status=422 if typed else 200)
 
 
 async def events(request: HttpRequest, token: str) -> HttpResponseBase:
@@ -100,13 +104,13 @@ async def events(request: HttpRequest, token: str) -> HttpResponseBase:
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     found = await in_db(_place, token, after, request.GET.get("chat", ""))
     place = place_of(token)
-    frames = frames_until_another(place, found) if isinstance(found, Place) else frames_until_begun(place, found)
+    frames = frames_until_another(place, found) if isinstance(found, StreamCursor) else frames_until_begun(place, found)
     stream = for_customer(frames)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 
 
-def _place(token: str, after: str, named: str) -> Place | Beginning:
+def _place(token: str, after: str, named: str) -> StreamCursor | Beginning:
     found = place_of(token)
     with tenant_tx(found.organization_id):
         chat = open_visit(found).chat()
@@ -114,7 +118,7 @@ def _place(token: str, after: str, named: str) -> Place | Beginning:
             return beginning_of(found)
         is_known = after.isascii() and after.isdigit() and len(after) < 10 and int(after) <= chat.last_event
         is_known = is_known and named == str(chat.pk)
-        return Place(found.organization_id, chat.pk, after=int(after) if is_known else 0, is_reset=not is_known)
+        return StreamCursor(found.organization_id, chat.pk, after=int(after) if is_known else 0, is_reset=not is_known)
 
 
 def _say(request: HttpRequest, token: str) -> HttpResponse:
@@ -125,11 +129,11 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
     try:
         with tenant_tx(place.organization_id):
             visit = open_visit(place)
-            wording = _wording(request, visit)
             words = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(SAID & request.POST.keys()))
             # What was stored though its answer was lost is sent once more by the page, and stands once; so does what a form
             # without the script sends twice.
-            take = partial(_take, visit, request.POST, wording)
+            language = _language(request, visit)
+            take = partial(_take, visit, request.POST, language)
             answer = once(visit.project.pk, request, words, take, key=_key_in_form(request.POST, words))
     except ApiError as error:
         if wants_json:
@@ -140,8 +144,9 @@ def _say(request: HttpRequest, token: str) -> HttpResponse:
         return _show(request, token, typed=typed) if typed else redirect("portal", token)
     if wants_json:
         return JsonResponse(answer, status=202)
-    if "state" in answer:
-        messages.success(request, wording.words["asked"])
+    if "escalation" in request.POST:
+        with override(language):
+            messages.success(request, gettext("A colleague was asked to take over and will reply here."))
     return redirect("portal", token)
 
 
@@ -151,22 +156,27 @@ def _key_in_form(posted: Mapping[str, str], words: str) -> str | None:
     return f"{key}.{hashlib.sha256(words.encode()).hexdigest()[:32]}" if key else None
 
 
-def _take(visit: Visit, posted: Mapping[str, str], wording: Wording) -> dict[str, Any]:
+def _take(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, Any]:
     """A message, or the wish for the person whom the agent offered. Raises ApiError with a sentence."""
-    if "escalation" in posted:
-        return {"state": ask_for_person(visit, posted["escalation"]).state}
-    made = say(visit, _checked(_said_by(posted, wording), wording))
-    return {"message": message_shown(message_payload(made.message)), "chat": str(made.message.conversation_id)}
+    with override(language):
+        if "escalation" in posted:
+            return {"state": ask_for_person(visit, posted["escalation"]).state}
+        content = _checked(_said_by(posted))
+    made = say(visit, content)
+    return {"message": message_shown(message_payload(made.message)), "chat": str(made.conversation.pk)}
 
 
-def _said_by(posted: Mapping[str, str], wording: Wording) -> str:
+def _said_by(posted: Mapping[str, str]) -> str:
     """What is said in the chat: what was written, or what the form of the proof says for the customer.
 
     In the chat, so that the agent asks and checks as it does everywhere, with the tools' own limits and ledger (D14).
     """
     if proof := posted.get("proof", "").strip():
-        return wording.words["proof_said"].replace("{proof}", proof)
-    return wording.words["code_said"] if "code" in posted else _written(posted)
+        sentence = gettext("I would like to see my bookings. What you have on file for me is %(proof)s")
+        return sentence % {"proof": proof}
+    if "code" in posted:
+        return gettext("I would like to see my bookings. Please send me a code by text.")
+    return _written(posted)
 
 
 def _written(posted: Mapping[str, str]) -> str:
@@ -174,38 +184,39 @@ def _written(posted: Mapping[str, str]) -> str:
     return posted.get("content", "").replace("\r\n", "\n").strip()
 
 
-def _checked(content: str, wording: Wording) -> str:
+def _checked(content: str) -> str:
     """What may be stored. Raises ApiError."""
     if not content:
-        raise ApiError("required", wording.words["empty"], field="content")
+        raise ApiError("required", gettext("Write a message first."), field="content")
     if len(content) > LONGEST_MESSAGE:
-        raise ApiError("too_long", wording.too_long(count=len(content), most=LONGEST_MESSAGE), field="content")
+        raise ApiError("too_long", _too_long(len(content)), field="content")
     check_value({"content": content})
     return content
 
 
+def _too_long(count: int) -> str:
+    numbers = {"count": count, "most": LONGEST_MESSAGE, "over": count - LONGEST_MESSAGE}
+    shown = {name: number_format(number, force_grouping=True) for name, number in numbers.items()}
+    return gettext("Too long: %(count)s of %(most)s characters. Remove %(over)s to send.") % shown
+
+
 def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
-    response = _answer(request, "slow.html", {}, wording=_before_all(request), status=429)
+    response = _answer(request, "slow.html", status=429)
     response["Retry-After"] = str(math.ceil(wait))
     return response
 
 
-def _wording(request: HttpRequest, visit: Visit) -> Wording:
-    return Wording(language_for(visit.persona, asked=get_language_from_request(request)), visit.business)
-
-
-def _before_all(request: HttpRequest) -> Wording:
-    """The words for somebody of whom nothing is known."""
-    return Wording(best_of(get_language_from_request(request)))
+def _language(request: HttpRequest, visit: Visit) -> str:
+    persona = visit.persona
+    return language_of(persona.pk, project_id=persona.project_id, asked=get_language_from_request(request))
 
 
 def _answer(
-    request: HttpRequest, template: str, context: dict[str, object], *, wording: Wording, status: int = 200
+    request: HttpRequest, template: str, context: dict[str, object] | None = None, *, status: int = 200
 ) -> HttpResponse:
-    # The months, too.
-    with override(wording.language):
-        said = {"words": wording.words, "wording": wording}
-        response = render(request, f"portal/{template}", {**context, **said}, status=status)
+    """The page in the active language, or in the browser's for a visitor nothing is known of."""
+    with override(get_language() if context else get_language_from_request(request)):
+        response = render(request, f"portal/{template}", context, status=status)
     response["X-Robots-Tag"] = "noindex, nofollow"
     # The address is a key: nobody is told it, not even we. With less than this a browser's own forms have no origin (null).
     response["Referrer-Policy"] = "strict-origin"

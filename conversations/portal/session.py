@@ -14,6 +14,7 @@ from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from conversations.common.contacts import read_contact
 from conversations.handover.requests import request_person
@@ -30,9 +31,8 @@ from tools.engine.catalogue import why_not
 from tools.engine.registry import builtin_tools
 from tools.models import Escalation
 from tools.services.bookings.finding import Clue, standing_bookings
-from tools.services.bookings.links import manage_url
 from tools.services.bookings.translations import own_line
-from tools.services.verification.portal_links import PortalPlace, read_token
+from tools.services.signed_links import PortalPlace, manage_url, read_portal_token
 from tools.services.verification.services import RECENT, Proof, last_proof, level_of
 
 MOST_CONVERSATIONS = 5
@@ -41,7 +41,14 @@ MOST_MESSAGES = 200
 SHOWN = ("user", "agent", "operator")
 # What the agent finds out with who a visitor is, by the level that the project asks for (D14).
 PROVED_BY = {"basic": "verify_caller", "code": "send_verification_code"}
-NAMES = {Channel.WHATSAPP: "WhatsApp", Channel.TELEGRAM: "Telegram"}
+NAMES = {
+    Channel.PHONE: gettext_lazy("Phone call"),
+    Channel.WEBCALL: gettext_lazy("Web call"),
+    Channel.CHAT: gettext_lazy("Chat"),
+    Channel.SMS: gettext_lazy("Text messages"),
+    Channel.WHATSAPP: "WhatsApp",
+    Channel.TELEGRAM: "Telegram",
+}
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Said:
+class PortalMessage:
     """One message of the page."""
 
     message: Message
@@ -90,12 +97,12 @@ class Past:
     """A conversation before this page."""
 
     conversation: Conversation
-    messages: Sequence[Said]
+    messages: Sequence[PortalMessage]
 
     @property
     def name(self) -> str:
-        """What its channel is called in every language; "" for one that the page has a word for."""
-        return NAMES.get(Channel(self.conversation.channel), "")
+        """The channel's name in the active language."""
+        return str(NAMES.get(Channel(self.conversation.channel), gettext("Conversation")))
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ class Transcript:
     """What was said: in the page's chat, if there is one, and before."""
 
     chat: Conversation | None
-    said: Sequence[Said]
+    said: Sequence[PortalMessage]
     past: Sequence[Past]
 
 
@@ -126,7 +133,7 @@ def open_visit(place: PortalPlace) -> Visit:
 
 def place_of(token: str) -> PortalPlace:
     """Whose page a link opens. Raises Http404 for one that we never signed, or that is over."""
-    place = read_token(token)
+    place = read_portal_token(token)
     if place is None:
         raise Http404
     return place
@@ -147,23 +154,23 @@ def transcript_of(visit: Visit) -> Transcript:
     return Transcript(chat, said[chat.pk] if chat else [], [Past(one, said[one.pk]) for one in past])
 
 
-def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[Said]]:
+def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[PortalMessage]]:
     """The newest messages of each, in order."""
     newest = Window(RowNumber(), partition_by=F("conversation_id"), order_by=F("seq").desc())
     rows = Message.objects.filter(conversation__in=conversations, role__in=SHOWN).annotate(place=newest)
-    said: dict[UUID, list[Said]] = defaultdict(list)
+    said: dict[UUID, list[PortalMessage]] = defaultdict(list)
     for message in rows.filter(place__lte=MOST_MESSAGES).order_by("conversation_id", "seq"):
-        said[message.conversation_id].append(Said(message, cards_of(message.blocks)))
+        said[message.conversation_id].append(PortalMessage(message, cards_of(message.blocks)))
     return said
 
 
-def bookings_to_come(visit: Visit, *, language: str) -> list[ToCome]:
-    """The customer's own bookings, the soonest first, for one who is known; in words of a language that there are words for."""
+def bookings_to_come(visit: Visit) -> list[ToCome]:
+    """The customer's own bookings, the soonest first, for one who is known; in the active language."""
     if not visit.is_known:
         return []
     now = timezone.now()
     found = standing_bookings(visit.project, _clue(visit), now=now)
-    return [ToCome(own_line(one, visit.project, now=now, language=language), manage_url(one)) for one in found]
+    return [ToCome(own_line(one, visit.project, now=now), manage_url(one)) for one in found]
 
 
 def _clue(visit: Visit) -> Clue:
@@ -207,7 +214,8 @@ def ask_for_person(visit: Visit, escalation: str) -> Escalation:
             raise Escalation.DoesNotExist
         return request_person(chat, UUID(escalation), {})
     except (ValueError, Escalation.DoesNotExist) as error:
-        raise ApiError("not_found", "This was not offered here. Write that you want a person.", status=404) from error
+        message = gettext("This button no longer works. Write that you want a person.")
+        raise ApiError("not_found", message, status=404) from error
 
 
 def _begin(visit: Visit, *, after: Conversation | None = None) -> Conversation:

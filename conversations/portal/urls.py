@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.urls import path
 
 from conversations.portal import pages
+from conversations.portal.catalog import javascript_catalog
 
 urlpatterns = [
     path("c/<str:token>", pages.portal, name="portal"),
     path("c/<str:token>/events", pages.events, name="portal_events"),
+    path("i18n/<str:language>.js", javascript_catalog, name="javascript_catalog"),
 ]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.followups.follow_ups import GOODBYE
 from conversations.followups.waits import open_wait
 from conversations.live.event_log import ConversationLog
@@ -17,12 +17,11 @@ from conversations.models import Turn, Wait
 from conversations.models.event import EventType
 from conversations.turns.flags import broken_claim
 from jobs.enqueue import enqueue
-from tools.engine.claims import unbacked_claims
+from tools.engine.catalogue import wait_seconds
 from tools.engine.ledger import job_for, plan_effects, store_verdicts
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import Source, open_promises
-from tools.engine.verdicts import Judgement
-from tools.engine.wait_seconds import wait_seconds
+from tools.engine.verdicts import Judgement, unbacked_claims
 from tools.models import Effect
 
 UNBACKED = "claim_unbacked"
@@ -51,28 +50,28 @@ def is_waited_for(judgements: Iterable[Judgement]) -> bool:
     return any(judgement.fired and wait_seconds(judgement.tool) for judgement in judgements)
 
 
-def source_of(log: ConversationLog, scene: Scene) -> Source:
+def source_of(log: ConversationLog, context: TurnContext) -> Source:
     """The reply that promises are found in."""
-    assert scene.turn.reply is not None
+    assert context.turn.reply is not None
     return Source(
         project_id=log.conversation.project_id,
         conversation_id=log.conversation.pk,
-        turn_id=scene.turn.pk,
-        message_id=scene.turn.reply.pk,
+        turn_id=context.turn.pk,
+        message_id=context.turn.reply.pk,
         at=log.now,
     )
 
 
-def execute(log: ConversationLog, scene: Scene, judgements: Sequence[Judgement]) -> Executed:
+def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Judgement]) -> Executed:
     """Store the verdicts; for each that fired one effect and its job, one promise, and a wait where a result is awaited."""
-    conversation, turn = log.conversation, scene.turn
+    conversation, turn = log.conversation, context.turn
     store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)
     fired = [judgement for judgement in judgements if judgement.fired]
     if not fired:
         return Executed()
     effects = plan_effects(fired, project_id=conversation.project_id, conversation_id=conversation.pk, turn_id=turn.pk)
     log.writes.change(Turn, turn.pk, tools_called=True)
-    open_promises(effects, source=source_of(log, scene))
+    open_promises(effects, source=source_of(log, context))
     for effect in effects:
         log.add_event("effect_planned", payload=effect_payload(effect), type=EventType.EFFECT)
     waits = _open_waits(log, turn, zip(effects, fired, strict=True))

@@ -6,23 +6,18 @@ is what everybody acts on. Where no model can be had, the sentences here stand i
 
 from __future__ import annotations
 
-import logging
 from uuid import UUID
 from zoneinfo import ZoneInfo
-
-from django.db import connections
 
 from conversations.models import Conversation
 from conversations.prompts.make_good import MakeGood
 from jobs.enqueue import JobRequest, enqueue
-from tenancy.scope import tenant_tx
+from jobs.sweep import sweep_tenants
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoType
 from todos.services import make_todo
 from tools.engine.registry import builtin_tools
 from tools.models import EffectState, Promise, PromiseState
-
-logger = logging.getLogger(__name__)
 
 LANE = "make_good"
 # Kinds of tools that write to somebody: a todo with one of them can carry the correction itself.
@@ -51,12 +46,7 @@ order by p.closed_at limit 100
 
 def draft_make_goods() -> None:
     """A job for each promise that broke, in all tenants: the sweep's hook. Several at once make one for each."""
-    for organization_id, promise_id in _broken():
-        try:
-            with tenant_tx(organization_id):
-                _queue(promise_id)
-        except Exception:  # the worker's edge: one promise's trouble keeps no other from being made good
-            logger.exception("The broken promise %s was not made good.", promise_id)
+    sweep_tenants(_BROKEN, _queue, failed="A broken promise was not made good")
 
 
 def broken_promise(promise_id: UUID) -> Promise | None:
@@ -100,12 +90,6 @@ def _description(promise: Promise, draft: MakeGood | None, *, day: str) -> str:
     if correction and step:
         return DRAFTED.format(correction=correction, step=step, **words)
     return FIXED.format(step=_next_step(promise), **words)
-
-
-def _broken() -> list[tuple[UUID, UUID]]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_BROKEN)
-        return [(organization_id, promise_id) for organization_id, promise_id in cursor.fetchall()]
 
 
 def _queue(promise_id: UUID) -> None:

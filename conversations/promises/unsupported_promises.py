@@ -7,7 +7,7 @@ from uuid import UUID
 
 from conversations.live.event_log import ConversationLog
 from conversations.turns.conversation_end import queue_decision
-from tenancy.prepared_queries import CompiledValues
+from tenancy.prepared_queries import PreparedValues
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
@@ -22,7 +22,7 @@ NOT_OVER = (
     TodoStatus.NEEDS_ATTENTION,
 )
 
-STANDING = CompiledValues(
+STANDING = PreparedValues(
     lambda conversation: Todo.objects.filter(
         conversation_id=conversation, source=TodoSource.PROMISE, status__in=NOT_OVER
     ).values_list("quote"),

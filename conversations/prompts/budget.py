@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conversations.context.transcript import Said, fit, size_of
+from conversations.context.transcript import TranscriptMessage, fit, size_of
 from llm.types import ChatRequest
 
 # What a whole prompt may weigh, with the functions that go along. A business whose settings alone weigh more keeps LEAST_BYTES
@@ -17,7 +17,10 @@ LEAST_BYTES = 4_000
 
 
 def within_budget(
-    build: Callable[[Sequence[Said]], ChatRequest], messages: Sequence[Said], *, beside: int = 0
+    build: Callable[[Sequence[TranscriptMessage]], ChatRequest],
+    messages: Sequence[TranscriptMessage],
+    *,
+    beside: int = 0,
 ) -> ChatRequest:
     """The request that `build` makes of the messages, or of the newest of them when the whole is too long.
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from conversations.common.channels import is_scored
 from conversations.common.prompt_shapes import ExtraField, Fact, Line
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.prompts.reply import ANSWERS
 from llm.requests import structured_request
 from llm.types import ChatRequest
@@ -81,41 +81,41 @@ class ObserverContext:
     latest: list[Line]
 
 
-def output_of(scene: Scene) -> type[Observation]:
+def output_of(turn_context: TurnContext) -> type[Observation]:
     """What is asked for; quality is scored on voice channels, and where the project says so (T12)."""
-    return RatedObservation if _is_rated(scene) else Observation
+    return RatedObservation if _is_rated(turn_context) else Observation
 
 
-def build_request(scene: Scene) -> ChatRequest:
+def build_request(turn_context: TurnContext) -> ChatRequest:
     """The request for what a turn's exchange reveals, in the shape of `output_of`."""
-    lines, is_rated, latest = scene.lines, _is_rated(scene), _latest(scene)
+    lines, is_rated, latest = turn_context.lines, _is_rated(turn_context), _latest(turn_context)
     context = ObserverContext(
-        business_name=scene.config.business_name,
+        business_name=turn_context.config.business_name,
         extra_fields=[
-            ExtraField(key=field.key, description=field.description) for field in scene.config.observer_fields
+            ExtraField(key=field.key, description=field.description) for field in turn_context.config.observer_fields
         ],
         score_quality=is_rated,
-        known=scene.facts,
-        summary=scene.summary,
+        known=turn_context.facts,
+        summary=turn_context.summary,
         messages=lines[:-latest] if is_rated else lines[-latest - BEFORE : -latest],
         latest=lines[-latest:],
     )
-    model = scene.model("observer")
+    model = turn_context.model("observer")
     return structured_request(
         "observer",
         context,
         model=model,
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(scene.project.agent_version_id, is_rated),
+        stable=(turn_context.project.agent_version_id, is_rated),
     )
 
 
-def _latest(scene: Scene) -> int:
+def _latest(turn_context: TurnContext) -> int:
     """How many messages the latest exchange has: a reply that took others over answers all since the one before (T10)."""
-    answers = [place for place, one in enumerate(scene.messages[:-1]) if one.role in ANSWERS]
-    return max(LATEST, len(scene.messages) - 1 - answers[-1] if answers else len(scene.messages))
+    answers = [place for place, one in enumerate(turn_context.messages[:-1]) if one.role in ANSWERS]
+    return max(LATEST, len(turn_context.messages) - 1 - answers[-1] if answers else len(turn_context.messages))
 
 
-def _is_rated(scene: Scene) -> bool:
+def _is_rated(turn_context: TurnContext) -> bool:
     """A turn is rated, not what a colleague answers."""
-    return scene.turn.pk is not None and is_scored(scene.config, scene.conversation.channel)
+    return turn_context.turn.pk is not None and is_scored(turn_context.config, turn_context.conversation.channel)

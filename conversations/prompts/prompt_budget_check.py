@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from conversations.common.prompt_shapes import Intent
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.models import Channel, Conversation, Turn
 from conversations.prompts.budget import LEAST_BYTES, PROMPT_BYTES
 from conversations.prompts.reply import ReplyContext, context_of
@@ -18,7 +18,7 @@ from projects.agents.model_choice import operator_endpoint
 from projects.agents.prompt_size import Weight
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import Offer, read_offers
 
 # The parts that a business writes itself, as they are when it writes nothing.
@@ -29,7 +29,7 @@ def weigh_reply(project: Project, config: AgentConfig) -> Weight:
     """What a reply's request weighs when nothing is said yet, in the running transaction: on the channel with the heaviest
     tools, in the longer variant of the intents. A part weighs what the request would weigh less without it.
     """
-    offers = read_offers(Moment.TURN, project, config, channels=Channel.values)
+    offers = read_offers(Trigger.TURN, project, config, channels=Channel.values)
     channel = max(offers, key=lambda one: _weight_of(offers[one]))
     context = _context(project, config, channel=channel, offer=offers[channel])
     whole = _bytes(context)
@@ -46,7 +46,7 @@ def _weight_of(offer: Offer) -> int:
 def _context(project: Project, config: AgentConfig, *, channel: str, offer: Offer) -> ReplyContext:
     """Of a conversation that nobody has begun."""
     conversation = Conversation(project=project, channel=channel)
-    scene = Scene(
+    turn_context = TurnContext(
         conversation=conversation,
         turn=Turn(conversation=conversation, seq=1),
         project=project,
@@ -62,7 +62,7 @@ def _context(project: Project, config: AgentConfig, *, channel: str, offer: Offe
         [Intent(one.name, text) for one, text in zip(config.intents, texts, strict=True)] for texts in _texts(config)
     ]
     longer = max(variants, key=lambda intents: sum(len(intent.instruction.encode()) for intent in intents))
-    return replace(context_of(scene, offer), intents=longer)
+    return replace(context_of(turn_context, offer), intents=longer)
 
 
 def _texts(config: AgentConfig) -> tuple[list[str], list[str]]:

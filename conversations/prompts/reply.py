@@ -9,8 +9,8 @@ from uuid import UUID
 
 from conversations.common.channels import traits_of
 from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
-from conversations.context.transcript import Said, as_line
-from conversations.context.turn_context import Scene
+from conversations.context.transcript import TranscriptMessage, as_line
+from conversations.context.turn_context import TurnContext
 from conversations.models import Directives, Event, MessageRole, Origin
 from conversations.models.event import URGENT
 from conversations.prompts.budget import within_budget
@@ -18,7 +18,7 @@ from llm.prompts import neutralise
 from llm.requests import reply_request
 from llm.types import ChatRequest
 from projects.knowledge.answers import prompt_passages
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tools.engine.function_calling.offer import Offer
 
 # The longest reply; longer than any channel bears.
@@ -64,11 +64,11 @@ class ReplyContext:
     latest: list[Line]
 
 
-def build_request(scene: Scene, offer: Offer = NO_TOOLS) -> ChatRequest:
+def build_request(context: TurnContext, offer: Offer = NO_TOOLS) -> ChatRequest:
     """The request for a turn's reply: stable prompt, transcript, then what changes from turn to turn."""
-    history, latest = _split(scene)
-    knowledge = _knowledge(scene, latest)
-    return within_budget(lambda kept: _request(scene, offer, kept, latest, knowledge), history, beside=offer.weight)
+    history, latest = _split(context)
+    knowledge = _knowledge(context, latest)
+    return within_budget(lambda kept: _request(context, offer, kept, latest, knowledge), history, beside=offer.weight)
 
 
 def view_of(directives: Directives | None, *, beside: Sequence[Fact] = ()) -> DirectivesView | None:
@@ -81,30 +81,34 @@ def view_of(directives: Directives | None, *, beside: Sequence[Fact] = ()) -> Di
     return DirectivesView(directives.version, **{name: directives.document[name] for name in shown}, known=known)
 
 
-def _knowledge(scene: Scene, latest: Sequence[Said]) -> list[str]:
+def _knowledge(context: TurnContext, latest: Sequence[TranscriptMessage]) -> list[str]:
     """What the articles say about the customer's latest words, where the project wants it in the prompt (T08)."""
-    if not scene.config.knowledge_in_prompt or not latest:
+    if not context.config.knowledge_in_prompt or not latest:
         return []
-    return prompt_passages(scene.project.pk, " ".join(message.content for message in latest))
+    return prompt_passages(context.project.pk, " ".join(message.content for message in latest))
 
 
 def _request(
-    scene: Scene, offer: Offer, history: Sequence[Said], latest: Sequence[Said], knowledge: list[str]
+    context: TurnContext,
+    offer: Offer,
+    history: Sequence[TranscriptMessage],
+    latest: Sequence[TranscriptMessage],
+    knowledge: list[str],
 ) -> ChatRequest:
     return reply_request(
-        context_of(scene, offer, latest=latest, knowledge=knowledge),
+        context_of(context, offer, latest=latest, knowledge=knowledge),
         history=[_as_chat(message) for message in history],
-        model=scene.model("reply"),
+        model=context.model("reply"),
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(scene.project.agent_version_id, scene.conversation.channel, scene.status.variant, offer.addendum),
+        stable=(context.project.agent_version_id, context.conversation.channel, context.status.variant, offer.addendum),
     )
 
 
 def context_of(
-    scene: Scene, offer: Offer, *, latest: Sequence[Said] = (), knowledge: Sequence[str] = ()
+    context: TurnContext, offer: Offer, *, latest: Sequence[TranscriptMessage] = (), knowledge: Sequence[str] = ()
 ) -> ReplyContext:
     """What the prompt's templates are filled with, in the running transaction."""
-    config, conversation = scene.config, scene.conversation
+    config, conversation = context.config, context.conversation
     return ReplyContext(
         agent_name=config.agent_name,
         business_name=config.business_name,
@@ -112,61 +116,61 @@ def context_of(
         channel_rules=traits_of(conversation.channel).rules,
         style=config.style,
         business_context=config.business_context,
-        scenarios=scene.scenarios,
-        steps_name_tools=any(step.tools for scenario in scene.scenarios for step in scenario.steps),
-        procedures=scene.procedures,
-        hours_variant=scene.status.variant,
-        intents=scene.intents,
+        scenarios=context.scenarios,
+        steps_name_tools=any(step.tools for scenario in context.scenarios for step in scenario.steps),
+        procedures=context.procedures,
+        hours_variant=context.status.variant,
+        intents=context.intents,
         tools=offer.addendum,
-        summary=scene.summary,
-        now=scene.status.clock,
-        hours_status=scene.status.line,
-        directives=view_of(conversation.directives, beside=scene.facts),
-        awaiting=scene.awaiting,
-        customer=scene.facts,
-        actions=scene.actions,
-        sections=scene.prompt_sections,
+        summary=context.summary,
+        now=context.status.clock,
+        hours_status=context.status.line,
+        directives=view_of(conversation.directives, beside=context.facts),
+        awaiting=context.awaiting,
+        customer=context.facts,
+        actions=context.actions,
+        sections=context.prompt_sections,
         knowledge=list(knowledge),
         recovery=conversation.recovery,
         correction=conversation.correction,
-        urgent=_urgent(scene),
-        is_follow_up=scene.turn.origin == Origin.FOLLOW_UP,
-        said_by_colleague=_said_by_colleague(scene),
+        urgent=_urgent(context),
+        is_follow_up=context.turn.origin == Origin.FOLLOW_UP,
+        said_by_colleague=_said_by_colleague(context),
         latest=[as_line(message) for message in latest],
     )
 
 
-def _split(scene: Scene) -> tuple[list[Said], list[Said]]:
+def _split(context: TurnContext) -> tuple[list[TranscriptMessage], list[TranscriptMessage]]:
     """The transcript before, and the customer's messages that this turn answers: its own, and those it took over."""
-    answered = max((one.turn for one in _earlier(scene) if one.role in ANSWERS), default=0)
-    latest = [one for one in scene.messages if one.role == MessageRole.USER and one.turn > answered]
+    answered = max((one.turn for one in _earlier(context) if one.role in ANSWERS), default=0)
+    latest = [one for one in context.messages if one.role == MessageRole.USER and one.turn > answered]
     split_off = {one.seq for one in latest}
-    before = [one for one in scene.messages if one.seq not in split_off and one.role != MessageRole.SYSTEM]
+    before = [one for one in context.messages if one.seq not in split_off and one.role != MessageRole.SYSTEM]
     return before, latest
 
 
-def _said_by_colleague(scene: Scene) -> list[str]:
+def _said_by_colleague(context: TurnContext) -> list[str]:
     """What a colleague has said since the agent spoke last: it takes the conversation up where they left it."""
-    said = [one for one in scene.messages if one.role in ANSWERS]
+    said = [one for one in context.messages if one.role in ANSWERS]
     own = max((place for place, one in enumerate(said) if one.role == MessageRole.AGENT), default=-1)
     return [one.content for one in said[own + 1 :]]
 
 
-def _earlier(scene: Scene) -> list[Said]:
-    return [message for message in scene.messages if message.turn < scene.turn.seq]
+def _earlier(context: TurnContext) -> list[TranscriptMessage]:
+    return [message for message in context.messages if message.turn < context.turn.seq]
 
 
 # Read when the turn is marked as begun already: whoever tells it more meanwhile has waited for that, or was waited for.
-TOLD = Compiled(
+TOLD = PreparedQuery(
     lambda conversation: Event.objects.filter(conversation_id=conversation, idn=URGENT).order_by("-seq")[:MOST_URGENT],
     kinds=(UUID,),
 )
 
 
-def _urgent(scene: Scene) -> list[str]:
+def _urgent(context: TurnContext) -> list[str]:
     """Urgent messages that no reply has told yet: those of this turn, and of turns that it took over."""
-    told = scene.replied or 0
-    payloads = [event.payload for event in reversed(TOLD(scene.conversation.pk))]
+    told = context.replied or 0
+    payloads = [event.payload for event in reversed(TOLD(context.conversation.pk))]
     return [_line_of(payload) for payload in payloads if payload.get("text") and payload.get("told_by", 0) > told]
 
 
@@ -174,6 +178,6 @@ def _line_of(payload: dict[str, Any]) -> str:
     return f"(late) {payload['text']}" if payload.get("is_late") else str(payload["text"])
 
 
-def _as_chat(message: Said) -> dict[str, str]:
+def _as_chat(message: TranscriptMessage) -> dict[str, str]:
     role = "user" if message.role == MessageRole.USER else "assistant"
     return {"role": role, "content": neutralise(message.content)}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from conversations.common.prompt_shapes import Line
-from conversations.context.transcript import Said, as_line
-from conversations.context.turn_context import Scene
+from conversations.context.transcript import TranscriptMessage, as_line
+from conversations.context.turn_context import TurnContext
 from conversations.models import Summary
 from llm.requests import structured_request
 from llm.types import ChatRequest
@@ -47,12 +47,14 @@ class SummaryContext:
     messages: list[Line]
 
 
-def build_request(scene: Scene, *, messages: Sequence[Said], previous: Summary | None) -> ChatRequest:
+def build_request(
+    turn_context: TurnContext, *, messages: Sequence[TranscriptMessage], previous: Summary | None
+) -> ChatRequest:
     """The request for a summary of the earlier one and of the messages that follow it."""
     context = SummaryContext(
-        business_name=scene.config.business_name,
+        business_name=turn_context.config.business_name,
         earlier=previous.as_text if previous else "",
         messages=[as_line(message) for message in messages],
     )
-    model = scene.model("summary")
+    model = turn_context.model("summary")
     return structured_request("summary", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from conversations.common.prompt_shapes import Action, DirectivesView, Fact, Intent, Line, Procedure, Scenario, Section
-from conversations.context.transcript import Said, as_line
-from conversations.context.turn_context import Scene
+from conversations.context.transcript import TranscriptMessage, as_line
+from conversations.context.turn_context import TurnContext
 from conversations.prompts.budget import within_budget
 from conversations.prompts.reply import view_of
 from llm.requests import structured_request
@@ -73,37 +73,37 @@ class ThoughtsContext:
     messages: list[Line]
 
 
-def build_request(scene: Scene) -> ChatRequest:
+def build_request(turn_context: TurnContext) -> ChatRequest:
     """The request for a turn's directives, with the full supervisor context (T14)."""
-    return within_budget(lambda kept: _request(scene, kept), scene.messages)
+    return within_budget(lambda kept: _request(turn_context, kept), turn_context.messages)
 
 
-def _request(scene: Scene, messages: Sequence[Said]) -> ChatRequest:
-    config = scene.config
+def _request(turn_context: TurnContext, messages: Sequence[TranscriptMessage]) -> ChatRequest:
+    config = turn_context.config
     context = ThoughtsContext(
         agent_name=config.agent_name,
         business_name=config.business_name,
         business_context=config.business_context,
-        scenarios=scene.scenarios,
-        procedures=scene.procedures,
-        hours_variant=scene.status.variant,
-        intents=scene.intents,
-        now=scene.status.clock,
-        hours_status=scene.status.line,
-        channel=scene.conversation.channel,
-        known=scene.facts,
-        actions=scene.actions,
-        sections=scene.prompt_sections,
-        recovery=scene.conversation.recovery,
-        previous=view_of(scene.conversation.directives),
-        summary=scene.summary,
+        scenarios=turn_context.scenarios,
+        procedures=turn_context.procedures,
+        hours_variant=turn_context.status.variant,
+        intents=turn_context.intents,
+        now=turn_context.status.clock,
+        hours_status=turn_context.status.line,
+        channel=turn_context.conversation.channel,
+        known=turn_context.facts,
+        actions=turn_context.actions,
+        sections=turn_context.prompt_sections,
+        recovery=turn_context.conversation.recovery,
+        previous=view_of(turn_context.conversation.directives),
+        summary=turn_context.summary,
         messages=[as_line(message) for message in messages],
     )
-    model = scene.model("thoughts")
+    model = turn_context.model("thoughts")
     return structured_request(
         "thoughts",
         context,
         model=model,
         max_output_tokens=MAX_OUTPUT_TOKENS,
-        stable=(scene.project.agent_version_id, scene.status.variant),
+        stable=(turn_context.project.agent_version_id, turn_context.status.variant),
     )

@@ -1,17 +1,20 @@
-"""What follows every reply: the event that the flows subscribe to, and their jobs (T07-T09)."""
+"""The jobs that follow a reply, and the one that follows a message no turn answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from conversations.context.summaries import is_due
-from conversations.context.transcript import Said
+from conversations.context.transcript import TranscriptMessage
 from conversations.live.event_log import ConversationLog
-from conversations.models import Turn
+from conversations.models import Message, Turn
 from conversations.models.event import EventType
 from jobs.enqueue import JobRequest, enqueue
 
-AFTER_REPLY = ("observer", "thoughts", "tool_caller")
+OBSERVER = "observer"
+OF_MESSAGE = f"{OBSERVER}:message:"
+AFTER_REPLY = (OBSERVER, "thoughts", "tool_caller")
 ANALYZE = "broadcast_analyze_conversation"
 
 
@@ -22,7 +25,7 @@ def tell_replied(log: ConversationLog, turn: Turn) -> None:
     log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
 
 
-def queue_analysis(log: ConversationLog, turn: Turn, *, said: Sequence[Said]) -> None:
+def queue_analysis(log: ConversationLog, turn: Turn, *, said: Sequence[TranscriptMessage]) -> None:
     """Queue the flows side by side, and a summary where what was `said` since the last one weighs too much."""
     lanes = (*AFTER_REPLY, "summary") if is_due(said) else AFTER_REPLY
     enqueue([_job(lane, log, turn) for lane in lanes])
@@ -37,3 +40,24 @@ def _job(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
         ordinal=turn.seq,
         key=f"{lane}:{turn.pk}",
     )
+
+
+def watch(log: ConversationLog, message: Message) -> None:
+    """Have a customer's message read that no turn answers, for what it says of them."""
+    enqueue(
+        [
+            JobRequest(
+                lane=OBSERVER,
+                project_id=log.conversation.project_id,
+                subject_id=log.conversation.pk,
+                # Before any turn's: it is no turn's job.
+                ordinal=0,
+                key=f"{OF_MESSAGE}{message.pk}",
+            )
+        ]
+    )
+
+
+def watched_message(key: str) -> UUID | None:
+    """The message that a job of the observer's is about; None for a turn's."""
+    return UUID(key.removeprefix(OF_MESSAGE)) if key.startswith(OF_MESSAGE) else None

@@ -55,11 +55,11 @@ def obey_signal(log: ConversationLog, signal: Signal, *, turn_id: UUID | None, r
     log.conversation.follow_up_at = None
     log.add_event(ENDED if is_end else TRANSFERRED, payload=dict(result))
     queue_extraction(log)
-    give_up_replies(log, reason="The conversation is over.")
+    fail_replies(log, reason="The conversation is over.")
     return True
 
 
-def take_up_again(log: ConversationLog) -> None:
+def reopen(log: ConversationLog) -> None:
     """The customer writes in a conversation that may be over: one that ended goes on, a call doesn't. Raises ConversationOver."""
     status = log.conversation.status
     if status == ConversationStatus.OPEN:
@@ -82,7 +82,7 @@ def _is_being_put_through(turn_id: UUID | None) -> bool:
     return turn_id is not None and transfers.exists()
 
 
-def give_up_replies(log: ConversationLog, *, reason: str) -> None:
+def fail_replies(log: ConversationLog, *, reason: str) -> None:
     """End the replies that were not sent yet, each of them: what they still write is refused (M9)."""
     conversation = log.conversation
     ended = supersede(

@@ -7,21 +7,17 @@ the conversation go on.
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import connections
 from django.db.models import F
 from django.db.models.functions import Now
 
 from conversations.live.event_log import ConversationLog, lock_conversation
 from conversations.models import Conversation
 from jobs.enqueue import JobRequest, enqueue
-from tenancy.scope import tenant_tx
+from jobs.sweep import sweep_tenants
 from todos.sources.extraction import extracted_types
-
-logger = logging.getLogger(__name__)
 
 EXTRACTION = "extraction"
 # As `_SILENT` says it too.
@@ -30,7 +26,7 @@ OVER_AFTER = timedelta(hours=1)
 MAX_LATE = timedelta(days=1)
 
 _SILENT = """
-select id, organization_id from conversations_conversation
+select organization_id, id from conversations_conversation
 where extracted_to < last_message and follow_up_at is null and updated_at <= clock_timestamp() - interval '1 hour'
 order by updated_at limit 100
 """
@@ -57,18 +53,7 @@ def is_of_the_end(key: str) -> bool:
 
 def close_silent_conversations() -> None:
     """Look through what fell silent, in all tenants: the sweep's hook. Several at once do it once."""
-    for conversation_id, organization_id in _silent():
-        try:
-            with tenant_tx(organization_id):
-                _close(conversation_id)
-        except Exception:  # the worker's edge: one conversation's trouble keeps no other's todos
-            logger.exception("The silent conversation %s could not be looked through.", conversation_id)
-
-
-def _silent() -> list[tuple[UUID, UUID]]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_SILENT)
-        return [(conversation_id, organization_id) for conversation_id, organization_id in cursor.fetchall()]
+    sweep_tenants(_SILENT, _close, failed="A silent conversation could not be looked through")
 
 
 def _close(conversation_id: UUID) -> None:

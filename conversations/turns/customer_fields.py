@@ -11,14 +11,14 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from conversations.context.transcript import Said
+from conversations.context.transcript import TranscriptMessage
 from conversations.models import Message, MessageRole, PersonaField, Turn, TurnStatus
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Confidence, ObservedFact
 from projects.common.phones import NoPhone, read_phone
 from projects.models.agent_config import AgentConfig
-from tenancy.prepared_queries import Compiled
-from tenancy.write_batch import Writes
+from tenancy.prepared_queries import PreparedQuery
+from tenancy.write_batch import WriteBatch
 
 OPT_INS = ("sms_opt_in", "email_opt_in", "call_opt_in")
 MAX_VALUE = 500
@@ -39,14 +39,16 @@ class RefusedValue(ValueError):
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredFacts:
     """What became of one reading: the fields written, and those refused with the reason."""
 
     written: list[PersonaField]
     refused: list[tuple[ObservedFact, str]]
 
 
-STANDING = Compiled(lambda persona: PersonaField.objects.select_for_update().filter(persona_id=persona), kinds=(UUID,))
+STANDING = PreparedQuery(
+    lambda persona: PersonaField.objects.select_for_update().filter(persona_id=persona), kinds=(UUID,)
+)
 
 
 def keep_facts(
@@ -55,9 +57,9 @@ def keep_facts(
     *,
     config: AgentConfig,
     turn: Turn,
-    said: Sequence[Said],
-    writes: Writes,
-) -> Kept:
+    said: Sequence[TranscriptMessage],
+    writes: WriteBatch,
+) -> StoredFacts:
     """Let the facts that hold be written; a weaker reading never replaces a stronger one. Locks the customer's fields.
 
     `said` is where they were read: the turn's exchange and what came before it.
@@ -85,7 +87,7 @@ def keep_facts(
         if not field._state.adding:
             writes.update(field, CHANGED)
     writes.insert(new)
-    return Kept(written=list(written.values()), refused=refused)
+    return StoredFacts(written=list(written.values()), refused=refused)
 
 
 def refusal_of(fact: ObservedFact, reason: str) -> dict[str, str]:
@@ -147,7 +149,7 @@ def _is_reading_of(language: str, refused: Mapping[str, str]) -> bool:
     return refused["field"] == "language" and refused["value"].strip().lower() == language
 
 
-def _source(quote: str, turn: Turn, said: Sequence[Said]) -> UUID | None:
+def _source(quote: str, turn: Turn, said: Sequence[TranscriptMessage]) -> UUID | None:
     """The message that holds the words: of a turn that took others over, it may be one of theirs. Else the turn's own."""
     if not quote or (turn.message is not None and quote in turn.message.content):
         return turn.message_id

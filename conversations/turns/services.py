@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from conversations.common.channels import traits_of
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import (
     Channel,
     Conversation,
+    Event,
     Message,
     MessageRole,
     Persona,
@@ -24,33 +26,46 @@ from conversations.models import (
     TurnStatus,
 )
 from conversations.models.persona import Strength
-from conversations.turns.channel_signals import take_up_again
-from conversations.turns.observe_unanswered import watch
-from conversations.turns.policy import policy_for, refuse_while_answering
+from conversations.turns.after_reply import watch
+from conversations.turns.channel_signals import reopen
 from jobs.enqueue import JobRequest, Superseded, enqueue
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.lanes import Mode
-from projects.models import Project
+from projects.common.api_error import Conflict
+from projects.models import AgentVersion, Project
 from projects.models.agent_config import NewerMessage
 from tenancy.ids import uuid7
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.write_batch import insert_rows, insert_unless_there
 
 REPLY = "reply"
 # After so many turns in a row that the agent started itself, nothing more fires by itself.
 MAX_AGENT_TURNS = 3
+UNSENT = (TurnStatus.QUEUED, TurnStatus.REPLYING)
 
-PERSONA = Compiled(
+PERSONA = PreparedQuery(
     lambda project, external_id: Persona.objects.filter(project_id=project, external_id=external_id), kinds=(UUID, str)
 )
 
 
+class ReplyInProgress(Conflict):
+    """The reply to the last message is still being written; post this one again when it has come."""
+
+    def __init__(self) -> None:
+        super().__init__(code="reply_in_progress")
+
+
 @dataclass(frozen=True)
 class Posted:
-    """A stored message and the turn that answers it; none while a colleague has the conversation."""
+    """A stored message and the turn that answers it; none while a colleague has the conversation.
 
+    `event` is the number of the message's event: a stream of the turn begins with it.
+    """
+
+    conversation: Conversation
     message: Message
     turn: Turn | None
+    event: int
 
 
 def start_conversation(
@@ -109,24 +124,32 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
     Conversation.DoesNotExist, ReplyInProgress, ConversationOver.
     """
     with open_log(conversation_id, project_id=project_id) as log:
-        take_up_again(log)
+        reopen(log)
         policy = policy_for(log)
         if policy == "reject":
             refuse_while_answering(log)
         if log.conversation.operator_id is not None:
             message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
+            event = log.conversation.last_event
             watch(log, message)
-            return Posted(message, turn=None)
+            return Posted(log.conversation, message, turn=None, event=event)
         turn = log.add_turn(message_id=uuid7())
         message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
+        event = log.conversation.last_event
         queue_reply(log, turn, policy=policy)
-    crash_point("msg.pre_commit")
-    return Posted(message=message, turn=turn)
+    failpoint("msg.pre_commit")
+    return Posted(log.conversation, message, turn, event)
+
+
+def message_event(conversation_id: UUID, message_id: str) -> int:
+    """The number of the event of a customer's message."""
+    events = Event.objects.filter(conversation_id=conversation_id, idn="user_message", payload__id=message_id)
+    return events.values_list("seq", flat=True).get()
 
 
 def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
     """Queue a turn's reply: after those not sent yet, or in place of them, whose turns it then takes over."""
-    transaction.on_commit(partial(crash_point, "msg.post_commit_pre_wake"))
+    transaction.on_commit(partial(failpoint, "msg.post_commit_pre_wake"))
     [made] = enqueue(
         [
             JobRequest(
@@ -156,3 +179,22 @@ def _take_over(log: ConversationLog, turn: Turn, given_up: Superseded) -> None:
         older.status, older.superseded_by, older.finished_at = TurnStatus.SUPERSEDED, turn, timezone.now()
         older.save(update_fields=["status", "superseded_by", "finished_at"])
         log.add_turn_event(older)
+
+
+def policy_for(log: ConversationLog) -> NewerMessage:
+    """The project's policy, else the channel's."""
+    version_id = log.conversation.project.agent_version_id
+    return (_policy_of(version_id) if version_id else None) or traits_of(log.conversation.channel).newer_message
+
+
+@lru_cache(maxsize=4096)
+def _policy_of(version_id: UUID) -> NewerMessage | None:
+    """One word of a version of the settings, remembered: a version never changes."""
+    words = AgentVersion.objects.filter(pk=version_id).values_list("document__newer_message", flat=True)
+    return cast(NewerMessage | None, words.first())
+
+
+def refuse_while_answering(log: ConversationLog) -> None:
+    """Raise ReplyInProgress while a customer's message waits for its reply; what the agent says by itself gives way."""
+    if Turn.objects.filter(conversation=log.conversation, status__in=UNSENT, message__isnull=False).exists():
+        raise ReplyInProgress

@@ -24,7 +24,7 @@ from projects.models import AgentVersion, Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Signal
-from tools.engine.skills.arguments import SKILL, Surroundings, generate_object_by_schema
+from tools.engine.skills.arguments import SKILL, ExtractionContext, generate_object_by_schema
 from tools.engine.skills.exchange import TranscriptLine
 from tools.models import Effect
 
@@ -34,7 +34,7 @@ TASK = "The tool {tool} did this already in this call, and is called for the sam
 
 
 @dataclass(frozen=True)
-class Answer:
+class CallAnswer:
     """What the session gets back: `result` for its model, and for the channel whether the agent's part is over (F18)."""
 
     result: str
@@ -56,14 +56,14 @@ class Repeat:
     earlier: Effect
 
 
-def answer_before(conversation_id: UUID, call_id: str) -> Answer | None:
+def answer_before(conversation_id: UUID, call_id: str) -> CallAnswer | None:
     """The answer that a call of this id has had, as it stands in the conversation's log; None where it has had none."""
     event = _events(conversation_id, call_id, idn=ANSWERED)
     if event is None:
         return None
     kept = event.payload
     signal = kept.get("signal")
-    return Answer(kept["result"], kept["is_error"], Signal(signal) if signal else None, kept["block"])
+    return CallAnswer(kept["result"], kept["is_error"], Signal(signal) if signal else None, kept["block"])
 
 
 def call_before(conversation_id: UUID, call_id: str) -> Event | None:
@@ -103,12 +103,12 @@ async def has_caller_asked_again(repeat: Repeat, *, heard: str) -> bool:
         await in_db(keep_calls, repeat.organization_id, repeat.earlier.project_id, records)
 
 
-def _surroundings(repeat: Repeat, heard: str) -> tuple[Surroundings, ModelSpec]:
+def _surroundings(repeat: Repeat, heard: str) -> tuple[ExtractionContext, ModelSpec]:
     earlier = repeat.earlier
     with tenant_tx(repeat.organization_id):
         project = Project.objects.select_related("agent_version").get(pk=earlier.project_id)
         config = cast(AgentVersion, project.agent_version).config
-        surroundings = Surroundings(
+        surroundings = ExtractionContext(
             business_name=config.business_name,
             business_context=config.business_context,
             now=working_status(config, at=timezone.now()).clock,

@@ -15,8 +15,8 @@ from conversations.common.voice_session import can_have_a_voice
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, Directives, Event, MessageRole, Turn, VoiceSession
 from conversations.models.event import EventType
+from conversations.turns.after_reply import watch
 from conversations.turns.channel_signals import obey_signal
-from conversations.turns.observe_unanswered import watch
 from conversations.voice.turns import add_spoken_turn, unanswered
 from projects.common.api_error import ApiError
 from tools.engine.execution.outcome import Signal
@@ -44,7 +44,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Taken:
+class AcceptedReports:
     """What became of some reports: how many came before, and the turns that the others made."""
 
     repeated: int
@@ -67,7 +67,7 @@ class NoUpdate(ApiError):
         )
 
 
-def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> Taken:
+def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id: UUID) -> AcceptedReports:
     """Take reports in their order, all of them or none. Raises Conversation.DoesNotExist, NoVoice, NoUpdate."""
     with open_log(conversation_id, project_id=project_id) as log:
         if not can_have_a_voice(log.conversation):
@@ -82,7 +82,7 @@ def take_reports(conversation_id: UUID, reports: Sequence[Report], *, project_id
                 turns.append(turn)
         session.heard_at = log.now
         session.save()
-        return Taken(repeated=len(reports) - len(new), turns=turns)
+        return AcceptedReports(repeated=len(reports) - len(new), turns=turns)
 
 
 def _session(log: ConversationLog) -> VoiceSession:

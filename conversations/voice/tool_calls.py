@@ -29,7 +29,7 @@ from conversations.voice.deduplication import (
     ANSWERED,
     CALLED,
     SIGNALS,
-    Answer,
+    CallAnswer,
     Repeat,
     answer_before,
     call_before,
@@ -44,11 +44,10 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
 from tools.engine.catalogue import CompiledTool
-from tools.engine.execution.deduplication import same_thing
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.deduplication import find_repeated, same_thing
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.limits import cap_of, recipient_of
 from tools.engine.execution.outcome import Ending, Outcome, Signal
-from tools.engine.execution.repeats import find_repeated
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.attempt import attempt_call
 from tools.engine.function_calling.contexts import Context
@@ -84,16 +83,16 @@ class LiveCall:
 
 
 @dataclass(frozen=True)
-class Begun:
+class StartedCall:
     """A call about to be carried out."""
 
     tool: CompiledTool
     arguments: dict[str, Any]
-    occasion: Occasion
+    tool_context: ToolContext
     effect: Effect | None = None
 
 
-async def handle_tool_call(call: LiveCall) -> Answer:
+async def handle_tool_call(call: LiveCall) -> CallAnswer:
     """Carry out one call of a live session's model. Whatever is wrong with it, it is answered with a string (L03, L19).
 
     The tenant, the customer and the call are those of the session, whatever the arguments say (F13).
@@ -104,13 +103,13 @@ async def handle_tool_call(call: LiveCall) -> Answer:
         begun = await in_db(partial(_begin, call, asked_again=is_wanted))
     if isinstance(begun, Repeat):
         raise TypeError("What was asked about is asked about once.")
-    if isinstance(begun, Answer):
+    if isinstance(begun, CallAnswer):
         return begun
-    outcome = await attempt_call(begun.tool.name, begun.arguments, begun.occasion, begun.effect)
+    outcome = await attempt_call(begun.tool.name, begun.arguments, begun.tool_context, begun.effect)
     return await in_db(partial(_settle, call, begun, outcome))
 
 
-def _begin(call: LiveCall, *, asked_again: bool | None = None) -> Begun | Repeat | Answer:
+def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | Repeat | CallAnswer:
     """Read the call, and put down what it is about to do: nothing leaves before that is committed (E1).
 
     Nothing is put down of a repeat of which it has to be known first whether the caller wants it.
@@ -120,7 +119,7 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> Begun | Repeat
             return earlier
         conversation = log.conversation
         if conversation.status != ConversationStatus.OPEN or conversation.operator_id is not None:
-            return Answer(error_text(OVER), is_error=True)
+            return CallAnswer(error_text(OVER), is_error=True)
         project = Project.objects.select_related("agent_version").get(pk=call.project_id)
         offer = collect_agent_tools(project, channel=conversation.channel)
         asked = ToolCall(call.call_id, call.name, call.arguments_json)
@@ -128,7 +127,7 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> Begun | Repeat
             tool, arguments = read_call(offer.tools, asked, index=0)
         except Refused as refusal:
             logger.error("A live call of %s was refused: %s", call.conversation_id, refusal)
-            return Answer(error_text(str(refusal)), is_error=True)
+            return CallAnswer(error_text(str(refusal)), is_error=True)
         begun = _planned(call, log.conversation, project, tool, arguments)
         if call.heard and asked_again is None and (same := _same_as(begun.effect)) is not None:
             return Repeat(call.organization_id, same)
@@ -136,7 +135,7 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> Begun | Repeat
         return _begin_effect(log, begun, asked_again=bool(asked_again)) or begun
 
 
-def _begin_effect(log: ConversationLog, begun: Begun, *, asked_again: bool) -> Answer | None:
+def _begin_effect(log: ConversationLog, begun: StartedCall, *, asked_again: bool) -> CallAnswer | None:
     """Begin the effect that a call leaves, if any. Kept back, it has its answer."""
     if (effect := begun.effect) is None:
         return None
@@ -155,7 +154,7 @@ def _same_as(effect: Effect | None) -> Effect | None:
     return find_repeated(effect) or waiting_for(effect)
 
 
-def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> Answer | None:
+def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> CallAnswer | None:
     """A repeat is held (E6), what is too much fails (threat 8), what needs a yes waits. None: nothing keeps it back."""
     earlier = None if asked_again else _same_as(effect)
     if earlier is not None and hold_repeat(effect, earlier):
@@ -169,7 +168,7 @@ def _keep_back(log: ConversationLog, effect: Effect, *, asked_again: bool) -> An
     return _answer_of(effect)
 
 
-def _settle(call: LiveCall, begun: Begun, outcome: Outcome) -> Answer:
+def _settle(call: LiveCall, begun: StartedCall, outcome: Outcome) -> CallAnswer:
     """Put down what became of it. The channel is told at once: there is no reply that a signal could wait for (F18)."""
     with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
         effect = begun.effect
@@ -183,7 +182,7 @@ def _settle(call: LiveCall, begun: Begun, outcome: Outcome) -> Answer:
             is_obeyed = outcome.signal is not None and obey_signal(
                 log, outcome.signal, turn_id=None, result=outcome.result
             )
-            answer = Answer(
+            answer = CallAnswer(
                 result_without_effect(outcome)[:LONGEST_RESULT],
                 is_error=not is_done,
                 signal=outcome.signal if is_obeyed else None,
@@ -193,7 +192,7 @@ def _settle(call: LiveCall, begun: Begun, outcome: Outcome) -> Answer:
         return _told(log, call, answer, outcome)
 
 
-def _told(log: ConversationLog, call: LiveCall, answer: Answer, outcome: Outcome) -> Answer:
+def _told(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcome: Outcome) -> CallAnswer:
     """The answer with its block, put down in the conversation's log (L22). No turn is streamed: the session shows it."""
     block = dict(outcome.block) if outcome.block and not answer.is_error else None
     payload = {"call": call.call_id, "tool": call.name, "result": answer.result, "is_error": answer.is_error}
@@ -201,13 +200,13 @@ def _told(log: ConversationLog, call: LiveCall, answer: Answer, outcome: Outcome
     return replace(answer, block=block)
 
 
-def _put_down(log: ConversationLog, call: LiveCall, begun: Begun, arguments: Mapping[str, Any]) -> None:
+def _put_down(log: ConversationLog, call: LiveCall, begun: StartedCall, arguments: Mapping[str, Any]) -> None:
     tool = begun.tool.name
     payload = {"call": call.call_id, "tool": tool, "arguments": shown_arguments(tool, arguments), "heard": call.heard}
     log.add_event(CALLED, payload={**payload, "effect": str(begun.effect.pk) if begun.effect else None})
 
 
-def _earlier(call: LiveCall) -> Answer | None:
+def _earlier(call: LiveCall) -> CallAnswer | None:
     """What a call that came before is answered with: as its effect stands now, and as it was answered then."""
     called = call_before(call.conversation_id, call.call_id)
     if called is None:
@@ -217,18 +216,18 @@ def _earlier(call: LiveCall) -> Answer | None:
         answer = _answer_of(effect)
         return replace(answer, block=before.block) if before and not answer.is_error else answer
     if before is None and is_under_way(called, within=RESCUED_AFTER):
-        return Answer(UNDER_WAY)
+        return CallAnswer(UNDER_WAY)
     return before
 
 
-def _answer_of(effect: Effect, *, signal: Signal | None = None) -> Answer:
+def _answer_of(effect: Effect, *, signal: Signal | None = None) -> CallAnswer:
     """An effect's end as the session gets it, also when it is asked for once more."""
     if effect.state in ledger.OPEN:
         is_waiting = effect.state == EffectState.PLANNED and ledger.needs_approval(effect)
-        return Answer((ALLOWED if is_allowed(effect) else APPROVAL) if is_waiting else UNDER_WAY)
+        return CallAnswer((ALLOWED if is_allowed(effect) else APPROVAL) if is_waiting else UNDER_WAY)
     ended = {name for name, value in (effect.result or {}).items() if value is True and name in SIGNALS}
     is_done = effect.state == EffectState.DONE
-    return Answer(
+    return CallAnswer(
         result_of(effect)[:LONGEST_RESULT],
         is_error=effect.state not in (EffectState.DONE, EffectState.HELD),
         signal=signal or next((SIGNALS[name] for name in ended if is_done), None),
@@ -242,14 +241,14 @@ def _key(call: LiveCall) -> str:
 
 def _planned(
     call: LiveCall, conversation: Conversation, project: Project, tool: CompiledTool, arguments: dict[str, Any]
-) -> Begun:
+) -> StartedCall:
     """The call as it is to be carried out, with its effect where it leaves one; nothing of it is stored."""
     effect = _effect(call, tool, arguments) if tool.kind else None
-    occasion = _occasion(call, conversation, project, effect)
+    tool_context = _tool_context(call, conversation, project, effect)
     if effect is not None:
-        effect.repeat_key = same_thing(effect, effect.arguments, occasion)
-        effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
-    return Begun(tool, arguments, occasion, effect)
+        effect.repeat_key = same_thing(effect, effect.arguments, tool_context)
+        effect.recipient = recipient_of(effect.kind, tool_context.contact)[:254]
+    return StartedCall(tool, arguments, tool_context, effect)
 
 
 def _effect(call: LiveCall, tool: CompiledTool, arguments: dict[str, Any]) -> Effect:
@@ -269,10 +268,10 @@ def _effect(call: LiveCall, tool: CompiledTool, arguments: dict[str, Any]) -> Ef
     )
 
 
-def _occasion(call: LiveCall, conversation: Conversation, project: Project, effect: Effect | None) -> Occasion:
+def _tool_context(call: LiveCall, conversation: Conversation, project: Project, effect: Effect | None) -> ToolContext:
     config = project.agent_version.config if project.agent_version else None
     key = effect.effect_key if effect else _key(call)
-    return Occasion(
+    return ToolContext(
         organization_id=cast(UUID, conversation.organization_id),
         project_id=conversation.project_id,
         effect_id=effect.pk if effect else UUID(key[:32]),

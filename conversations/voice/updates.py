@@ -8,14 +8,14 @@ without a word of the caller's.
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 
 from conversations.common.voice_session import is_caller_speaking
 from conversations.live.hub import Room, hub
-from conversations.live.stream import PING_SECONDS, RETRY_MS, frame
+from conversations.live.stream import PING_SECONDS, PINGED, RETRY, Frame, Frames
 from conversations.models import Conversation, ConversationStatus, Directives, Event, VoiceSession
 from conversations.models.event import URGENT
 from conversations.promises.apply_verdicts import UNBACKED
@@ -31,7 +31,7 @@ OVER = "The call is over for you. Say nothing more."
 
 
 @dataclass(frozen=True)
-class Place:
+class UpdatesCursor:
     """Whose updates are streamed, from which number on; None where the voice's model was given none yet."""
 
     organization_id: UUID
@@ -45,30 +45,30 @@ class Due:
     event in it. `stop` is why the voice's model must not speak any more.
     """
 
-    frames: list[bytes]
+    frames: list[Frame]
     after: int | None
     last_event: int
     stop: str = ""
 
 
-async def update_frames(place: Place) -> AsyncGenerator[list[bytes], None]:
+async def update_frames(place: UpdatesCursor) -> Frames:
     """The updates as server-sent events until the call is over; the last of them says `stop`, and why."""
     after = place.after
     async with hub().listen(Room(place.organization_id, place.conversation_id), after=0) as listener:
-        yield [b"retry: %d\n\n" % RETRY_MS]
+        yield [RETRY]
         while True:
             due = await in_db(due_after, place, after)
             listener.after, after = due.last_event, due.after
             if due.frames:
                 yield due.frames
             if due.stop:
-                yield [frame("stop", {"reason": due.stop})]
+                yield [Frame("stop", {"reason": due.stop})]
                 return
             if await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
-                yield [b": ping\n\n"]
+                yield [PINGED]
 
 
-def due_after(place: Place, after: int | None) -> Due:
+def due_after(place: UpdatesCursor, after: int | None) -> Due:
     """What is due now. The first look leaves out what an earlier reply has told."""
     with tenant_tx(place.organization_id):
         conversation = Conversation.objects.get(pk=place.conversation_id)
@@ -82,12 +82,12 @@ def due_after(place: Place, after: int | None) -> Due:
         return Due(frames, conversation.last_event, conversation.last_event)
 
 
-def place_of(conversation: Conversation, asked: int | None) -> Place:
+def place_of(conversation: Conversation, asked: int | None) -> UpdatesCursor:
     """Where a stream begins: after what the carrier has seen, or the voice's model was given by its reports."""
     session = VoiceSession.objects.filter(conversation=conversation).first()
     applied = (session.applied or None) if session else None
     known = [number for number in (asked, applied) if number is not None]
-    return Place(cast(UUID, conversation.organization_id), conversation.pk, max(known, default=None))
+    return UpdatesCursor(cast(UUID, conversation.organization_id), conversation.pk, max(known, default=None))
 
 
 def _is_held(conversation: Conversation) -> bool:
@@ -114,8 +114,8 @@ def _is_untold(conversation: Conversation, event: Event) -> bool:
     return int(event.payload["told_by"]) > conversation.last_turn
 
 
-def _frame(event: Event) -> bytes:
-    return frame(_NAMES[event.idn], {**_READ[event.idn](event), "seq": event.seq}, event_id=event.seq)
+def _frame(event: Event) -> Frame:
+    return Frame(_NAMES[event.idn], {**_READ[event.idn](event), "seq": event.seq}, event.seq)
 
 
 def _directives(event: Event) -> dict[str, Any]:

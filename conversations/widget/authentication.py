@@ -15,8 +15,7 @@ from rest_framework.request import Request
 
 from conversations.widget.errors import ForeignPage, NoPage, NoVisitor, NoWidget
 from conversations.widget.visitors import Visitor, read_visitor
-from projects.api.authentication import TenantAuthentication
-from projects.api.caller import Caller, Entrance
+from projects.api.authentication import Caller, PendingAuth, TenantAuthentication
 from projects.models import Widget
 from projects.models.key import Scope
 from tenancy.scope import current_organization_id
@@ -38,10 +37,10 @@ class WidgetCaller(Caller):
 class PageAuthentication(TenantAuthentication):
     """The public key in the address, and a page that the business has named."""
 
-    def find_entrance(self, request: Request) -> Entrance:
+    def find_entrance(self, request: Request) -> PendingAuth:
         key = request.parser_context["kwargs"]["key"]
         place = place_of(key)
-        return Entrance(place.organization_id, partial(self.admit, place.widget_id, request._request))
+        return PendingAuth(place.organization_id, partial(self.admit, place.widget_id, request._request))
 
     def admit(self, widget_id: UUID, request: HttpRequest) -> WidgetCaller:
         """Raises NoWidget, ForeignPage, NoPage."""

@@ -1,4 +1,4 @@
-"""The widget's script: the modules of static/widget as one file, made when a process starts.
+"""The widget's script: the modules of static/widget and their sentences as one file, made when a process starts.
 
 No tool is needed to build it: the modules keep to what this can read, and `widget_source` refuses the rest.
 """
@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from gettext import translation
 from pathlib import Path
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import condition, require_safe
 
@@ -23,6 +27,7 @@ EXPORT = re.compile(r"^export (?=const |class |function |async )", re.MULTILINE)
 NAMED = re.compile(r"^(?:const|let|class|function|async function) (\w+)", re.MULTILINE)
 COMMENT = re.compile(r"^ *(//.*|/\*\*.*\*/)\n", re.MULTILINE)
 INDENT = re.compile(r"^ +", re.MULTILINE)
+SENTENCE = re.compile(r'\b(?:say|phrase)\("([^"]+)"')
 SECONDS_KEPT = 300
 
 
@@ -50,7 +55,22 @@ def widget_source(folder: Path = SOURCE) -> str:
         raise CannotBuild(
             f"Two modules of the widget call something {', '.join(twice)}; in one file they would be one."
         )
-    return INDENT.sub("", '(() => {\n"use strict";\n' + "".join(texts) + "})();\n")
+    catalog = json.dumps(widget_catalog(), ensure_ascii=False, separators=(",", ":"))
+    head = f'(() => {{\n"use strict";\nconst CATALOG = {catalog};\n'
+    return INDENT.sub("", head + "".join(texts) + "})();\n")
+
+
+@cache
+def widget_catalog() -> dict[str, list[str]]:
+    """The widget's sentences by language, each where its English stands in `en`."""
+    texts = sorted({text for path in SOURCE.glob("*.js") for text in SENTENCE.findall(path.read_text())})
+    return {code: _translated(texts, code) for code, _ in settings.LANGUAGES}
+
+
+def _translated(texts: Sequence[str], language: str) -> list[str]:
+    is_english = language == settings.LANGUAGE_CODE
+    found = translation("djangojs", settings.LOCALE_PATHS[0], [language], fallback=is_english)
+    return [found.gettext(text) for text in texts]
 
 
 def _in_order(name: str, folder: Path, seen: dict[str, None] | None = None) -> list[str]:

@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from conversations.live.stream import frame
+from conversations.live.stream import Frame, Frames
 
 # A stream ends after this long, and its client resumes it: whoever was let in is looked at anew.
 LONGEST_SECONDS = 15 * 60
 
 
-async def for_customer(stream: AsyncGenerator[list[bytes], None]) -> AsyncIterator[bytes]:
-    """A conversation's stream, without those of its frames that are none of the customer's."""
+async def for_customer(stream: Frames) -> AsyncIterator[bytes]:
+    """The stream, filtered to what a customer may see."""
     ends_at = time.monotonic() + LONGEST_SECONDS
     async with aclosing(stream):
         async for frames in stream:
-            if shown := b"".join(filter(None, map(_shown, frames))):
+            if shown := b"".join(frame.encode() for frame in filter(None, map(_shown, frames))):
                 yield shown
             if time.monotonic() > ends_at:
                 return
 
 
-def _shown(piece: bytes) -> bytes | None:
-    """A token goes as it is, like what only keeps the connection alive; of the rest only what `SHOWN` names."""
-    if not piece.startswith((b"id: ", b"event: ")) or piece.startswith(b"event: token\n"):
-        return piece
-    number, name, payload = _parts(piece)
-    look = SHOWN.get(name)
-    shown = look(payload) if look else None
-    return frame(name, shown, event_id=number) if shown is not None else None
-
-
-def _parts(piece: bytes) -> tuple[int | None, str, dict[str, Any]]:
-    lines = dict(line.split(": ", 1) for line in piece.decode().rstrip("\n").split("\n"))
-    return int(lines["id"]) if "id" in lines else None, lines["event"], json.loads(lines["data"])
+def _shown(frame: Frame) -> Frame | None:
+    """Tokens and comments pass unchanged; of the events, only those in `SHOWN`, cut down to their fields there."""
+    if frame.event in ("", "token"):
+        return frame
+    look = SHOWN.get(frame.event)
+    return frame._replace(data=look(frame.data)) if look else None
 
 
 def message_shown(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar, cast
-from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
@@ -11,6 +10,7 @@ from rest_framework.response import Response
 
 from conversations.common.presenters import message_payload
 from conversations.handover.requests import request_person
+from conversations.live.stream import StreamCursor
 from conversations.models import Conversation
 from conversations.widget.agent import agent_payload
 from conversations.widget.authentication import PageAuthentication, VisitorAuthentication, WidgetCaller
@@ -21,8 +21,9 @@ from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, L
 from conversations.widget.serializers import MessageInput, PersonInput, SessionInput
 from conversations.widget.shopper import ShopperRefused, read_shopper
 from conversations.widget.visitors import Visitor, new_visitor, read_visitor, renewed, sign, signed_in
+from projects.api.async_views import Continued
 from projects.api.idempotency import idempotent
-from projects.api.project_views import ProjectView
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models import Widget
 from projects.models.key import Scope
@@ -127,7 +128,7 @@ class Messages(WidgetView):
         posted = say(self.project, self.visitor, self.valid(MessageInput)["content"])
         turn = {"turn": str(posted.turn.pk), "status": posted.turn.status} if posted.turn else None
         message = message_shown(message_payload(posted.message))
-        answer = {"conversation": str(posted.message.conversation_id), "message": message, "turn": turn}
+        answer = {"conversation": str(posted.conversation.pk), "message": message, "turn": turn}
         return Response(answer, status=202)
 
 
@@ -140,8 +141,8 @@ class Events(WidgetView):
         conversation = self._conversation()
         asked = request.headers.get("Last-Event-ID", "")
         known = asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) <= conversation.last_event
-        place = {"conversation": conversation.pk, "after": int(asked) if known else 0, "is_reset": not known}
-        return Response(place)
+        after = int(asked) if known else 0
+        return Continued(StreamCursor(self.caller.organization_id, conversation.pk, after=after, is_reset=not known))
 
     def _conversation(self) -> Conversation:
         """The one that is named, if it is the visitor's; else their newest. Raises NoConversation."""
@@ -166,9 +167,3 @@ class Person(WidgetView):
         except Escalation.DoesNotExist as error:
             raise NoConversation from error
         return Response({"state": made.state}, status=202)
-
-
-def organization_of(response: Response) -> UUID:
-    """The tenant of an answered request, for what goes on after it."""
-    view: WidgetView = cast(dict[str, Any], vars(response)["renderer_context"])["view"]
-    return view.caller.organization_id

@@ -207,7 +207,7 @@ def signed_in_of_late(request: HttpRequest) -> bool:
     return any(time.time() - record.get("at", 0) < app_settings.REAUTHENTICATION_TIMEOUT for record in records)
 
 
-def demand_recent_sign_in(request: HttpRequest) -> None:
+def require_recent_sign_in(request: HttpRequest) -> None:
     """Raises ApiError unless the person signed in, or entered their password again, of late."""
     if not signed_in_of_late(request):
         message = "Enter your password again first: you signed in too long ago for this."

@@ -7,11 +7,14 @@ from uuid import UUID
 
 from projects.accounts.email_addresses import is_doubtful
 from projects.common.api_error import Conflict
-from projects.common.signals import member_changed
+from projects.common.hooks import Signal
 from projects.models import AuditAction, Member, Organization, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
 from projects.records.audit import Actor, note_change, person
+
+# The user has another role in the organization, or none any more. Sent inside the transaction that makes the change.
+member_changed: Signal[[User, UUID, Role | None]] = Signal()
 
 
 class MemberRefused(Conflict):
@@ -46,7 +49,7 @@ def set_role(member: Member, *, role: Role, by: Actor) -> None:
     if standing != role:
         Member.objects.filter(pk=member.pk).update(role=role)
         _note(AuditAction.ROLE_CHANGED, member, by=by, before=standing, after=role)
-        member_changed.send(Member, user=member.user, organization_id=member.organization_id, role=role)
+        member_changed.send(member.user, cast(UUID, member.organization_id), role)
 
 
 def remove_member(member: Member, *, by: Actor) -> None:
@@ -55,7 +58,7 @@ def remove_member(member: Member, *, by: Actor) -> None:
     standing = check_change(member, role=None, by=_role_now(by, member, is_leaving=is_own))
     _note(AuditAction.LEFT if is_own else AuditAction.REMOVED, member, by=by, before=standing)
     Member.objects.filter(pk=member.pk).delete()
-    member_changed.send(Member, user=member.user, organization_id=member.organization_id, role=None)
+    member_changed.send(member.user, cast(UUID, member.organization_id), None)
 
 
 def check_new_role(role: Role, *, by: Role) -> None:

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from projects.agents.attribute_changes import KEY, KEY_RULE
 from projects.agents.model_key import remove_attribute
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
-from projects.api.typed_responses import Answer, Page
+from projects.api.typed_responses import Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
@@ -30,31 +30,31 @@ class Attributes(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
 
     @extend_schema(operation_id="attributes_list")
-    def get(self, request: Request) -> Answer[Page[AttributePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[AttributePayload]]:
         """Every attribute as the project sees it, with its origin."""
         found = every_attribute(self.project)
-        return Answer({"results": [attribute_payload(found[key]) for key in sorted(found)], "next": None})
+        return TypedResponse({"results": [attribute_payload(found[key]) for key in sorted(found)], "next": None})
 
 
 class AttributeDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "PUT": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
 
     @extend_schema(operation_id="attributes_read")
-    def get(self, request: Request, key: str) -> Answer[AttributePayload]:
+    def get(self, request: Request, key: str) -> TypedResponse[AttributePayload]:
         """One attribute."""
         found = every_attribute(self.project).get(key)
         if found is None:
             raise Http404
-        return Answer(attribute_payload(found))
+        return TypedResponse(attribute_payload(found))
 
     @extend_schema(operation_id="attributes_write", request=AttributeInput)
-    def put(self, request: Request, key: str) -> Answer[AttributePayload]:
+    def put(self, request: Request, key: str) -> TypedResponse[AttributePayload]:
         """Set the project's own value."""
         data = self.valid(AttributeInput)
         if not KEY.fullmatch(key):
             raise ApiError("invalid", f"key: {KEY_RULE}", field="key")
         kind = AttributeType(data["type"]) if "type" in data else None
-        return Answer(attribute_payload(set_attribute(self.project, key, data["value"], type=kind)))
+        return TypedResponse(attribute_payload(set_attribute(self.project, key, data["value"], type=kind)))
 
     @extend_schema(operation_id="attributes_delete", responses={204: None})
     def delete(self, request: Request, key: str) -> Response:

@@ -1,10 +1,11 @@
-"""What an agent's settings weigh in the request for a reply: a higher floor's measure, made known when the apps are ready."""
+"""The size of an agent's settings in the request for a reply, measured by a hook."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from projects.common.hooks import Hook
 from projects.models import Project
 from projects.models.agent_config import AgentConfig
 
@@ -36,17 +37,5 @@ class Weight:
         return max(0, self.least - self.room)
 
 
-# Inside a tenant's transaction.
-Weigher = Callable[[Project, AgentConfig], Weight]
-
-_weighers: list[Weigher] = []
-
-
-def weigh_prompts_by(weigher: Weigher) -> None:
-    """Make the one measure known. Called once, when the apps are ready."""
-    _weighers[:] = [weigher]
-
-
-def weigh(project: Project, config: AgentConfig) -> Weight:
-    """What these settings would weigh, with the tools of the business as it stands, in the running transaction."""
-    return _weighers[0](project, config)
+# The weight of these settings with the tools of the business as it stands, inside a tenant's transaction.
+weigh: Hook[Callable[[Project, AgentConfig], Weight]] = Hook("weigh")

@@ -1,4 +1,4 @@
-"""The tools that an agent's settings may name: a higher floor's list, made known when the apps are ready."""
+"""The tools that an agent's settings may name, listed by a hook."""
 
 from __future__ import annotations
 
@@ -7,23 +7,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from projects.common.hooks import Hook
 from projects.models import Project
 
-# Inside a tenant's transaction.
-Lister = Callable[[Project], Sequence[str]]
-
 MOST_NEAR = 3
-_listers: list[Lister] = []
 
-
-def list_tools_by(lister: Lister) -> None:
-    """Make the one list known. Called once, when the apps are ready."""
-    _listers[:] = [lister]
-
-
-def tool_names(project: Project) -> list[str]:
-    """Every tool that the project has, on or off, by name, in the running transaction."""
-    return sorted(_listers[0](project))
+# Every tool that the project has, on or off, by name, inside a tenant's transaction.
+tool_names: Hook[Callable[[Project], list[str]]] = Hook("tool_names")
 
 
 def tools_of_steps(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

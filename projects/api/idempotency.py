@@ -63,9 +63,12 @@ def idempotent(handler: Handler) -> Handler:
         body_hash = _hash_of(request)
         claimed = _claim(view.project.pk, key=key, body_hash=body_hash)
         if claimed is None:
-            return _replay(view.project.pk, key=key, body_hash=body_hash)
+            stored = _stored(view.project.pk, key=key, body_hash=body_hash)
+            response = view.replay(stored.answer, status=stored.status or 200)
+            response[REPLAYED] = "true"
+            return response
         response = handler(view, request, *args, **kwargs)
-        _keep(claimed, response)
+        _keep(claimed, response.data, status=response.status_code)
         return response
 
     answer_once.is_idempotent = True  # type: ignore[attr-defined]  # the schema reads it
@@ -89,9 +92,9 @@ def once(
     body_hash = hashlib.sha256(f"{request.path}\n{words}".encode()).hexdigest()
     claimed = _claim(project_id, key=key, body_hash=body_hash)
     if claimed is None:
-        return cast(dict[str, Any], _replay(project_id, key=key, body_hash=body_hash).data)
+        return cast(dict[str, Any], _stored(project_id, key=key, body_hash=body_hash).answer)
     answer = work()
-    _keep(claimed, Response(answer, status=202))
+    _keep(claimed, answer, status=202)
     return answer
 
 
@@ -132,23 +135,23 @@ def _claim(project_id: UUID, *, key: str, body_hash: str) -> UUID | None:
     return row[0] if row else None
 
 
-def _replay(project_id: UUID, *, key: str, body_hash: str) -> Response:
+def _stored(project_id: UUID, *, key: str, body_hash: str) -> IdempotentRequest:
+    """The first request with this key, answered. Raises ApiError."""
     stored = IdempotentRequest.objects.filter(project_id=project_id, key=key).first()
     if stored is None or stored.status is None:
         raise _in_progress()
     if stored.body_hash != body_hash:
         message = "This Idempotency-Key was used with another body or address; use a new one."
         raise ApiError("idempotency_key_reused", message, field="Idempotency-Key", status=422)
-    return Response(stored.answer, status=stored.status, headers={REPLAYED: "true"})
+    return stored
 
 
-def _keep(claimed: UUID, response: Response) -> None:
+def _keep(claimed: UUID, answer: Any, *, status: int) -> None:
     row = IdempotentRequest.objects.filter(pk=claimed)
-    if response.status_code >= 400:
+    if status >= 400:
         row.delete()
         return
-    answer = json.loads(JSONRenderer().render(response.data) or b"null")
-    row.update(status=response.status_code, answer=answer)
+    row.update(status=status, answer=json.loads(JSONRenderer().render(answer) or b"null"))
 
 
 def _in_progress() -> ApiError:

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.utils.urls import replace_query_param
 
-from projects.api.typed_responses import Answer, Page
+from projects.api.typed_responses import Page, TypedResponse
 from projects.common.api_error import ApiError
 
 LARGEST_PAGE = 200
@@ -51,8 +51,8 @@ class Pages(BasePagination):
         self._next = _next_url(request, last=found[limit - 1], ordering=ordering) if len(found) > limit else None
         return found[:limit]
 
-    def get_paginated_response(self, data: list[P]) -> Answer[Page[P]]:
-        return Answer({"results": data, "next": self._next})
+    def get_paginated_response(self, data: list[P]) -> TypedResponse[Page[P]]:
+        return TypedResponse({"results": data, "next": self._next})
 
 
 def _limit(request: Request) -> int:

@@ -20,7 +20,7 @@ P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 
 
-class Answer(Generic[P_co], Response):
+class TypedResponse(Generic[P_co], Response):
     """200, with a payload."""
 
     code: ClassVar[int] = 200
@@ -29,13 +29,13 @@ class Answer(Generic[P_co], Response):
         super().__init__(payload, status=self.code)
 
 
-class Created(Answer[P_co]):
+class Created(TypedResponse[P_co]):
     """201: something was made."""
 
     code = 201
 
 
-class Accepted(Answer[P_co]):
+class Accepted(TypedResponse[P_co]):
     """202: it is stored, and worked on."""
 
     code = 202
@@ -56,4 +56,4 @@ def answers_of(handler: Callable[..., Any]) -> Mapping[int, Any]:
 
 
 def _is_answer(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Answer)
+    return isinstance(kind, type) and issubclass(kind, TypedResponse)

@@ -14,7 +14,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 log = logging.getLogger(__name__)
 
 
-class Delivery(StrEnum):
+class MailResult(StrEnum):
     """What became of an e-mail."""
 
     SENT = "sent"
@@ -27,15 +27,15 @@ def has_server() -> bool:
     return bool(settings.EMAIL_HOST)
 
 
-def deliver(message: EmailMessage) -> Delivery:
+def deliver(message: EmailMessage) -> MailResult:
     """Hand the message to the mail server. Outside a transaction: a slow server must hold no lock. Raises nothing."""
     try:
         message.send()
     except (OSError, SMTPException) as error:
         # The server's words may repeat the message, which may hold a link that opens an account.
         log.warning("An e-mail to %s was not sent: %s", ", ".join(message.to), type(error).__name__)
-        return Delivery.FAILED
-    return Delivery.SENT if has_server() else Delivery.NO_SERVER
+        return MailResult.FAILED
+    return MailResult.SENT if has_server() else MailResult.NO_SERVER
 
 
 class LogBackend(BaseEmailBackend):

@@ -14,7 +14,7 @@ from redis.retry import Retry
 _idle: deque[Any] = deque()
 
 
-def tell(*words: str | bytes) -> None:
+def publish(*words: str | bytes) -> None:
     """Send one command. Raises RedisError or OSError: whoever tells must not wait for a Redis that is away."""
     while True:
         try:

@@ -23,7 +23,7 @@ from projects.connections.integration_types import KINDS, SourceKind, SourceSett
 from projects.models import AuditAction, Project, Source, User
 from projects.models.agent_errors import SettingsRefused, sentences
 from projects.records.audit import note_change
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 
 LONGEST_SECRET = 500
 # Where a refusal stands that is about no single setting, and one about the secret.
@@ -53,7 +53,7 @@ class SourceEdit:
     secret: str = field(default="", repr=False)
 
 
-_FOUND = Compiled(
+_FOUND = PreparedQuery(
     lambda project, kind: Source.objects.filter(project_id=project, kind=kind, is_enabled=True).order_by("pk")[:1],
     kinds=(UUID, str),
 )

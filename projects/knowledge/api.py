@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.typed_responses import Answer, Created, Page
+from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.knowledge.presenters import (
     ArticleLinePayload,
@@ -92,11 +92,11 @@ class Articles(KnowledgeView):
     }
 
     @extend_schema(operation_id="knowledge_list")
-    def get(self, request: Request) -> Answer[Page[ArticleLinePayload] | Page[FoundArticlePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[ArticleLinePayload] | Page[FoundArticlePayload]]:
         """The articles by title, without their bodies. With `q` what a question finds, each with its passage."""
         state, question = self.asked_state(), request.query_params.get("q", "")
         if question.strip():
-            return Answer({"results": self._found(question, state), "next": None})
+            return TypedResponse({"results": self._found(question, state), "next": None})
         rows = Article.objects.filter(project=self.project)
         if state is not None:
             rows = rows.filter(published_at__isnull=not state)
@@ -124,12 +124,12 @@ class ArticleDetail(KnowledgeView):
     scopes: ClassVar = {"GET": Scope.READ, "PUT": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
 
     @extend_schema(operation_id="knowledge_read")
-    def get(self, request: Request, slug: str) -> Answer[ArticlePayload]:
+    def get(self, request: Request, slug: str) -> TypedResponse[ArticlePayload]:
         """One article, published or not."""
-        return Answer(article_payload(self.article(slug), self.project))
+        return TypedResponse(article_payload(self.article(slug), self.project))
 
     @extend_schema(operation_id="knowledge_write", request=ArticleChange)
-    def put(self, request: Request, slug: str) -> Answer[ArticlePayload]:
+    def put(self, request: Request, slug: str) -> TypedResponse[ArticlePayload]:
         """Save another text, at the same address; 409 where `version` isn't the one that stands any more."""
         data, article = self.valid(ArticleChange), self.article(slug)
         text = ArticleText(title=data["title"], excerpt=data["excerpt"], body=data["body"])
@@ -140,7 +140,7 @@ class ArticleDetail(KnowledgeView):
             raise Http404 from None
         if "published" in data:
             (publish_article if data["published"] else unpublish_article)(article, by=self.writer)
-        return Answer(article_payload(self.article(slug), self.project))
+        return TypedResponse(article_payload(self.article(slug), self.project))
 
     @extend_schema(operation_id="knowledge_delete", responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:

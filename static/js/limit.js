@@ -2,8 +2,7 @@
 import { h } from "./dom.js";
 import { count } from "./format.js";
 
-const ENGLISH =
-  "That is {count} characters; the limit is {most}. Nothing is lost: shorten it by {over}, then send it.";
+const ENGLISH = "Too long: %(count)s of %(most)s characters. Remove %(over)s to send.";
 
 /** Watches a field with `data-longest`, and says behind `after` what is too long, in the words of `sentence`. */
 export class Limit {
@@ -23,7 +22,7 @@ export class Limit {
     const over = length - this.longest;
     const isOver = over > 0;
     const numbers = { count: length, most: this.longest, over };
-    this.note.textContent = isOver ? this.sentence.replace(/\{(\w+)\}/g, (_, name) => count(numbers[name])) : "";
+    this.note.textContent = isOver ? this.sentence.replace(/%\((\w+)\)s/g, (_, name) => count(numbers[name])) : "";
     this.field.setAttribute("aria-invalid", String(isOver));
     if (isOver) this.field.setAttribute("aria-describedby", this.note.id);
     else this.field.removeAttribute("aria-describedby");

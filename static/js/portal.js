@@ -7,13 +7,12 @@ import { Newest } from "./newest.js";
 const FIRST_DELAY_MS = 1_000;
 const LAST_DELAY_MS = 60_000;
 const OVER = new Set(["done", "failed", "superseded"]);
-/** What the page says by itself, in the language that it is shown in. */
-const phrases = JSON.parse(document.getElementById("words").textContent);
+const { gettext, interpolate } = window.django;
 const log = document.getElementById("log");
 const form = document.getElementById("form");
 const field = form.elements.content;
 const why = document.getElementById("why");
-const limit = new Limit(field, { after: form, sentence: phrases.long });
+const limit = new Limit(field, { after: form, sentence: gettext("Too long: %(count)s of %(most)s characters. Remove %(over)s to send.") });
 const proof = document.querySelector("[data-proof]");
 const booked = document.getElementById("booked");
 
@@ -30,7 +29,7 @@ const CARDS = {
     h(
       "div",
       { class: "po-in" },
-      h("b", {}, phrases.orders),
+      h("b", {}, gettext("Your orders")),
       (orders ?? []).slice(0, 10).map(({ number, status, total }) => h("small", {}, `${number}: ${status}, ${total}`)),
     ),
   escalation_button: ({ label, escalation }) =>
@@ -49,8 +48,8 @@ const said = (role, content, { author, ...attributes } = {}) =>
 /** Who speaks: that a person does is seen, the rest is plain from where the words stand. */
 const speaker = (role, author) =>
   role === "operator"
-    ? h("span", { class: "po-who" }, author ? phrases.named.replace("{who}", () => author) : phrases.one)
-    : h("span", { class: "visually-hidden" }, `${role === "user" ? phrases.you : phrases.agent}:`);
+    ? h("span", { class: "po-who" }, author ? interpolate(gettext("%(who)s, a colleague"), { who: author }, true) : gettext("A colleague"))
+    : h("span", { class: "visually-hidden" }, `${role === "user" ? gettext("You") : gettext("Agent")}:`);
 
 const looks = new Newest();
 const over = new Set();
@@ -180,7 +179,7 @@ async function send(content, body = new FormData(form)) {
     const headers = { Accept: "application/json", "Idempotency-Key": key };
     const answer = await fetch(location.pathname, { method: "POST", body, headers });
     const found = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : null;
-    if (!answer.ok) throw new Error(found?.error.message ?? phrases.much);
+    if (!answer.ok) throw new Error(found?.error.message ?? gettext("Too many messages. Wait a minute, then send again."));
     if (unsent?.key === key) unsent = null;
     // A try before this one may have arrived, and the stream have told of it since.
     if (isShown(found.message)) own?.remove();
@@ -189,7 +188,7 @@ async function send(content, body = new FormData(form)) {
   } catch (error) {
     own?.remove();
     if (content) field.value = content;
-    why.textContent = error instanceof TypeError ? phrases.unsent : error.message;
+    why.textContent = error instanceof TypeError ? gettext("Not sent: no connection. Try again.") : error.message;
     why.hidden = false;
   }
 }

@@ -30,8 +30,8 @@ export function renderBlock(block, scene) {
 function escalation(block, scene) {
   const place = h("div", { class: "esc-place" });
   // What the agent calls the button is in English.
-  const label = (scene.language === "en" && words(block.label)) || scene.say("person");
-  const done = () => place.replaceChildren(h("p", { class: "note", role: "status" }, scene.say("leadDone")));
+  const label = (scene.language === "en" && words(block.label)) || scene.say("Talk to a person");
+  const done = () => place.replaceChildren(h("p", { class: "note", role: "status" }, scene.say("Thanks. A colleague will reply here or get back to you.")));
   const offer = () => {
     const button = h("button", { type: "button", class: "esc", onclick: () => ask() }, icon("person"), label);
     place.replaceChildren(button);
@@ -56,7 +56,7 @@ function article(block, scene) {
     pageAddress(block.url, scene.base),
     { class: "card" },
     icon("article"),
-    h("small", {}, scene.say("help")),
+    h("small", {}, scene.say("From our help pages")),
     h("b", { dir: "auto" }, title),
     words(block.excerpt) && h("span", { dir: "auto" }, words(block.excerpt)),
   );
@@ -67,19 +67,19 @@ const TONES = { completed: "ok", delivered: "ok", cancelled: "bad", failed: "bad
 function orders(block, scene) {
   const rows = Array.isArray(block.orders) ? block.orders : [];
   if (!rows.length) return null;
-  return h("ul", { class: "orders", "aria-label": scene.say("orders") }, rows.slice(0, 10).map((row) => order(row, scene)));
+  return h("ul", { class: "orders", "aria-label": scene.say("Your orders") }, rows.slice(0, 10).map((row) => order(row, scene)));
 }
 
 function order(row, scene) {
   const status = words(row.status);
-  const label = words(row.status_label) || statusIn(status, scene.language);
+  const label = words(row.status_label) || statusIn(status, scene.say);
   const parcels = (Array.isArray(row.tracking) ? row.tracking : []).filter((parcel) => pageAddress(parcel?.url) || words(parcel?.number));
   const bought = itemsIn(row.items);
   const line = [dayIn(row.date, scene.language), amountIn(row.total, scene.language)].filter(Boolean).join(" · ");
   return h(
     "li",
     {},
-    h("div", {}, h("b", {}, `${scene.say("order")} ${words(row.number)}`), label && h("span", { class: `s ${TONES[status] ?? "go"}` }, label)),
+    h("div", {}, h("b", {}, `${scene.say("Order")} ${words(row.number)}`), label && h("span", { class: `s ${TONES[status] ?? "go"}` }, label)),
     bought && h("small", { dir: "auto" }, bought),
     line && h("small", { dir: "auto" }, line),
     parcels.map((parcel) => trackIn(parcel, scene)),
@@ -102,7 +102,7 @@ function amountIn(total, language) {
 /** A parcel's link, or its number where it has none. */
 function trackIn({ url, provider, number }, scene) {
   if (!pageAddress(url)) return h("small", {}, h("bdi", {}, [words(provider), words(number)].filter(Boolean).join(" ")));
-  return link(url, {}, [scene.say("track"), words(provider)].filter(Boolean).join(" "), icon("out"));
+  return link(url, {}, [scene.say("Track"), words(provider)].filter(Boolean).join(" "), icon("out"));
 }
 
 /** "2 × Olio nuovo, 1 × Pecorino" */

@@ -1,12 +1,13 @@
 // How somebody who wants a person can be reached.
 import { h } from "./dom.js";
 import { randomKey } from "./talk.js";
+import { phrase } from "./words.js";
 
 const FIELDS = [
-  { name: "name", type: "text", autocomplete: "name", maxlength: 80, required: true },
-  { name: "email", type: "email", autocomplete: "email", maxlength: 254 },
-  { name: "phone", type: "tel", autocomplete: "tel", maxlength: 40 },
-  { name: "note", type: "text", autocomplete: "off", maxlength: 1000 },
+  { name: "name", label: phrase("Name"), type: "text", autocomplete: "name", maxlength: 80, required: true },
+  { name: "email", label: phrase("Email"), type: "email", autocomplete: "email", maxlength: 254 },
+  { name: "phone", label: phrase("Phone (optional)"), type: "tel", autocomplete: "tel", maxlength: 40 },
+  { name: "note", label: phrase("What is it about? (optional)"), type: "text", autocomplete: "off", maxlength: 1000 },
 ];
 let forms = 0;
 
@@ -15,14 +16,14 @@ export function leadForm(scene, { escalation, onDone, onCancel }) {
   const problem = h("p", { class: "problem", role: "alert" });
   // The same words under the same key, however often they are sent.
   const keys = new Map();
-  const send = h("button", { class: "go" }, scene.say("leadSend"));
+  const send = h("button", { class: "go" }, scene.say("Ask for a person"));
   const form = h(
     "form",
-    { class: "lead", novalidate: true, "aria-label": scene.say("person") },
-    h("p", {}, scene.say("leadWhy")),
-    FIELDS.map((field) => h("label", {}, h("span", {}, scene.say(field.name)), h("input", { ...field, id: `${id}-${field.name}`, dir: "auto", value: scene.known(field.name) }))),
+    { class: "lead", novalidate: true, "aria-label": scene.say("Talk to a person") },
+    h("p", {}, scene.say("Leave your name and contact. A colleague will reply here or get back to you.")),
+    FIELDS.map(({ label, ...field }) => h("label", {}, h("span", {}, scene.say(label)), h("input", { ...field, id: `${id}-${field.name}`, dir: "auto", value: scene.known(field.name) }))),
     problem,
-    h("div", { class: "acts" }, h("button", { type: "button", onclick: onCancel }, scene.say("cancel")), send),
+    h("div", { class: "acts" }, h("button", { type: "button", onclick: onCancel }, scene.say("Cancel")), send),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -37,7 +38,7 @@ export function leadForm(scene, { escalation, onDone, onCancel }) {
       onDone();
     } catch (error) {
       send.disabled = false;
-      refuse(error.status ? error.message : scene.say("lost"), error.field?.split(".").at(-1));
+      refuse(error.status ? error.message : scene.say("Not sent: no connection. Try again."), error.field?.split(".").at(-1));
     }
   });
 
@@ -50,8 +51,8 @@ export function leadForm(scene, { escalation, onDone, onCancel }) {
 }
 
 function whatIsWrong(lead, form) {
-  if (!lead.name) return { words: "needName", field: "name" };
-  if (!lead.email && !lead.phone) return { words: "needReach", field: "email" };
-  if (!form.elements.email.checkValidity()) return { words: "needEmail", field: "email" };
+  if (!lead.name) return { words: phrase("Enter your name."), field: "name" };
+  if (!lead.email && !lead.phone) return { words: phrase("Enter an email or a phone number."), field: "email" };
+  if (!form.elements.email.checkValidity()) return { words: phrase("Enter a full email, like anna@example.com."), field: "email" };
   return null;
 }

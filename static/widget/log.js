@@ -10,7 +10,7 @@ export class Log {
     this.scene = scene;
     this.rows = new Map();
     this.stuck = true;
-    this.element = h("div", { class: "log", tabindex: "0", role: "group", "aria-label": scene.say("talk") });
+    this.element = h("div", { class: "log", tabindex: "0", role: "group", "aria-label": scene.say("Conversation with %(name)s") });
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
     new ResizeObserver(() => this.settle()).observe(this.element);
   }
@@ -49,7 +49,7 @@ export class Log {
   opening() {
     const { agent, say } = this.scene;
     const greeting = () => agent.greeting && h("div", { class: "a" }, h("p", { dir: "auto" }, agent.greeting));
-    const build = () => h("div", { class: "opening" }, h("p", { class: "day" }, say("ai")), greeting());
+    const build = () => h("div", { class: "opening" }, h("p", { class: "day" }, say("You’re chatting with an AI agent.")), greeting());
     const update = (element) => {
       const shown = element.querySelector(".a");
       if ((shown?.textContent ?? "") !== (agent.greeting ?? "")) element.replaceChildren(...build().childNodes);
@@ -67,7 +67,7 @@ export class Log {
     const { agent, say, write } = this.scene;
     if (!agent.suggestions?.length) return [];
     const pick = (text) => h("button", { type: "button", dir: "auto", onclick: () => write(text) }, text);
-    return [{ key: "picks", build: () => h("div", { class: "picks", role: "group", "aria-label": say("write") }, agent.suggestions.map(pick)) }];
+    return [{ key: "picks", build: () => h("div", { class: "picks", role: "group", "aria-label": say("Write a message") }, agent.suggestions.map(pick)) }];
   }
 
   mine(message) {
@@ -91,13 +91,13 @@ export class Log {
   }
 
   writing(draft, replied) {
-    const note = draft.tool ? this.scene.say("tool") : draft.text ? "" : this.scene.say("busy");
+    const note = draft.tool ? this.scene.say("Looking it up") : draft.text ? "" : this.scene.say("%(name)s is writing");
     const key = replied.has(draft.turn) ? `more:${draft.turn}` : `reply:${draft.turn}`;
     return { key, build: () => bubble(), update: (element) => this.fill(element, { ...draft, note }) };
   }
 
   working() {
-    return { key: "working", build: () => bubble(), update: (element) => this.fill(element, { text: "", blocks: [], note: this.scene.say("waiting") }) };
+    return { key: "working", build: () => bubble(), update: (element) => this.fill(element, { text: "", blocks: [], note: this.scene.say("Working on it") }) };
   }
 
   fill(element, { text, blocks, note = "" }) {
@@ -131,7 +131,7 @@ export class Log {
       element.said = failed;
       const why = item.error?.status ? item.error.message : "";
       element.lastChild.replaceChildren(
-        ...(failed ? [say("unsent"), " ", why, " ", h("button", { type: "button", onclick: () => talk.send(item) }, say("again"))] : []),
+        ...(failed ? [say("Not sent."), " ", why, " ", h("button", { type: "button", onclick: () => talk.send(item) }, say("Try again"))] : []),
       );
     };
     return { key: `out:${item.key}`, build, update };

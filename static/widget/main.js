@@ -4,6 +4,7 @@ import { Memory } from "./memory.js";
 import { makeHost, Panel } from "./panel.js";
 import { Talk } from "./talk.js";
 
+// CATALOG stands at the head of the bundle (conversations/widget/script.py).
 const TRIES = [2_000, 10_000, 60_000];
 
 class Widget {
@@ -46,7 +47,7 @@ class Widget {
 
   show(agent) {
     const { host, root } = makeHost();
-    this.panel = new Panel({ host, root, agent, base: this.base, actions: this.actions() });
+    this.panel = new Panel({ host, root, agent, base: this.base, actions: this.actions(), catalog: CATALOG });
     if (this.memory.get("open")) this.panel.open({ focus: false });
     performance.mark("makegood:shown");
   }

@@ -21,9 +21,9 @@ export function makeHost(page = document.body) {
 }
 
 export class Panel {
-  constructor({ host, root, agent, base, actions }) {
-    const language = chosenLanguage(agent.language);
-    this.say = sayIn(language, agent.name);
+  constructor({ host, root, agent, base, actions, catalog }) {
+    const language = chosenLanguage(catalog, agent.language);
+    this.say = sayIn(catalog, language, { name: agent.name });
     Object.assign(this, { host, root, agent, actions, language, isOpen: false });
     const scene = {
       agent,
@@ -37,7 +37,7 @@ export class Panel {
       onScroll: (atEnd) => (this.latest.hidden = atEnd),
     };
     this.log = new Log(scene);
-    this.reader = new Reader(this.say("talk"));
+    this.reader = new Reader(this.say("Conversation with %(name)s"));
     this.frame = h("div", { lang: language, dir: directionOf(language) }, this.launcher(), this.dialog());
     this.paint(agent.theme);
     root.append(this.frame);
@@ -54,26 +54,26 @@ export class Panel {
 
   launcher() {
     this.dot = h("span", { class: "dot", hidden: true });
-    const open = { type: "button", class: "launch", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-label": this.say("open") };
+    const open = { type: "button", class: "launch", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-label": this.say("Chat with %(name)s") };
     this.launch = h("button", { ...open, onclick: () => this.open() }, icon("chat"), this.dot);
     return this.launch;
   }
 
   dialog() {
     const { name, business } = this.agent;
-    this.status = h("small", {}, this.say("ready"));
+    this.status = h("small", {}, this.say("Replies right away"));
     this.bar = h("p", { class: "bar", role: "status", hidden: true });
     this.long = h("p", { class: "problem long", id: "too-long", role: "status" });
-    this.latest = h("button", { type: "button", class: "latest", hidden: true, "aria-label": this.say("latest"), onclick: () => this.toEnd() }, icon("down"));
+    this.latest = h("button", { type: "button", class: "latest", hidden: true, "aria-label": this.say("Newest messages"), onclick: () => this.toEnd() }, icon("down"));
     this.shell = h(
       "div",
-      { class: "w", role: "dialog", "aria-label": this.say("open"), hidden: true },
+      { class: "w", role: "dialog", "aria-label": this.say("Chat with %(name)s"), hidden: true },
       h(
         "div",
         { class: "top" },
         h("span", { class: "av", "aria-hidden": "true" }, initials(name)),
         h("div", {}, h("b", {}, h("bdi", {}, business || name)), this.status),
-        h("button", { type: "button", "aria-label": this.say("close"), onclick: () => this.close() }, icon("close")),
+        h("button", { type: "button", "aria-label": this.say("Close chat"), onclick: () => this.close() }, icon("close")),
       ),
       this.log.element,
       this.latest,
@@ -86,13 +86,13 @@ export class Panel {
   }
 
   composer() {
-    this.input = h("textarea", { id: "message", rows: "1", placeholder: this.say("write"), dir: "auto", enterkeyhint: "send", "aria-describedby": "too-long" });
+    this.input = h("textarea", { id: "message", rows: "1", placeholder: this.say("Write a message"), dir: "auto", enterkeyhint: "send", "aria-describedby": "too-long" });
     const form = h(
       "form",
       { class: "composer" },
-      h("label", { class: "vh", for: "message" }, this.say("label")),
+      h("label", { class: "vh", for: "message" }, this.say("Your message")),
       this.input,
-      h("button", { "aria-label": this.say("send") }, icon("send")),
+      h("button", { "aria-label": this.say("Send") }, icon("send")),
     );
     form.addEventListener("submit", (event) => this.submit(event));
     this.input.addEventListener("input", () => this.isTooLong());
@@ -115,9 +115,9 @@ export class Panel {
   isTooLong() {
     const count = [...this.input.value.trim()].length;
     const over = count - LONGEST;
-    const numbers = { count, most: LONGEST, over };
-    const sentence = this.say("long").replace(/\{(\w+)\}/g, (_, name) => numbers[name].toLocaleString(this.language));
-    this.long.textContent = over > 0 ? sentence : "";
+    const shown = (number) => number.toLocaleString(this.language);
+    const numbers = { count: shown(count), most: shown(LONGEST), over: shown(over) };
+    this.long.textContent = over > 0 ? this.say("Too long: %(count)s of %(most)s characters. Remove %(over)s to send.", numbers) : "";
     this.input.setAttribute("aria-invalid", String(over > 0));
     return over > 0;
   }
@@ -167,13 +167,14 @@ export class Panel {
   render(talk, { unread = 0 } = {}) {
     this.log.render(talk);
     if (this.isOpen) this.reader.read(talk);
-    const trouble = talk.offline ? "offline" : talk.lost ? "lost" : "";
-    this.bar.hidden = !trouble;
-    this.bar.textContent = trouble && this.say(trouble);
-    this.status.textContent = this.say(hasColleague(talk.ordered()) ? "colleague" : "ready");
+    const offline = talk.offline && this.say("You’re offline. Messages go out when you’re back.");
+    this.bar.textContent = offline || (talk.lost && this.say("Connection lost. Trying again.")) || "";
+    this.bar.hidden = !this.bar.textContent;
+    this.status.textContent = hasColleague(talk.ordered()) ? this.say("A colleague is replying") : this.say("Replies right away");
     this.dot.hidden = !unread;
     this.dot.textContent = unread || "";
-    this.launch.setAttribute("aria-label", unread ? `${this.say("open")}, ${unread} ${this.say("unread")}` : this.say("open"));
+    const label = [this.say("Chat with %(name)s"), unread && this.say("%(count)s unread", { count: unread })];
+    this.launch.setAttribute("aria-label", label.filter(Boolean).join(", "));
   }
 }
 

@@ -17,10 +17,9 @@ from projects.api import errors
 from projects.api.errors import Conflict
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.typed_responses import Answer, Page
-from projects.api.views import TenantView
+from projects.api.typed_responses import Page, TypedResponse
+from projects.api.views import ProjectView, TenantView
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
@@ -133,7 +132,7 @@ class NoteRows(ProjectView):
     ordering = "-id"
 
     @extend_schema(operation_id="note_rows")
-    def get(self, request: Request) -> Answer[Page[NotePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[NotePayload]]:
         return self.page(Attribute.objects.filter(project=self.project), note, ordering=self.ordering)
 
 
@@ -141,7 +140,7 @@ class NotesByKey(NoteRows):
     ordering = "key"
 
     @extend_schema(operation_id="note_rows_by_key")
-    def get(self, request: Request) -> Answer[Page[NotePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[NotePayload]]:
         return super().get(request)
 
 

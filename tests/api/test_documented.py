@@ -10,9 +10,9 @@ from django.test import Client
 from conversations.common.payloads import WrittenPayload
 from conversations.prompts.thoughts import KeyDirectives
 from tests.api.documented import deviations
-from tests.calls.conftest import bell, turns
-from tests.calls.probe import NAME, Probe
-from tests.calls.turns import Turns
+from tests.conversations.tool_runs.conftest import bell, turns
+from tests.conversations.tool_runs.probe import NAME, Probe
+from tests.conversations.tool_runs.turns import Turns
 
 __all__ = ["bell", "turns"]
 

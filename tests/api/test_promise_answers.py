@@ -10,7 +10,7 @@ from django.test import Client
 
 from tests.api.conftest import error_of
 from tests.conftest import Tenant
-from tests.pages.conftest import add_effect, add_promise, talk
+from tests.console.pages.conftest import add_effect, add_promise, talk
 from tools.models import EffectState, Promise, PromiseState
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
-from tests.walls.doors import DOORS
+from tests.tenancy.doors import DOORS
 
 
 @pytest.fixture
@@ -147,3 +148,17 @@ def test_what_is_made_names_the_calls_that_go_on_with_it(served: dict[str, Any])
     assert "turns_read" not in made
     article = served["paths"]["/api/v1/knowledge"]["post"]["responses"]["201"]["links"]["knowledge_read"]
     assert article["parameters"] == {"slug": "$response.body#/slug"}
+
+
+@pytest.mark.parametrize("accept", ["application/json", "*/*"])
+def test_the_document_is_built_once(client: Client, monkeypatch: pytest.MonkeyPatch, accept: str) -> None:
+    """Anybody may ask for it, and building it is expensive."""
+    first = client.get("/api/v1/schema/", headers={"Accept": accept})
+    monkeypatch.setattr(SchemaGenerator, "get_schema", lambda *args, **kwargs: pytest.fail("It was built again."))
+    second = client.get("/api/v1/schema/?lang=de&version=2", headers={"Accept": accept})
+    assert (second.status_code, second.content) == (200, first.content)
+
+
+def test_a_client_that_has_the_document_gets_304(client: Client) -> None:
+    etag = client.get("/api/v1/schema/")["ETag"]
+    assert client.get("/api/v1/schema/", headers={"If-None-Match": etag}).status_code == 304

@@ -10,7 +10,7 @@ from tests.browser.conftest import DESK, PHONE, App, open_page
 from tests.browser.shop import Shop
 from tests.browser.talk import converse
 from tests.browser.test_widget import launcher, log, placed, say, shop, store
-from tests.widget.conftest import Placed
+from tests.conversations.widget.conftest import Placed
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +27,7 @@ PAGES = (
     "todos",
     "agent",
     "tools",
-    "tools/engine/custom/new",
+    "tools/custom/new",
     "widget",
 )
 ORDER = {"number": "2214", "status": "processing", "items": [{"name": "Olio", "quantity": 2}], "tracking": []}

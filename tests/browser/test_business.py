@@ -14,13 +14,13 @@ from projects.models import AgentVersion, Attribute, Project
 from tests.browser.conftest import App, Complaints, open_page, settle
 from tests.browser.talk import turn_title
 from tests.conftest import PASSWORD, Tenant
-from tests.integrations.conftest import source_of
 from tests.processes import free_port
+from tests.tools.messaging.conftest import source_of
 from tools.models import Booking, BookingState
 from tools.services.bookings.booking_request import Wish
-from tools.services.bookings.links import make_token
 from tools.services.bookings.search import new_search
 from tools.services.bookings.services import Guest, book
+from tools.services.signed_links import booking_token
 
 pytestmark = pytest.mark.browser
 
@@ -196,7 +196,7 @@ def test_staff_see_what_is_said_and_learned_as_it_happens(page: Page, app: App) 
 def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, app: App) -> None:
     page = phone_page
     booking = book_table(app.tenant)
-    page.goto(f"{app.base_url}/b/{make_token(booking)}")
+    page.goto(f"{app.base_url}/b/{booking_token(booking)}")
     expect(page.get_by_text(booking.code)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -205,13 +205,13 @@ def test_customer_moves_and_cancels_their_booking_on_a_phone(phone_page: Page, a
     time = page.get_by_role("radio").last
     moved_to = time.get_attribute("value")
     time.check()
-    page.get_by_role("button", name="Move the booking").click()
-    expect(page.get_by_role("status")).to_contain_text("Your booking is moved")
+    page.get_by_role("button", name="Move booking").click()
+    expect(page.get_by_role("status")).to_contain_text("Booking moved")
     assert now(app.tenant, booking).starts_at == datetime.fromisoformat(moved_to or "")
 
-    page.get_by_text("Cancel the booking").click()
-    page.get_by_role("button", name="Yes, cancel it").click()
-    expect(page.get_by_text("It was cancelled by you")).to_be_visible()
+    page.get_by_text("Cancel booking").click()
+    page.get_by_role("button", name="Yes, cancel").click()
+    expect(page.get_by_text("You canceled this booking")).to_be_visible()
     assert now(app.tenant, booking).state == BookingState.CANCELLED
 
 

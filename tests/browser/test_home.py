@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 from console.dashboard.metrics_cache import BUSY
 from tests.browser.axe import findings
 from tests.browser.conftest import App, open_page
-from tests.pages.conftest import talk
+from tests.console.pages.conftest import talk
 
 pytestmark = pytest.mark.browser
 

@@ -109,10 +109,10 @@ def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> 
     settle()
     assert messages(app, conversation_id)[2:] == [
         "system: A colleague was asked to join.",
-        "system: A colleague has joined the conversation.",
+        "system: A colleague joined the conversation.",
         "user: Is the 12th free?",
         "operator: Good evening, it is free.",
-        "system: A colleague has left the conversation.",
+        "system: A colleague left the conversation.",
     ]
 
 

@@ -20,7 +20,7 @@ NAME = "ask_stock_tool"
 
 def test_a_tool_that_the_agent_calls_itself_is_made_in_the_form(page: Page, app: App, tenant: Tenant) -> None:
     """It needs no conditions; what hinders it stands beside the choice; a try shows what it would send."""
-    open_page(page, app, "tools/engine/custom/new")
+    open_page(page, app, "tools/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
     moments = page.get_by_role("group", name="When it may run")
     expect(moments.get_by_role("checkbox", checked=True)).to_have_count(2)

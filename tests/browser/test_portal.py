@@ -20,7 +20,7 @@ from tests.browser.talk import composer
 from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
 from tools.models import Booking, Verification
-from tools.services.verification.portal_links import PortalPlace, make_token
+from tools.services.signed_links import PortalPlace, portal_token
 from tools.services.verification.services import note_verified
 
 pytestmark = pytest.mark.browser
@@ -34,7 +34,7 @@ def own_page(page: Page, app: App) -> Page:
     with app.tenant.tx():
         known = {"phone": PHONE_NUMBER}
         call = start_conversation(app.tenant.project, channel="phone", external_id="ada", known=known, metadata={})
-    token = make_token(PortalPlace(app.tenant.organization.pk, call.persona_id), until=40_000)
+    token = portal_token(PortalPlace(app.tenant.organization.pk, call.persona_id), until=40_000)
     page.goto(f"{app.base_url}/c/{token}")
     return page
 
@@ -68,9 +68,7 @@ def test_an_answer_that_is_being_written_is_seen_after_a_reload(own_page: Page, 
     expect(busy).to_have_count(1)
     app.model.script("reply", text="There are four, and all of them are good.")
     write(own_page, "Hello?")
-    expect(said.locator('[data-role="agent"][data-id]')).to_have_text(
-        "The agent:There are four, and all of them are good."
-    )
+    expect(said.locator('[data-role="agent"][data-id]')).to_have_text("Agent:There are four, and all of them are good.")
     expect(busy).to_have_count(0)
 
 
@@ -83,7 +81,7 @@ def test_a_page_that_was_open_before_the_first_message_shows_the_chat_that_begin
             other.goto(own_page.url)
         write(own_page, "Hello")
         for page in (other, own_page):
-            expect(page.get_by_role("log").locator(".po-said")).to_have_text(["You:Hello", "The agent:Good evening."])
+            expect(page.get_by_role("log").locator(".po-said")).to_have_text(["You:Hello", "Agent:Good evening."])
 
 
 def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) -> None:
@@ -94,8 +92,8 @@ def test_a_customer_proves_who_they_are_on_their_page(own_page: Page, app: App) 
     expect(bookings).to_have_count(0)
     app.model.script("reply", tool_calls=[{"name": "verify_caller", "arguments": {"phone": PHONE_NUMBER}}])
     app.model.script("reply", text="Thank you, Ada.")
-    own_page.get_by_label("Your phone number or e-mail address").fill(PHONE_NUMBER)
-    own_page.get_by_role("button", name="Show them").click()
+    own_page.get_by_label("The phone number or email").fill(PHONE_NUMBER)
+    own_page.get_by_role("button", name="Show").click()
     expect(bookings).to_have_count(1)
     expect(own_page.get_by_role("log")).to_contain_text("Thank you, Ada.")
 
@@ -141,7 +139,7 @@ def test_words_whose_answer_was_lost_are_said_once(own_page: Page, app: App, com
     app.model.script("reply", text="Good evening.")
     own_page.route("**/c/*", lose_the_answer)
     write(own_page, "Hello")
-    expect(own_page.get_by_role("alert")).to_contain_text("there is no connection")
+    expect(own_page.get_by_role("alert")).to_contain_text("no connection")
     own_page.unroute("**/c/*")
     own_page.get_by_label("Your message").press("Enter")
     expect(own_page.get_by_role("log")).to_contain_text("Good evening.")
@@ -185,12 +183,12 @@ def stays_until_it_fits(page: Page, field: Locator, longest: int, sentence: str)
 
 def test_a_paste_that_is_too_long_for_the_customers_page_is_not_cut(own_page: Page, app: App) -> None:
     field = own_page.get_by_label("Your message")
-    stays_until_it_fits(own_page, field, 4_000, "That is 4,001 characters; the limit is 4,000.")
+    stays_until_it_fits(own_page, field, 4_000, "Too long: 4,001 of 4,000 characters.")
 
 
 def test_a_paste_that_is_too_long_for_the_playground_is_not_cut(page: Page, app: App) -> None:
     open_page(page, app, "playground")
-    stays_until_it_fits(page, composer(page), 8_000, "That is 8,001 characters; the limit is 8,000.")
+    stays_until_it_fits(page, composer(page), 8_000, "Too long: 8,001 of 8,000 characters.")
 
 
 @pytest.mark.requirement("W03")
@@ -205,7 +203,7 @@ def test_the_button_for_a_person_works_without_a_script_of_ours(own_page: Page, 
 
 def test_what_is_booked_in_the_chat_stands_beside_it_at_once(own_page: Page, app: App) -> None:
     """Without loading the page again; and a colleague's words are seen to be a person's."""
-    expect(own_page.locator("#booked")).to_contain_text("Nothing is booked.")
+    expect(own_page.locator("#booked")).to_contain_text("No bookings yet.")
     booking = book_table(app.tenant)
     with app.tenant.tx():
         Booking.objects.filter(pk=booking.pk).update(persona_id=Persona.objects.get(external_id="ada").pk)
@@ -227,7 +225,7 @@ def test_the_customers_page_keeps_nobody_out(own_page: Page, app: App) -> None:
     found = everywhere(own_page)
     configure(app, caller_verification="code")
     own_page.reload()
-    expect(own_page.get_by_role("main")).to_contain_text("once it is sure that this is you")
+    expect(own_page.get_by_role("main")).to_contain_text("Confirm it’s you")
     assert found + everywhere(own_page) == []
 
 

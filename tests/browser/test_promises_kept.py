@@ -16,7 +16,7 @@ from projects.models import Member
 from tests.browser.conftest import App, Complaints, hold_back, open_page
 from tests.browser.talk import converse, say, send, turn_title
 from tests.conftest import Tenant
-from tests.pages.conftest import add_effect, add_promise, talk
+from tests.console.pages.conftest import add_effect, add_promise, talk
 from tools.engine.custom import service
 from tools.models import CustomTool, Effect, EffectState, KeptCase
 
@@ -56,7 +56,7 @@ def write_json(page: Page, text: str) -> None:
 @pytest.mark.requirement("N50")
 def test_a_tool_made_in_the_editor_works_on_the_next_turn(page: Page, app: App) -> None:
     """Mistakes stand beside their place while one writes; what is saved fires in the very next reply."""
-    open_page(page, app, "tools/engine/custom/new")
+    open_page(page, app, "tools/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
     write_json(
         page, '{\n  "description": "Tells the kitchen.",\n  "conditions": {"agentPromised": {"type": "text"}}\n}'
@@ -180,7 +180,7 @@ def test_did_this_happen_is_answered_with_one_key(page: Page, app: App, tenant: 
 @pytest.mark.requirement("T22")
 def test_a_wait_is_not_ended_by_an_answer_that_was_read_before_it(page: Page, app: App, tenant: Tenant) -> None:
     """Answers overtake events; the newest word about a wait counts."""
-    conversation = converse(app, "Hello")
+    conversation = converse(app, "Hello", is_test=True)
     open_page(page, app, f"playground?conversation={conversation}")
     expect(turn_title(page)).to_contain_text("Done in")
     late: list[Callable[[], None]] = []

@@ -15,7 +15,7 @@ from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
 from tests.browser.conftest import App, open_page, settle
 from tests.browser.talk import converse
-from tests.integrations.mail_server import MailServer
+from tests.tools.messaging.mail_server import MailServer
 from todos.content.lifecycle import Actor
 from todos.content.types import save_type
 from todos.models import Todo, TodoSource, TodoType

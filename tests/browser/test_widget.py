@@ -13,16 +13,17 @@ from conversations.handover.operators import answer, take_over
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, MessageRole
 from conversations.turns.services import start_conversation
+from conversations.widget.bundle import widget_catalog
 from conversations.widget.visitors import read_visitor
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
-from projects.widget.theme import LANGUAGES, WidgetTheme
+from projects.widget.theme import WidgetTheme
 from tests.browser.conftest import App, Complaints, open_page
 from tests.browser.payloads import PAYLOADS, block_of
 from tests.browser.shop import Shop, open_shop
-from tests.orders.conftest import connect_shop
-from tests.orders.woocommerce_server import ANNA, WooCommerceServer, order
-from tests.widget.conftest import Placed, place_widget
+from tests.conversations.widget.conftest import Placed, place_widget
+from tests.tools.orders.conftest import connect_shop
+from tests.tools.orders.woocommerce_server import ANNA, WooCommerceServer, order
 from tools.services.orders.lookup import Status
 
 pytestmark = pytest.mark.browser
@@ -89,12 +90,12 @@ def test_a_visitor_asks_sees_an_order_wants_a_person_and_is_answered(
     page.get_by_role("button", name="Connect me with a human").click()
     expect(page.get_by_label("Name")).to_have_value("Anna")
     page.get_by_role("button", name="Ask for a person").click()
-    expect(page.get_by_role("alert").filter(has_text="Write an e-mail address")).to_be_visible()
-    page.get_by_label("E-mail").fill("anna@example.com")
+    expect(page.get_by_role("alert").filter(has_text="Enter an email")).to_be_visible()
+    page.get_by_label("Email").fill("anna@example.com")
     page.get_by_role("button", name="Ask for a person").click()
-    expect(log(page)).to_contain_text("Thank you. A colleague will answer here")
+    expect(log(page)).to_contain_text("Thanks. A colleague will reply here")
     answer_as_colleague(app, "Hello Anna, I am Lucia.")
-    expect(log(page)).to_contain_text("Lucia has joined the conversation.")
+    expect(log(page)).to_contain_text("Lucia joined the conversation.")
     expect(log(page)).to_contain_text("Hello Anna, I am Lucia.")
     said = log(page).inner_text()
     page.reload()
@@ -162,7 +163,7 @@ def test_a_paste_that_is_too_long_is_said_and_not_cut(page: Page, app: App, shop
     """It stands there whole, and goes out once it is shorter."""
     page.goto(shop.address(placed.key))
     launcher(page).click()
-    field, sentence = page.get_by_label("Your message"), "That is 4,001 characters. At most 4,000 can be sent"
+    field, sentence = page.get_by_label("Your message"), "Too long: 4,001 of 4,000 characters."
     field.focus()
     page.keyboard.insert_text("a" * 4_001)
     expect(panel(page)).to_contain_text(sentence)
@@ -195,7 +196,7 @@ def test_what_was_written_without_a_connection_goes_out_when_it_is_back(
     page.context.set_offline(True)
     try:
         say(page, "Are you there?")
-        expect(page.get_by_role("status").filter(has_text="You are offline")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="You’re offline")).to_be_visible()
         expect(log(page)).to_contain_text("Not sent.")
     finally:
         page.context.set_offline(False)
@@ -430,11 +431,12 @@ def test_an_order_is_told_of_in_the_pages_language(page: Page, app: App) -> None
     """Every status of WooCommerce in every language of the widget; one that a shop has made up as it is."""
     open_page(page, app, "widget")
     found = page.evaluate(
-        """async ([statuses, languages]) => {
+        """async ([statuses, catalog]) => {
           const { statusIn } = await import("/static/widget/statuses.js");
-          return languages.map((language) => statuses.map((status) => statusIn(status, language)));
+          const { sayIn } = await import("/static/widget/words.js");
+          return Object.keys(catalog).map((language) => statuses.map((status) => statusIn(status, sayIn(catalog, language))));
         }""",
-        [[*get_args(Status), "out-for-delivery"], [language for language in LANGUAGES if language != "auto"]],
+        [[*get_args(Status), "out-for-delivery"], widget_catalog()],
     )
     assert [row[-1] for row in found] == ["out for delivery"] * len(found)
     assert all(len(set(row)) == len(row) for row in found)

@@ -56,8 +56,8 @@ def open_stream(base_url: str, tenant: Tenant, path: str, **headers: str) -> Ite
 
 
 @contextmanager
-def post_for_stream(base_url: str, tenant: Tenant, path: str, body: dict[str, Any]) -> Iterator[Reader]:
-    headers = {"Accept": "text/event-stream", "Content-Type": "application/json"}
+def post_for_stream(base_url: str, tenant: Tenant, path: str, body: dict[str, Any], **more: str) -> Iterator[Reader]:
+    headers = {"Accept": "text/event-stream", "Content-Type": "application/json", **more}
     yield from _open("POST", base_url, tenant, path, json.dumps(body), headers)
 
 

@@ -12,10 +12,9 @@ import redis
 import redis.asyncio as aioredis
 from django.conf import settings
 
-from conversations.live.client import new_client
+from conversations.live.client import channel_of, new_client
 from conversations.live.hub import Entry, hub
-from conversations.live.keys import channel_of
-from projects.common.redis_publish import tell
+from projects.common.redis_publish import publish
 from tenancy.ids import uuid7
 from tests.live_hub import close_hub
 
@@ -49,7 +48,7 @@ async def _leave_after(conversation: UUID, *, steps: int) -> None:
 
 
 def _tell(conversation: UUID) -> None:
-    tell("PUBLISH", channel_of(conversation), b'[{"type": "begun"}]')
+    publish("PUBLISH", channel_of(conversation), b'[{"type": "begun"}]')
 
 
 @pytest.mark.parametrize("steps", range(12))

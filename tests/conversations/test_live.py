@@ -198,6 +198,24 @@ def test_a_post_may_stream_its_turn(talk, web, worker, model):
     assert events[-1] == "done"
 
 
+def test_a_repeated_post_may_wait_for_the_reply_to_the_first(talk, web, worker, model):
+    model.script("reply", text="Good evening!")
+    key = {"Idempotency-Key": "evening-1"}
+    _, first = call(web, talk, "POST", "messages", {"content": "Hello"}, **key)
+    status, body = call(web, talk, "POST", "messages?wait=20", {"content": "Hello"}, **key)
+    assert (status, body["message"], body["reply"]["content"]) == (200, first["message"], "Good evening!")
+
+
+def test_a_repeated_post_may_stream_the_turn_of_the_first(talk, web, worker, model):
+    model.script("reply", text="Good evening!")
+    body, key = {"content": "Hello"}, {"Idempotency-Key": "evening-1"}
+    _, first = call(web, talk, "POST", "messages", body, **key)
+    with post_for_stream(web, talk.tenant, path_of(talk, "messages"), body, **key) as stream:
+        seen = list(stream)
+    assert (seen[0].event, seen[0].data["id"]) == ("message", first["message"]["id"])
+    assert seen[-1].event == "done"
+
+
 def test_an_urgent_message_makes_the_agent_speak(talk, web, worker, model):
     talk.exchange("Hello")
     model.script("reply", text="The table is free.")

@@ -11,14 +11,14 @@ from conversations.followups.system_events import post_event
 from conversations.followups.waits import ACTIVATE
 from conversations.live.event_log import lock_conversation
 from conversations.turns.services import post_message
-from jobs.claimed import ClaimedJob
-from jobs.fence import Zombie
+from jobs.fence import LeaseLost
+from jobs.lanes import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job
 from tests.conversations.conftest import Talk
+from tests.conversations.effects.conftest import Bench, bench, target, webhook
+from tests.conversations.effects.target import Target
 from tests.conversations.threads import claimed, in_thread, is_locked, run, until_waiting
-from tests.effects.conftest import Bench, bench, target, webhook
-from tests.effects.target import Target
 
 __all__ = ["bench", "target"]
 
@@ -45,7 +45,7 @@ def test_a_newer_message_and_the_end_of_the_reply_it_supersedes_do_not_deadlock(
             failed = in_thread(pool, lambda: fail_job(reply, reason="The model is gone."))
             until_waiting(2)
         posted.result(timeout=60)
-        assert isinstance(failed.exception(timeout=60), Zombie)
+        assert isinstance(failed.exception(timeout=60), LeaseLost)
     assert state_of(talk, reply) == State.SUPERSEDED
 
 

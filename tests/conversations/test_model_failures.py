@@ -13,11 +13,11 @@ from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
 from projects.records.attributes import fill, set_attribute
+from tests.console.pages.conftest import browser
+from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import settle
-from tests.pages.conftest import browser
-from tests.pipeline.conftest import configure
 
-APOLOGY = "Sorry, I can't answer right now."
+APOLOGY = "Sorry, I can’t reply right now."
 
 
 @pytest.mark.parametrize("fault", ["401", "404", "content_filter", "html", "empty", "error_200"])

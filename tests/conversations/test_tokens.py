@@ -7,7 +7,7 @@ import asyncio
 import redis.asyncio as aioredis
 from django.conf import settings
 
-from conversations.live.keys import partial_of
+from conversations.live.client import partial_of
 from conversations.live.tokens import TokenWriter
 from tenancy.ids import uuid7
 

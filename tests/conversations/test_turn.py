@@ -11,8 +11,8 @@ from conversations.models import Event, Message
 from conversations.turns.services import give_fields
 from jobs.models import ModelCall
 from tests.conversations.conftest import begin
+from tests.conversations.pipeline.conftest import configure
 from tests.crashes.invariants import check, settle
-from tests.pipeline.conftest import configure
 from tests.processes import until
 
 pytestmark = pytest.mark.standing_worker

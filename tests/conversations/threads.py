@@ -12,8 +12,7 @@ from django.db import OperationalError, connection, connections, transaction
 from conversations.live import tokens
 from jobs import claims
 from jobs.attempt import attempt
-from jobs.claimed import ClaimedJob
-from jobs.lanes import lane_of
+from jobs.lanes import ClaimedJob, lane_of
 from jobs.model_client import close_model_client
 from tests.processes import until
 

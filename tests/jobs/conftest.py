@@ -8,10 +8,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from jobs import lanes
-from jobs.claimed import ClaimedJob
 from jobs.claims import claim
 from jobs.enqueue import JobRequest, enqueue
-from jobs.lanes import Lane, Mode, Queue
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from tests.conftest import Tenant
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from jobs import claims, lanes
 from jobs.claims import Held
 from jobs.errors import WrongState
-from jobs.fence import Zombie, job_tx
+from jobs.fence import LeaseLost, job_tx
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
 from jobs.sweep import sweep
@@ -231,7 +231,7 @@ def test_a_zombie_writes_nothing(finish, tenant, queue_lane):
     expire(zombie)
     sweep()
     take(queue_lane)
-    with pytest.raises(Zombie), job_tx(zombie, finish=finish):
+    with pytest.raises(LeaseLost), job_tx(zombie, finish=finish):
         tenant.project.name = "written by a zombie"
         tenant.project.save()
     with tenant.tx():
@@ -244,7 +244,7 @@ def test_a_finished_job_can_not_be_finished_again(tenant, queue_lane):
     [job] = take(queue_lane)
     with job_tx(job, finish=State.DONE):
         pass
-    with pytest.raises(Zombie), job_tx(job, finish=State.DONE):
+    with pytest.raises(LeaseLost), job_tx(job, finish=State.DONE):
         pass
 
 
@@ -336,7 +336,7 @@ def test_only_a_failed_job_runs_again(tenant, queue_lane):
 def test_a_job_given_back_by_a_stopping_worker_keeps_its_attempts(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
-    assert claims.give_back(job, error="", delay_seconds=0, forgive=True)
+    assert claims.requeue(job, error="", delay_seconds=0, forgive=True)
     [again] = take(queue_lane)
     assert again.attempt == 1
 
@@ -344,7 +344,7 @@ def test_a_job_given_back_by_a_stopping_worker_keeps_its_attempts(tenant, queue_
 def test_a_stale_token_gives_nothing_back(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
-    assert not claims.give_back(replace(job, token=job.token - 1), error="", delay_seconds=0)
+    assert not claims.requeue(replace(job, token=job.token - 1), error="", delay_seconds=0)
 
 
 def test_what_is_done_is_neither_given_back_nor_cancelled(tenant, queue_lane):
@@ -353,7 +353,7 @@ def test_what_is_done_is_neither_given_back_nor_cancelled(tenant, queue_lane):
     [job] = take(queue_lane)
     with job_tx(job, finish=State.DONE):
         pass
-    assert not claims.give_back(job, error="", delay_seconds=0, forgive=True)
+    assert not claims.requeue(job, error="", delay_seconds=0, forgive=True)
     assert claims.heartbeat([Held(job=job, lease_seconds=30)]) == set()
     assert state_of(tenant, job.id) == State.DONE
 
@@ -361,7 +361,7 @@ def test_what_is_done_is_neither_given_back_nor_cancelled(tenant, queue_lane):
 def test_a_job_that_failed_once_is_tried_again_after_a_while_and_says_why(tenant, queue_lane):
     add(tenant, queue_lane)
     [job] = take(queue_lane)
-    assert claims.give_back(job, error="the model was away", delay_seconds=60)
+    assert claims.requeue(job, error="the model was away", delay_seconds=60)
     assert take(queue_lane) == []
     with tenant.tx():
         assert Job.objects.get(pk=job.id).error == "the model was away"

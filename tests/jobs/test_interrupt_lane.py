@@ -11,7 +11,7 @@ from django.conf import settings
 
 from jobs import wakeups
 from jobs.enqueue import supersede
-from jobs.fence import Zombie, job_tx
+from jobs.fence import LeaseLost, job_tx
 from jobs.lanes import Mode
 from jobs.models import Job, State
 from tests.conftest import Tenant
@@ -46,7 +46,7 @@ def test_what_a_superseded_job_still_writes_is_refused(tenant, interrupt_lane):
     add(tenant, interrupt_lane, subject=subject, ordinal=1)
     [old] = take(interrupt_lane)
     add(tenant, interrupt_lane, subject=subject, ordinal=2)
-    with pytest.raises(Zombie), job_tx(old, finish=State.DONE):
+    with pytest.raises(LeaseLost), job_tx(old, finish=State.DONE):
         pass
 
 

@@ -14,9 +14,8 @@ from django.db import OperationalError
 
 from jobs import runner, sweep
 from jobs.attempt import BROKE_OFF, FAULT, attempt
-from jobs.claimed import ClaimedJob
 from jobs.errors import GiveUp
-from jobs.lanes import Lane
+from jobs.lanes import ClaimedJob, Lane
 from jobs.models import Job, State
 from jobs.runner import Runner, _forever
 from llm.errors import BadAnswer
@@ -34,7 +33,7 @@ def test_a_bug_in_a_sweep_stops_no_later_sweep(database: None, monkeypatch: pyte
         if len(swept) == 1:
             raise KeyError("a bug that nobody foresaw")
 
-    monkeypatch.setattr(sweep, "_hooks", [hook])
+    monkeypatch.setattr(sweep.sweeping, "_receivers", [hook])
 
     async def until_swept_again() -> None:
         service = asyncio.create_task(_forever(Runner(queues=frozenset())._sweep))

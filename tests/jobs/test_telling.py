@@ -9,7 +9,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from projects.common import redis_publish
-from projects.common.redis_publish import tell
+from projects.common.redis_publish import publish
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ def ear() -> redis.Redis:
 
 
 def test_a_restart_of_redis_between_two_commands_is_not_noticed(ear):
-    tell("LPUSH", "told", "before")
+    publish("LPUSH", "told", "before")
     ear.client_kill_filter(_type="normal", skipme=True)
-    tell("LPUSH", "told", "after")
+    publish("LPUSH", "told", "after")
     assert ear.lrange("told", 0, -1) == ["after", "before"]
     ear.delete("told")
 
@@ -30,4 +30,4 @@ def test_whoever_tells_does_not_wait_for_a_redis_that_is_away(monkeypatch):
     monkeypatch.setattr(redis_publish, "_connections", lambda: nowhere)
     monkeypatch.setattr(redis_publish, "_idle", type(redis_publish._idle)())
     with pytest.raises(redis.ConnectionError):
-        tell("PUBLISH", "somewhere", "something")
+        publish("PUBLISH", "somewhere", "something")

@@ -10,8 +10,8 @@ import pytest_asyncio
 
 from llm.client import Client
 from llm.types import CallRecord, ChatRequest, Deadlines, Endpoint, ModelSpec
-from tests.integrations.conftest import certificate, tls
 from tests.llm.fault_server import FaultServer
+from tests.tools.messaging.conftest import certificate, tls
 
 __all__ = ["certificate", "tls"]
 

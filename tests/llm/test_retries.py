@@ -9,9 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from llm import errors
-from llm.circuit_breaker import FAILURES_TO_OPEN, OPEN_FOR_S, Breaker
 from llm.client import Client
-from llm.retry_budget import FLOOR, RetryBudget
+from llm.health import FAILURES_TO_OPEN, OPEN_FOR_S, RETRY_FLOOR, Breaker, RetryBudget
 from llm.types import CallRecord, ChatRequest, Deadlines, Usage
 from tests.llm.fault_server import FaultServer, answers, chunk, error, hang, message, streams, until
 
@@ -112,7 +111,7 @@ async def test_a_call_that_is_cancelled_while_it_tries_an_endpoint_again_keeps_i
     for _ in range(3):
         with pytest.raises((errors.Unavailable, errors.BreakerOpen)):
             await client.complete(ask(url), record=records.append)
-    monkeypatch.setattr("llm.circuit_breaker.OPEN_FOR_S", 0.0)
+    monkeypatch.setattr("llm.health.OPEN_FOR_S", 0.0)
     probe = asyncio.create_task(client.complete(ask(url), record=records.append))
     await until(lambda: len(server.requests["case"]) > FAILURES_TO_OPEN)
     probe.cancel()
@@ -190,6 +189,6 @@ def test_one_retry_is_allowed_for_ten_calls() -> None:
 def test_a_quiet_endpoint_has_a_few_retries_every_minute() -> None:
     clock = Clock()
     budget = RetryBudget(clock=clock)
-    assert sum(budget.take() for _ in range(100)) == FLOOR
+    assert sum(budget.take() for _ in range(100)) == RETRY_FLOOR
     clock.now += 61
-    assert sum(budget.take() for _ in range(100)) == FLOOR
+    assert sum(budget.take() for _ in range(100)) == RETRY_FLOOR

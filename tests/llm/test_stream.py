@@ -11,7 +11,7 @@ import pytest
 
 from llm.client import Client
 from llm.errors import BadAnswer, Refused, Rejected
-from llm.sse import DataLines
+from llm.response_reader import DataLines
 from llm.types import CallRecord, ChatRequest, FinishReason, ToolCall, Usage
 from tests.llm.fault_server import (
     DONE,

@@ -13,7 +13,7 @@ from conversations.common.prompt_shapes import ExtraField, Fact, Intent, Line, P
 from llm.prompts import render
 from offline_model.composer import compose
 from offline_model.wire import ChatCall
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.registry import builtin_tools
 from tools.engine.skills.detect import ConditionLine, DetectContext, ToolLine
 from tools.engine.skills.exchange import TranscriptLine
@@ -188,7 +188,7 @@ def tool_lines() -> list[ToolLine]:
             conditions=[ConditionLine(key, one.description) for key, one in tool.definition.conditions.items()],
         )
         for name, tool in builtin_tools().items()
-        if Moment.COMMITMENT in tool.moments
+        if Trigger.COMMITMENT in tool.moments
     ]
 
 

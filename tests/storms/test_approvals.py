@@ -11,7 +11,7 @@ import pytest
 
 from projects.models import Role
 from tests.conftest import Tenant
-from tests.effects.target import target_server
+from tests.conversations.effects.target import target_server
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from tests.todos.racing import Races
 from tools.engine.custom import service as custom_tools

@@ -18,7 +18,7 @@ from django.db import Error as DatabaseError
 from jobs.models import LIVE, Job, State
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin
-from tests.effects.target import Answers, target_server
+from tests.conversations.effects.target import Answers, target_server
 from tests.processes import Child, ForkServer, until
 from tests.storms import planted
 from tests.storms.checker import findings

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.effects.target import Answers, Heard, Target
+from tests.conversations.effects.target import Answers, Heard, Target
 
 # Answers with which the target did nothing; with any other it carried the request out, whatever the caller saw of it.
 REFUSES = {429, 503, 404}

@@ -17,7 +17,7 @@ from todos import services
 from todos.approvals import validity
 from todos.content import types
 from todos.content.lifecycle import Actor
-from todos.content.snapshot import content_of, hash_of, read_ground
+from todos.content.snapshot import content_of, hash_of, load_approval_context
 from todos.content.versions import read_whole, standing_approval
 from todos.models import Approval, Todo, TodoSource, TodoType
 from tools.engine.custom import service as custom_tools
@@ -94,7 +94,7 @@ class Desk:
         """The approval that holds for the todo as it stands now. Raises Void."""
         with self.tenant.tx():
             now = read_whole(todo.pk)
-            return validity.check(now, standing_approval(now), ground=read_ground(now))
+            return validity.check(now, standing_approval(now), ground=load_approval_context(now))
 
     def edit(self, todo: Todo, version: int | None = None, **changes: Any) -> Todo:
         return self.do(services.edit_todo, todo.pk, changes, actor=Actor("Nello"), version=version)  # type: ignore[no-any-return]

@@ -23,7 +23,7 @@ from jobs.lanes import lane_of
 from jobs.models import LIVE, Job
 from projects.models import Member
 from tenancy.threads import in_db
-from tests.effects.target import Target
+from tests.conversations.effects.target import Target
 from tests.processes import until
 from tests.todos.conftest import REFUND, Desk, refund_tool
 from tests.todos.races import together

@@ -29,7 +29,7 @@ from todos.approvals.permissions import needs_second
 from todos.approvals.standing_rules import draft_rule, keep_rule
 from todos.approvals.validity import Void
 from todos.content import deliverability, snapshot, types
-from todos.content.deliverability import SENTENCES, Lack
+from todos.content.deliverability import SENTENCES, MissingContact
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
 from todos.models import Approval, Todo, TodoType
@@ -518,7 +518,10 @@ def test_a_letter_that_reaches_nobody_hinders_nothing_else_and_is_said(desk: Des
     shown = api.get(f"/api/v1/todos/{todo.pk}").json()
     assert (shown["why_not_runnable"], shown["unsent"]) == (
         None,
-        [{"kind": "sms", "reason": SENTENCES[Lack.PHONE]}, {"kind": "email", "reason": SENTENCES[Lack.ADDRESSES]}],
+        [
+            {"kind": "sms", "reason": SENTENCES[MissingContact.PHONE]},
+            {"kind": "email", "reason": SENTENCES[MissingContact.ADDRESSES]},
+        ],
     )
     many = {"todos": [{"todo": str(todo.pk), "version": 1, "content_hash": shown["content_hash"]}], "confirmed": False}
     [answer] = api.post("/api/v1/todos/approve", many, content_type="application/json").json()["results"]
@@ -546,11 +549,11 @@ def test_of_several_each_ones_tools_and_customer_are_read_once(
     kind, persona = desk.type(name="Letter", tools=["send_sms_tool", REFUND]), conversation.persona_id
     chosen = [seen(desk, desk.refund(type=kind, tool="", arguments=None, persona_id=persona)) for _ in range(3)]
     read = list[str]()
-    for module, name in [(snapshot, "compile_tools"), (snapshot, "contact_of"), (deliverability, "contact_of")]:
+    for module, name in [(snapshot, "compile_tools"), (snapshot, "read_contact"), (deliverability, "read_contact")]:
         monkeypatch.setattr(module, name, reading(read, name, getattr(module, name)))
     answers = desk.do(services.approve_many, chosen, actor=Actor("Ada"), member=owner, confirmed=False)
     assert [(answer.refused, answer.approval is None) for answer in answers] == [("", False)] * 3
-    assert sorted(read) == ["compile_tools"] * 3 + ["contact_of"] * 3
+    assert sorted(read) == ["compile_tools"] * 3 + ["read_contact"] * 3
 
 
 def seen(desk: Desk, todo: Todo) -> services.Choice:
@@ -600,7 +603,9 @@ def choices(desk: Desk, todos: list[Todo]) -> list[services.Choice]:
     return [services.Choice(todo.pk, **desk.seen(todo)) for todo in todos]
 
 
-def approve_many(desk: Desk, chosen: list[services.Choice], by: Member, *, confirmed: bool) -> list[services.Answer]:
+def approve_many(
+    desk: Desk, chosen: list[services.Choice], by: Member, *, confirmed: bool
+) -> list[services.ApprovalResult]:
     actor = Actor(by.user.name, by.pk)
     return desk.do(services.approve_many, chosen, actor=actor, member=by, confirmed=confirmed)  # type: ignore[no-any-return]
 

@@ -11,7 +11,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.db.models.functions import Now
 
-from console.sidebar_badges import Count
+from console.sidebar_badges import Badge, count_todos
 from conversations.models import Conversation
 from jobs import claims
 from jobs.attempt import attempt
@@ -22,14 +22,13 @@ from projects.agents.services import create_project
 from projects.common.api_error import Conflict
 from projects.models import Member, Role
 from tenancy.threads import in_db
-from tests.pages.conftest import add_promise, talk
+from tests.console.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
 from todos import services
 from todos.approvals import manual_completion
 from todos.approvals.validity import Void
-from todos.attention import count_waiting
 from todos.content.lifecycle import Actor
-from todos.executor.finish import give_up_run
+from todos.executor.finish import fail_run
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import Changed
 from tools.engine.catalogue import CUSTOM
@@ -126,7 +125,7 @@ def test_no_worker_does_what_a_person_has_taken_on(desk: Desk, owner: Member) ->
     assert [job.state for job in work(desk)] == ["skipped"]
     with pytest.raises(Void, match="Nobody has approved"):
         desk.check(todo)
-    desk.do(give_up_run, desk.now(todo), "The worker died too often.")
+    desk.do(fail_run, desk.now(todo), "The worker died too often.")
     assert (desk.now(todo).status, desk.now(todo).taker) == ("in_progress", owner.user.name)
 
 
@@ -247,11 +246,11 @@ def test_what_waits_for_a_person_is_counted(desk: Desk, owner: Member) -> None:
     with_tool, without = desk.refund(), desk.refund(tool="", arguments=None)
     desk.approve(with_tool, owner)
     desk.approve(without, owner)
-    assert desk.do(count_waiting, desk.tenant.project) == Count(1)
+    assert desk.do(count_todos, desk.tenant.project) == Badge(1)
     other = desk.do(create_project, "Other", config=desk.tenant.project.agent_version.config)
-    assert desk.do(count_waiting, other) == Count(0)
+    assert desk.do(count_todos, other) == Badge(0)
     take(desk, without, owner)
-    assert desk.do(count_waiting, desk.tenant.project) == Count(0)
+    assert desk.do(count_todos, desk.tenant.project) == Badge(0)
 
 
 def test_a_failed_run_is_counted_until_somebody_sees_to_it(desk: Desk, owner: Member) -> None:
@@ -262,8 +261,8 @@ def test_a_failed_run_is_counted_until_somebody_sees_to_it(desk: Desk, owner: Me
     with desk.tenant.tx():
         Todo.objects.filter(pk__in=[failed.pk, old.pk]).update(status="failed", status_at=Now())
         Todo.objects.filter(pk=old.pk).update(status_at=Now() - timedelta(days=8))
-    assert desk.do(count_waiting, desk.tenant.project) == Count(1, failed=1)
+    assert desk.do(count_todos, desk.tenant.project) == Badge(1, failed=1)
     desk.do(services.review_again, failed.pk, actor=Actor("Nello"))
-    assert desk.do(count_waiting, desk.tenant.project) == Count(1)
+    assert desk.do(count_todos, desk.tenant.project) == Badge(1)
     desk.do(services.reject_todo, failed.pk, actor=Actor("Nello"))
-    assert desk.do(count_waiting, desk.tenant.project) == Count(0)
+    assert desk.do(count_todos, desk.tenant.project) == Badge(0)

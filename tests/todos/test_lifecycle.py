@@ -22,9 +22,9 @@ from todos import services
 from todos.approvals.validity import Void
 from todos.content.lifecycle import AFTER, AGENT, Actor, move
 from todos.expiry import expire_overdue_todos
+from todos.hooks import todo_changed
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import Changed
-from todos.signals import todo_changed
 from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState
 
@@ -61,7 +61,7 @@ def heard() -> Iterator[list[str]]:
     """The words that listeners were told."""
     words: list[str] = []
 
-    def listen(todo: Todo, what: str, **_: Any) -> None:
+    def listen(todo: Todo, what: str) -> None:
         words.append(what)
 
     todo_changed.connect(listen)
@@ -413,7 +413,7 @@ def test_what_is_to_be_reviewed_is_waited_for_anew(desk: Desk, way: TodoStatus) 
     if way == S.PENDING_REVIEW:
         desk.edit(todo, description="Pay Bob back")
     elif way == S.IN_PROGRESS:
-        desk.do(services.put_back, desk.now(todo), reason="It changed.", actor=AGENT)
+        desk.do(services.return_to_review, desk.now(todo), reason="It changed.", actor=AGENT)
     else:
         desk.do(services.review_again, todo.pk, actor=NELLO)
     expire_overdue_todos()
@@ -439,7 +439,7 @@ def test_a_todo_that_changed_as_it_ran_is_put_back_with_what_it_would_need(desk:
     desk.approve(todo, owner)
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(status=S.IN_PROGRESS)
-        services.put_back(todo, reason="It wants to write to bob.", actor=AGENT, recipients=["bob@example.com"])
+        services.return_to_review(todo, reason="It wants to write to bob.", actor=AGENT, recipients=["bob@example.com"])
     now = desk.now(todo)
     assert (now.status, now.version, now.recipients) == ("pending_review", 2, ["bob@example.com"])
     with pytest.raises(Void), desk.tenant.tx():
@@ -460,7 +460,7 @@ def test_listeners_hear_each_entry_inside_the_transaction(desk: Desk, owner: Mem
 def test_a_listener_that_fails_undoes_the_change(desk: Desk, owner: Member) -> None:
     todo = desk.refund()
 
-    def fail(**_: Any) -> None:
+    def fail(todo: Todo, what: str) -> None:
         raise RuntimeError("planted")
 
     todo_changed.connect(fail)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from projects.models import Member
-from tests.effects.target import target_server
+from tests.conversations.effects.target import target_server
 from tests.todos.conftest import Desk
 from tests.todos.racing import CALM, SWAPPED, Races
 from todos.approvals import validity

@@ -9,10 +9,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
+from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools
 from tests.tools.examples import NAME, event, webhook
-from tests.walls.conftest import browser, make_platform_user
 from tools.engine.custom import service
 from tools.models import CustomTool, CustomToolVersion
 
@@ -75,6 +76,17 @@ def test_a_change_is_a_version(owner: Client, tools: Tools) -> None:
     assert (tools.row(NAME).version, tools.row(NAME).definition["description"]) == (2, "New")
 
 
+def test_a_save_checks_the_definition_once(owner: Client, tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The form shows what is wrong, and what it found to be right is saved."""
+    tools.save(NAME, event())
+    checked: list[Any] = []
+    check = service.definition_problems
+    monkeypatch.setattr(service, "definition_problems", lambda document: checked.append(document) or check(document))
+    owner.post(page_of(tools), form(event(description="New"), expected_version="1"))
+    assert tools.row(NAME).definition["description"] == "New"
+    assert checked == [event(description="New")]
+
+
 def test_a_change_over_someone_elses_is_refused(owner: Client, tools: Tools) -> None:
     tools.save(NAME, event())
     tools.save(NAME, event(description="Theirs"))
@@ -121,3 +133,14 @@ def test_the_platforms_people_change_a_tool_in_its_own_organization(tools: Tools
     tools.save(NAME, event())
     browser(make_platform_user()).post(page_of(tools), form(event(description="New"), expected_version="1"))
     assert tools.row(NAME).definition["description"] == "New"
+
+
+def test_the_platforms_change_and_one_made_meanwhile_are_two_versions(tools: Tools) -> None:
+    """The platform's people check and save in two transactions; nobody's work is lost between them."""
+    tools.save(NAME, event())
+    platform = browser(make_platform_user())
+    with meanwhile("FOR NO KEY UPDATE", lambda: tools.save(NAME, event(description="Theirs"))) as theirs:
+        answer = platform.post(page_of(tools), form(event(description="Ours"), expected_version="1"))
+    assert answer.status_code == 302
+    theirs[0].result()
+    assert tools.row(NAME).version == 3

@@ -21,7 +21,7 @@ from tests.tools.examples import NAME, event, webhook
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import at_moment, compile_tools, is_called
 from tools.engine.custom import service
-from tools.engine.definition import Delivery, Moment
+from tools.engine.definition import RetryPolicy, Trigger
 from tools.engine.platform import stored_definitions
 from tools.engine.registry import builtin_tools
 from tools.models import CustomTool, Resource
@@ -57,7 +57,7 @@ def switch(tools: Tools, **values: Any) -> None:
 
 def offered(tools: Tools, channel: str = "chat") -> set[str]:
     """What is offered for commitments."""
-    compiled = at_moment(tools.compiled(channel).values(), Moment.COMMITMENT)
+    compiled = at_moment(tools.compiled(channel).values(), Trigger.COMMITMENT)
     return {tool.name for tool in compiled if tool.is_offered}
 
 
@@ -116,9 +116,9 @@ def test_these_tools_share_a_tag(tag: str, names: set[str]) -> None:
 def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
     """Tools that only a conversation can obey, and those that a model calls while it answers, are for no todo."""
     fired = {name: tool for name, tool in bare.compiled("phone").items() if not is_called(tool)}
-    alone = {name for name, tool in fired.items() if list(tool.moments) == [Moment.TASK]}
+    alone = {name for name, tool in fired.items() if list(tool.moments) == [Trigger.TASK]}
     assert alone == {"send_email", "send_email_to_caller"}
-    assert {name for name, tool in fired.items() if Moment.TASK not in tool.moments} == {
+    assert {name for name, tool in fired.items() if Trigger.TASK not in tool.moments} == {
         "end_conversation_tool",
         "transfer_call_tool",
     }
@@ -127,7 +127,7 @@ def test_some_tools_are_for_approved_todos_alone(bare: Tools) -> None:
 def test_no_tool_is_both_called_and_fired(bare: Tools) -> None:
     """What a model calls itself is not found in its words as well."""
     compiled = bare.compiled("phone").values()
-    assert not [tool.name for tool in compiled if is_called(tool) and Moment.COMMITMENT in tool.moments]
+    assert not [tool.name for tool in compiled if is_called(tool) and Trigger.COMMITMENT in tool.moments]
 
 
 # The project's own
@@ -165,7 +165,7 @@ def test_a_part_of_the_catalogue_is_what_it_is_in_the_whole(tools: Tools) -> Non
     whole, names = tools.compiled("phone"), ["send_sms_tool", "send_email_to_caller", NAME, "nowhere"]
     with tools.tenant.tx():
         project = tools.tenant.project
-        for moment in Moment:
+        for moment in Trigger:
             assert compile_tools(project, channel="phone", moment=moment) == at_moment(whole.values(), moment)
         some = compile_tools(project, channel="phone", names=names)
     assert {tool.name: tool for tool in some} == {name: whole[name] for name in names if name in whole}
@@ -223,17 +223,17 @@ def test_an_own_tool_runs_for_todos_if_something_carries_it_out(
 @pytest.mark.parametrize(
     ("name", "document", "kind", "delivery"),
     [
-        (NAME, webhook(), "webhook", Delivery.ONCE),
-        (NAME, webhook(method="GET", body=None), "webhook", Delivery.IDEMPOTENT),
-        (NAME, event(), "event", Delivery.IDEMPOTENT),
-        ("send_sms_tool", event(), "sms", Delivery.ONCE),
-        ("send_sms", event(), "sms", Delivery.ONCE),
-        ("end_call", event(), "event", Delivery.IDEMPOTENT),
-        ("send_sms_tool", webhook(), "webhook", Delivery.ONCE),
+        (NAME, webhook(), "webhook", RetryPolicy.ONCE),
+        (NAME, webhook(method="GET", body=None), "webhook", RetryPolicy.IDEMPOTENT),
+        (NAME, event(), "event", RetryPolicy.IDEMPOTENT),
+        ("send_sms_tool", event(), "sms", RetryPolicy.ONCE),
+        ("send_sms", event(), "sms", RetryPolicy.ONCE),
+        ("end_call", event(), "event", RetryPolicy.IDEMPOTENT),
+        ("send_sms_tool", webhook(), "webhook", RetryPolicy.ONCE),
     ],
 )
 def test_an_own_tool_is_of_the_kind_of_what_carries_it_out(
-    bare: Tools, name: str, document: Any, kind: str, delivery: Delivery
+    bare: Tools, name: str, document: Any, kind: str, delivery: RetryPolicy
 ) -> None:
     """The event of a built-in tool's name is carried out by its flow, so repeats are compared with it."""
     bare.save(name, document)

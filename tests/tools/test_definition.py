@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from tests.tools.examples import NAME, REGISTRATION_TEXT, SCHEMA_TEXT, event, registration, webhook, with_body
-from tools.engine.catalogue import compile_custom
+from tools.engine.catalogue import compile_custom, wait_seconds
 from tools.engine.custom.current_tools import StandingTool
-from tools.engine.definition import ActionType, Delivery, Moment, ToolDefinition
+from tools.engine.definition import ActionType, RetryPolicy, ToolDefinition, Trigger
 from tools.engine.validation.definition import LONGEST_DEFINITION, checked_definition, definition_problems
 from tools.engine.validation.problem import DefinitionRefused
 from tools.engine.validation.warnings import warnings_of
-from tools.engine.wait_seconds import wait_seconds
 
 
 def refusal(document: Any) -> str:
@@ -124,7 +123,7 @@ def test_the_agent_waits_while_a_webhook_has_something_to_tell() -> None:
 def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
     ways = [webhook(method="GET", body=None), webhook(), webhook(delivery="idempotent")]
     found = [checked_definition(document).action.webhook.how_often for document in ways]
-    assert found == [Delivery.IDEMPOTENT, Delivery.ONCE, Delivery.IDEMPOTENT]
+    assert found == [RetryPolicy.IDEMPOTENT, RetryPolicy.ONCE, RetryPolicy.IDEMPOTENT]
 
 
 # Moments
@@ -133,8 +132,8 @@ def test_a_get_may_be_sent_again_and_a_post_may_not() -> None:
 @pytest.mark.requirement("L01")
 def test_a_definition_that_names_no_moments_means_what_it_always_meant() -> None:
     """A commitment, and for a request a todo too."""
-    assert checked_definition(webhook()).runs_in == (Moment.COMMITMENT, Moment.TASK)
-    assert checked_definition(event()).runs_in == (Moment.COMMITMENT,)
+    assert checked_definition(webhook()).runs_in == (Trigger.COMMITMENT, Trigger.TASK)
+    assert checked_definition(event()).runs_in == (Trigger.COMMITMENT,)
 
 
 def test_what_no_commitment_fires_needs_no_condition() -> None:
@@ -143,7 +142,7 @@ def test_what_no_commitment_fires_needs_no_condition() -> None:
         document = {**called, "conditions": conditions} if conditions is not None else dict(called)
         if conditions is None:
             del document["conditions"]
-        assert checked_definition(document).runs_in == (Moment.TURN, Moment.LIVE)
+        assert checked_definition(document).runs_in == (Trigger.TURN, Trigger.LIVE)
     assert path_of({**called, "conditions": None}) == "conditions"
     assert path_of({**called, "moments": ["turn", "commitment"], "conditions": {}}) == "conditions"
 

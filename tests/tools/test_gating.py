@@ -11,10 +11,10 @@ from projects.common.verticals import VERTICALS, Capability
 from projects.models.agent_config import EscalationRule
 from projects.models.attribute import AttributeType
 from projects.records.attributes import Origin, Resolved
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define
 from tools.engine.business_state import BusinessState
 from tools.engine.catalogue import compile_builtin, is_called, why_not
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import offer_at
 from tools.engine.gates import all_of, needs_articles, needs_calendar, needs_source
 from tools.engine.platform import StoredDefinition
@@ -31,7 +31,7 @@ CHAT, CALL = BusinessState(channel="chat"), BusinessState(channel="phone")
 ALL = frozenset(Capability)
 
 
-def offered(state: BusinessState, moment: Moment = Moment.TURN) -> set[str]:
+def offered(state: BusinessState, moment: Trigger = Trigger.TURN) -> set[str]:
     return set(offer_at(moment, state, None).tools)
 
 
@@ -41,9 +41,9 @@ def probe(**facts: Any) -> BuiltinTool:
     return BuiltinTool(
         name="probe",
         kind="",
-        delivery=Delivery.IDEMPOTENT,
+        delivery=RetryPolicy.IDEMPOTENT,
         definition=define("Does nothing."),
-        moments=(Moment.TURN,),
+        moments=(Trigger.TURN,),
         **given,
     )
 
@@ -58,7 +58,7 @@ def test_a_tool_needs_its_capability(vertical: str) -> None:
     state = replace(CHAT, has_articles=True, vertical=vertical, capabilities=VERTICALS[vertical].capabilities)
     names = offered(state)
     for tool in builtin_tools().values():
-        if tool.capability and Moment.TURN in tool.moments and not tool.channels:
+        if tool.capability and Trigger.TURN in tool.moments and not tool.channels:
             assert (tool.name in names) == (tool.capability in state.capabilities), tool.name
 
 
@@ -197,6 +197,6 @@ def test_a_rules_own_words_stand_in_its_tools_section() -> None:
         EscalationRule(when="they want it in writing", action="message"),
     ]
     state = replace(CALL, rules=rules, escalations=frozenset({"transfer", "message"}), attributes=NUMBERS)
-    sections = {name: tool.section for name, tool in offer_at(Moment.LIVE, state, None).tools.items()}
+    sections = {name: tool.section for name, tool in offer_at(Trigger.LIVE, state, None).tools.items()}
     assert sections["transfer_call"].endswith("\n- Use it when they ask for the chef of {{business}}")
     assert sections["send_sms"].endswith("\n- Use it when they want it in writing")

@@ -20,24 +20,24 @@ from conversations.live.event_log import open_log
 from conversations.models import Conversation, ConversationStatus, Event, PersonaField
 from conversations.turns.services import start_conversation
 from conversations.voice import tool_calls
-from conversations.voice.deduplication import Answer
+from conversations.voice.deduplication import CallAnswer
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from jobs.models import Job
 from projects.agents.services import save_agent
 from projects.models import Member, Project
 from projects.records.attributes import set_attribute
 from tests.api.documented import DocumentedClient
-from tests.calls.probe import Probe, offered
-from tests.calls.test_own import CALLED, STOCK, definition
-from tests.calls.turns import Turns
 from tests.conftest import Tenant
-from tests.effects.target import Answers, target_server
+from tests.conversations.effects.target import Answers, target_server
+from tests.conversations.tool_runs.probe import Probe, offered
+from tests.conversations.tool_runs.test_own import CALLED, STOCK, definition
+from tests.conversations.tool_runs.turns import Turns
 from tests.processes import ScriptedModel
 from todos.content.lifecycle import Actor
 from todos.models import StandingRule, Todo, TodoStatus
 from todos.services import edit_todo, review_again
 from tools.engine.custom import service
-from tools.engine.definition import Delivery, Moment
+from tools.engine.definition import RetryPolicy, Trigger
 from tools.engine.execution import limits
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.contexts import ContextRefused, read_context
@@ -129,16 +129,16 @@ def live(tenant: Tenant) -> Live:
 
 @pytest.fixture
 def bell() -> Iterator[Probe]:
-    with offered(delivery=Delivery.ONCE) as probe:
-        builtin_tools()["ring_bell"] = replace(builtin_tools()["ring_bell"], moments=(Moment.LIVE,))
+    with offered(delivery=RetryPolicy.ONCE) as probe:
+        builtin_tools()["ring_bell"] = replace(builtin_tools()["ring_bell"], moments=(Trigger.LIVE,))
         yield probe
 
 
 @pytest.fixture
 def clock() -> Iterator[Probe]:
     """A tool that only looks at our own rows."""
-    with offered("look_at_clock", kind="", delivery=Delivery.IDEMPOTENT) as probe:
-        builtin_tools()["look_at_clock"] = replace(builtin_tools()["look_at_clock"], moments=(Moment.LIVE,))
+    with offered("look_at_clock", kind="", delivery=RetryPolicy.IDEMPOTENT) as probe:
+        builtin_tools()["look_at_clock"] = replace(builtin_tools()["look_at_clock"], moments=(Trigger.LIVE,))
         yield probe
 
 
@@ -222,7 +222,7 @@ def test_a_call_delivered_twice_at_once_runs_once(live: Live, bell: Probe) -> No
     bell.until = threading.Event()
     call = live.read_call("ring_bell")
 
-    async def both() -> list[Answer]:
+    async def both() -> list[CallAnswer]:
         first = asyncio.create_task(handle_tool_call(call))
         while not bell.done:
             await asyncio.sleep(0.01)
@@ -409,7 +409,7 @@ def test_a_number_outside_the_list_is_refused(live: Live) -> None:
 @pytest.mark.requirement("L07")
 def test_a_number_that_was_taken_off_the_list_is_refused(live: Live) -> None:
     """Also where the model was shown it before."""
-    occasion = tool_calls.Occasion(
+    tool_context = tool_calls.ToolContext(
         organization_id=live.tenant.organization.pk,
         project_id=live.tenant.project.pk,
         effect_id=uuid4(),
@@ -423,7 +423,7 @@ def test_a_number_that_was_taken_off_the_list_is_refused(live: Live) -> None:
     )
     handler = builtin_tools()["transfer_call"].handler
     assert handler is not None
-    outcome = asyncio.run(_carried_out(handler.carry_out({"phone_number": "+390600000"}, occasion)))
+    outcome = asyncio.run(_carried_out(handler.execute({"phone_number": "+390600000"}, tool_context)))
     assert outcome.signal is None
     assert "none of the numbers" in outcome.told
 
@@ -542,15 +542,15 @@ def test_another_tenants_call_is_not_found(live: Live, stranger: Tenant) -> None
 def test_the_phone_tells_of_its_call(live: Live, bell: Probe) -> None:
     """Everything but what opens the line."""
     live.call("ring_bell")
-    [occasion] = bell.occasions
-    assert occasion.call == {
+    [tool_context] = bell.contexts
+    assert tool_context.call == {
         "call_sid": "CA1",
         "caller_phone": "+390655501",
         "interaction_id": str(live.conversation.pk),
         "caller_verified": True,
         "caller_id": "c-1",
     }
-    assert TOKEN not in repr(occasion)
+    assert TOKEN not in repr(tool_context)
 
 
 @pytest.mark.requirement("F14")

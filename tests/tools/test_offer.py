@@ -12,7 +12,7 @@ from llm.structured import parse_object
 from projects.common.verticals import Capability
 from tests.tools.conftest import Tools
 from tools.engine.business_state import BusinessState
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.execution.handler import schema_of
 from tools.engine.function_calling.gemini import gemini_parameters
 from tools.engine.function_calling.offer import HEADING, Offer, collect_agent_tools, offer_at
@@ -39,7 +39,7 @@ GEMINI = {
 
 
 def everything() -> Offer:
-    return offer_at(Moment.LIVE, ALL, None)
+    return offer_at(Trigger.LIVE, ALL, None)
 
 
 @pytest.mark.requirement("L02")
@@ -58,13 +58,13 @@ def test_every_section_stands_under_the_one_heading() -> None:
     headings = [line for line in addendum.splitlines() if line.startswith("#")]
     assert headings[0] == HEADING == "## Available Tools"
     assert headings[1:] == [tool.section.splitlines()[0] for tool in everything().tools.values() if tool.section]
-    bare = offer_at(Moment.LIVE, replace(ALL, enabled_tools=frozenset({"end_call"})), None)
+    bare = offer_at(Trigger.LIVE, replace(ALL, enabled_tools=frozenset({"end_call"})), None)
     assert bare.addendum == f"{HEADING}\n\n{builtin_tools()['end_call'].section}"
 
 
 @pytest.mark.requirement("W16")
 def test_no_tools_cost_nothing() -> None:
-    offer = offer_at(Moment.LIVE, replace(ALL, enabled_tools=frozenset()), None)
+    offer = offer_at(Trigger.LIVE, replace(ALL, enabled_tools=frozenset()), None)
     assert (offer.functions, offer.declarations, offer.addendum) == ([], [], "")
 
 

@@ -11,7 +11,7 @@ from django.utils.html import escape
 
 from projects.models import AgentVersion
 from tests.conftest import Tenant
-from tests.walls.conftest import browser
+from tests.tenancy.conftest import browser
 from tools.engine.catalogue import is_called
 from tools.engine.registry import builtin_tools
 

@@ -18,11 +18,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tenancy.scope import platform_scope
+from tests.tenancy.conftest import browser, make_platform_user
 from tests.tools.conftest import Tools
-from tests.walls.conftest import browser, make_platform_user
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import NOT_STORED, words_of
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import offer_at
 from tools.engine.platform import StoredDefinition, forget_definitions, interpolate, stored, stored_definitions
 from tools.engine.platform.seeds import code_seeds
@@ -49,7 +49,7 @@ def offered(tools: Tools) -> dict[str, str]:
     """What the phone's model is offered at this moment, as a turn reads it: each tool with its description."""
     with tools.tenant.tx():
         state = read_state(tools.tenant.project, channel="phone")
-        offer = offer_at(Moment.TURN, state, stored_definitions())
+        offer = offer_at(Trigger.TURN, state, stored_definitions())
     return {one.name: one.description for one in offer.definitions}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from projects.common.presenters import stamp
-from todos.approvals.validity import unsent_of, why_not_runnable
-from todos.content.deliverability import Unsent
+from todos.approvals.validity import undeliverable_of, why_not_runnable
+from todos.content.deliverability import Undeliverable
 from todos.content.requested_recipients import wanted_recipients
 from todos.content.snapshot import compiled_tools, content_of, hash_of, tools_of
 from todos.content.versions import standing_approval
@@ -92,7 +92,7 @@ def todo_detail(todo: Todo) -> TodoDetailPayload:
         "content": content,
         "content_hash": hash_of(content),
         "why_not_runnable": problem or None,
-        "unsent": [] if problem else unsent_payload(unsent_of(todo, tools=tools)),
+        "unsent": [] if problem else unsent_payload(undeliverable_of(todo, tools=tools)),
         "by_hand": not content["tools"],
         "wanted_recipients": wanted_recipients(todo, tools=tools),
         "approval": approval_payload(approval) if approval else None,
@@ -102,7 +102,7 @@ def todo_detail(todo: Todo) -> TodoDetailPayload:
     }
 
 
-def unsent_payload(unsent: Iterable[Unsent]) -> list[UnsentPayload]:
+def unsent_payload(unsent: Iterable[Undeliverable]) -> list[UnsentPayload]:
     return [{"kind": one.kind, "reason": one.reason} for one in unsent]
 
 

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from projects.api.pagination import PAGED
-from projects.api.typed_responses import Answer, Created, Page
+from projects.api.typed_responses import Created, Page, TypedResponse
 from projects.models.key import Scope
 from todos.api.forms import RuleInput
 from todos.api.presenters import rule_payload, todo_payload
@@ -34,7 +34,7 @@ class StandingRules(RuleView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="standing_rules_list")
-    def get(self, request: Request) -> Answer[Page[StandingRulePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[StandingRulePayload]]:
         """The project's standing rules, also those that were ended, newest first."""
         return self.page(StandingRule.objects.filter(project=self.project), rule_payload)
 
@@ -48,17 +48,17 @@ class StandingRulePreview(RuleView):
     scopes: ClassVar = {"POST": Scope.CONFIGURE}
 
     @extend_schema(operation_id="standing_rules_preview", request=RuleInput)
-    def post(self, request: Request) -> Answer[PastPayload]:
+    def post(self, request: Request) -> TypedResponse[PastPayload]:
         """What a rule would have let through of the last 30 days, before it is made."""
         past = standing_rules.would_have(self.draft())
         shown = [todo_payload(todo) for todo in past.let_through]
-        return Answer({"considered": past.considered, "results": shown, "next": None})
+        return TypedResponse({"considered": past.considered, "results": shown, "next": None})
 
 
 class StandingRuleDetail(TodoView):
     scopes: ClassVar = {"DELETE": Scope.CONFIGURE}
 
     @extend_schema(operation_id="standing_rules_end")
-    def delete(self, request: Request, rule_id: UUID) -> Answer[StandingRulePayload]:
+    def delete(self, request: Request, rule_id: UUID) -> TypedResponse[StandingRulePayload]:
         """End a rule. It stays in the list, for the history."""
-        return Answer(rule_payload(standing_rules.end_rule(self.project, rule_id, by=self.maker_id)))
+        return TypedResponse(rule_payload(standing_rules.end_rule(self.project, rule_id, by=self.maker_id)))

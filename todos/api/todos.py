@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.typed_responses import Answer, Created, Page
+from projects.api.typed_responses import Created, Page, TypedResponse
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from todos import services
@@ -19,9 +19,9 @@ from todos.api.forms import TodoInput, TodoPatch
 from todos.api.presenters import todo_payload
 from todos.api.view import TodoView
 from todos.content import types
+from todos.hooks import find_customer
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.payloads import TodoDetailPayload, TodoPayload
-from todos.sources.customers import customer_of
 
 
 class Todos(TodoView):
@@ -36,7 +36,7 @@ class Todos(TodoView):
     }
 
     @extend_schema(operation_id="todos_list")
-    def get(self, request: Request) -> Answer[Page[TodoPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[TodoPayload]]:
         """The project's todos without their steps and history: newest first, or, of one state, the latest to reach it."""
         rows = Todo.objects.select_related("type").filter(project=self.project)
         asked, ordering = request.query_params, "-created_at"
@@ -61,7 +61,7 @@ class Todos(TodoView):
             actor=self.actor,
             type=types.find_type(self.project, data["type"]) if data.get("type") else None,
             conversation_id=conversation_id,
-            persona_id=customer_of(self.project, conversation_id=conversation_id, persona_id=data.get("persona")),
+            persona_id=find_customer(self.project, conversation_id=conversation_id, persona_id=data.get("persona")),
             tool=data.get("tool") or "",
             arguments=data.get("arguments"),
             recipients=data.get("recipients", ()),
@@ -73,18 +73,18 @@ class TodoDetail(TodoView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.OPERATE}
 
     @extend_schema(operation_id="todos_read")
-    def get(self, request: Request, todo_id: UUID) -> Answer[TodoDetailPayload]:
+    def get(self, request: Request, todo_id: UUID) -> TypedResponse[TodoDetailPayload]:
         """One todo with its content, approval, steps, effects and history."""
-        return Answer(self.detail(todo_id))
+        return TypedResponse(self.detail(todo_id))
 
     @extend_schema(operation_id="todos_change", request=TodoPatch)
-    def patch(self, request: Request, todo_id: UUID) -> Answer[TodoDetailPayload]:
+    def patch(self, request: Request, todo_id: UUID) -> TypedResponse[TodoDetailPayload]:
         """Change a pending or approved todo, which is to be reviewed again. With `version`, only if that one stands."""
         services.get_todo(self.project, todo_id)
         data = self.valid(TodoPatch)
         version = data.pop("version", None)
         services.edit_todo(todo_id, self._changes(data), actor=self.actor, version=version)
-        return Answer(self.detail(todo_id))
+        return TypedResponse(self.detail(todo_id))
 
     def _changes(self, data: dict[str, Any]) -> dict[str, Any]:
         changes = dict(data)
@@ -94,7 +94,7 @@ class TodoDetail(TodoView):
             changes["tool"] = data["tool"] or ""
         if "persona" in data:
             persona = changes.pop("persona")
-            changes["persona_id"] = customer_of(self.project, conversation_id=None, persona_id=persona)
+            changes["persona_id"] = find_customer(self.project, conversation_id=None, persona_id=persona)
         return changes
 
 

@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
-from projects.api.typed_responses import Answer, Created, Page
+from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.models.key import Scope
 from todos.api.forms import TypeInput, TypePatch
 from todos.api.presenters import type_payload
@@ -24,7 +24,7 @@ class TodoTypes(ProjectView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="todo_types_list")
-    def get(self, request: Request) -> Answer[Page[TodoTypePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[TodoTypePayload]]:
         """The project's types of todos."""
         return self.page(types.types_of(self.project), type_payload, ordering="name")
 
@@ -38,14 +38,14 @@ class TodoTypeDetail(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
 
     @extend_schema(operation_id="todo_types_read")
-    def get(self, request: Request, type_id: UUID) -> Answer[TodoTypePayload]:
+    def get(self, request: Request, type_id: UUID) -> TypedResponse[TodoTypePayload]:
         """One type."""
-        return Answer(type_payload(types.get_type(self.project, type_id)))
+        return TypedResponse(type_payload(types.get_type(self.project, type_id)))
 
     @extend_schema(operation_id="todo_types_change", request=TypePatch)
-    def patch(self, request: Request, type_id: UUID) -> Answer[TodoTypePayload]:
+    def patch(self, request: Request, type_id: UUID) -> TypedResponse[TodoTypePayload]:
         """Change a type. What was approved with other tools, model or name has to be approved again."""
-        return Answer(type_payload(types.save_type(self.project, self.valid(TypePatch), type_id=type_id)))
+        return TypedResponse(type_payload(types.save_type(self.project, self.valid(TypePatch), type_id=type_id)))
 
     @extend_schema(operation_id="todo_types_delete", responses={204: None})
     def delete(self, request: Request, type_id: UUID) -> Response:

@@ -10,9 +10,9 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 
-from projects.accounts.accounts import demand_recent_sign_in
+from projects.accounts.accounts import require_recent_sign_in
 from projects.api.serializers import StrictSerializer
-from projects.api.typed_responses import Answer, Page
+from projects.api.typed_responses import Page, TypedResponse
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from todos import services
@@ -37,10 +37,10 @@ class TodoVerb(TodoView):
     scopes: ClassVar = {"POST": Scope.OPERATE}
     form: ClassVar[type[StrictSerializer]]
 
-    def post(self, request: Request, todo_id: UUID) -> Answer[TodoVerbPayload]:
+    def post(self, request: Request, todo_id: UUID) -> TypedResponse[TodoVerbPayload]:
         todo = services.get_todo(self.project, todo_id)
         said: YesPayload = self.act(todo, self.valid(self.form)) or {}
-        return Answer({**self.detail(todo_id), **said})
+        return TypedResponse({**self.detail(todo_id), **said})
 
     def act(self, todo: Todo, data: dict[str, Any]) -> YesPayload | None:
         """Do it to the todo, which was read before, and return what is to be answered beside it."""
@@ -144,7 +144,7 @@ class ApproveTodos(TodoView):
     scopes: ClassVar = {"POST": Scope.OPERATE}
 
     @extend_schema(operation_id="todos_approve_many", request=ChoicesInput)
-    def post(self, request: Request) -> Answer[Page[TodoAnswerPayload]]:
+    def post(self, request: Request) -> TypedResponse[Page[TodoAnswerPayload]]:
         """Approve several, each as it was seen. Above 20 it must be `confirmed`, by somebody who signed in of late.
 
         `unsent` says of each that was approved which of its letters reach nobody, though the rest of it is done.
@@ -152,7 +152,7 @@ class ApproveTodos(TodoView):
         data = self.valid(ChoicesInput)
         chosen = [services.Choice(row["todo"], row["version"], row["content_hash"]) for row in data["todos"]]
         if len(chosen) > MOST_UNCONFIRMED and self.caller.member is not None:
-            demand_recent_sign_in(request._request)
+            require_recent_sign_in(request._request)
         mine = set(
             Todo.objects.filter(project=self.project)
             .filter(pk__in=[one.todo_id for one in chosen])
@@ -166,9 +166,11 @@ class ApproveTodos(TodoView):
             confirmed=data["confirmed"],
         )
         strange = [
-            services.Answer(one.todo_id, refused="There is no such todo.") for one in chosen if one.todo_id not in mine
+            services.ApprovalResult(one.todo_id, refused="There is no such todo.")
+            for one in chosen
+            if one.todo_id not in mine
         ]
-        return Answer({"results": [_answer_payload(answer) for answer in (*answers, *strange)], "next": None})
+        return TypedResponse({"results": [_answer_payload(answer) for answer in (*answers, *strange)], "next": None})
 
 
 def _givers(approval: Approval) -> tuple[UUID | None, ...]:
@@ -183,7 +185,7 @@ def _sentence(approval: Approval, *, is_news: bool) -> str:
     return f"{said}; somebody has to take it on, because no tool does it." if approval.is_by_hand else f"{said}."
 
 
-def _answer_payload(answer: services.Answer) -> TodoAnswerPayload:
+def _answer_payload(answer: services.ApprovalResult) -> TodoAnswerPayload:
     return {
         "todo": str(answer.todo_id),
         "approval": approval_payload(answer.approval) if answer.approval else None,

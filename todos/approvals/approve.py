@@ -15,15 +15,15 @@ from django.http import Http404
 
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from projects.common.api_error import ApiError, Conflict
 from projects.models import ApiKey, Member
-from todos.approvals.permissions import Approver, demand, needs_second, person_may
-from todos.approvals.validity import unsent_of, why_not_runnable
-from todos.content.deliverability import Unsent
+from todos.approvals.permissions import Approver, needs_second, person_may, require_permission
+from todos.approvals.validity import undeliverable_of, why_not_runnable
+from todos.content.deliverability import Undeliverable
 from todos.content.lifecycle import Actor, move, note
-from todos.content.snapshot import Ground, content_of, hash_of, read_ground
-from todos.content.versions import Changed, begin_version, changes_since, demand_seen, locked, standing_approval
+from todos.content.snapshot import ApprovalContext, content_of, hash_of, load_approval_context
+from todos.content.versions import Changed, begin_version, changes_since, locked, require_seen, standing_approval
 from todos.models import Approval, Todo, TodoStatus
 
 # So many at once need a second confirmation (T12), and so many are too many.
@@ -43,22 +43,22 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApprovalResult:
     """What became of one choice: its approval, and what of it reaches nobody, or the sentence that refuses it."""
 
     todo_id: UUID
     approval: Approval | None = None
     refused: str = ""
-    unsent: Sequence[Unsent] = ()
+    unsent: Sequence[Undeliverable] = ()
 
 
 @dataclass(frozen=True)
-class Yes:
+class GrantedApproval:
     """An approval that stands, its todo, and the ground on which that was found to stand."""
 
     todo: Todo
     approval: Approval
-    ground: Ground
+    ground: ApprovalContext
 
 
 def approve_todo(
@@ -92,7 +92,7 @@ def agree(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approva
 
 def approve_many(
     choices: Sequence[Choice], *, actor: Actor, member: Member | None, confirmed: bool, key: ApiKey | None = None
-) -> list[Answer]:
+) -> list[ApprovalResult]:
     """Approve several, each by itself: one that is refused hinders no other. The answers come in the order asked.
 
     Raises Conflict for more than 20 that aren't `confirmed` (T12), ApiError for more than 200.
@@ -108,36 +108,36 @@ def approve_many(
     return [answers[choice] for choice in choices]
 
 
-def _answer(choice: Choice, approver: Approver) -> Answer:
+def _answer(choice: Choice, approver: Approver) -> ApprovalResult:
     try:
         with transaction.atomic():
             yes = _approve(choice, approver)
     except (ApiError, PermissionDenied) as error:
-        return Answer(choice.todo_id, refused=str(error))
+        return ApprovalResult(choice.todo_id, refused=str(error))
     except Http404:
-        return Answer(choice.todo_id, refused="There is no such todo.")
-    unsent = unsent_of(yes.todo, tools=yes.ground.tools, contacts=yes.ground.contacts)
-    return Answer(choice.todo_id, approval=yes.approval, unsent=unsent)
+        return ApprovalResult(choice.todo_id, refused="There is no such todo.")
+    unsent = undeliverable_of(yes.todo, tools=yes.ground.tools, contacts=yes.ground.contacts)
+    return ApprovalResult(choice.todo_id, approval=yes.approval, unsent=unsent)
 
 
-def _approve(choice: Choice, approver: Approver) -> Yes:
+def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
     """As `approve_todo`. What the todo stands on is read once."""
     todo = locked(choice.todo_id)
-    demand(todo, approver)
-    ground, version, content_hash = read_ground(todo), choice.version, choice.content_hash
+    require_permission(todo, approver)
+    ground, version, content_hash = load_approval_context(todo), choice.version, choice.content_hash
     if todo.status == TodoStatus.APPROVED:
-        return Yes(todo, _approved_already(todo, version=version, content_hash=content_hash), ground)
+        return GrantedApproval(todo, _approved_already(todo, version=version, content_hash=content_hash), ground)
     if todo.status != TodoStatus.PENDING_REVIEW:
         raise WrongState(_too_late(todo))
-    demand_in_time(todo)
+    require_in_time(todo)
     content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
-    demand_seen(todo, content, version=version, content_hash=content_hash)
+    require_seen(todo, content, version=version, content_hash=content_hash)
     if problem := why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
         raise Conflict(problem, code="not_runnable")
-    return Yes(todo, agree(todo, content, approver), ground)
+    return GrantedApproval(todo, agree(todo, content, approver), ground)
 
 
-def demand_in_time(todo: Todo) -> None:
+def require_in_time(todo: Todo) -> None:
     """Raise WrongState when a pending todo's time is over, though the sweep hasn't come by yet."""
     if Todo.objects.filter(pk=todo.pk, expires_at__lte=Now()).exists():
         raise WrongState("Nobody approved this todo in time.")
@@ -203,7 +203,7 @@ def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
         enqueue([JobRequest(LANE, todo.project_id, subject_id=todo.pk, ordinal=0, key=key)])
     rule = {"rule": str(approval.rule_id)} if approval.rule_id else {}
     move(todo, TodoStatus.APPROVED, what="approved", actor=approver.actor, approval=str(approval.pk), **rule)
-    crash_point("todo.approve_pre_commit")
+    failpoint("todo.approve_pre_commit")
     return approval
 
 

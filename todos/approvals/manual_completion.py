@@ -16,14 +16,14 @@ from django.db.models import Q
 from jobs.errors import WrongState
 from projects.common.api_error import Conflict
 from projects.models import ApiKey, Member
-from todos.approvals.approve import agree, demand_in_time
-from todos.approvals.permissions import Approver, demand
+from todos.approvals.approve import agree, require_in_time
+from todos.approvals.permissions import Approver, require_permission
 from todos.approvals.validity import NOT_KNOWN
 from todos.content.lifecycle import Actor, move
 from todos.content.snapshot import content_of
-from todos.content.versions import demand_seen, end_approvals, locked
+from todos.content.versions import end_approvals, locked, require_seen
+from todos.hooks import effect_changed
 from todos.models import Todo, TodoStatus
-from todos.signals import effect_changed
 from tools.engine import ledger
 from tools.engine.promises import close_promise, settle_promises
 from tools.models import Effect, EffectState, Promise, PromiseState
@@ -58,12 +58,12 @@ def take_todo(
     if todo.status not in TAKEABLE:
         raise WrongState(_why_not(todo))
     content = content_of(todo)
-    demand_seen(todo, content, version=version, content_hash=content_hash)
+    require_seen(todo, content, version=version, content_hash=content_hash)
     _demand_settled(todo)
     with transaction.atomic():
         if todo.status == S.PENDING_REVIEW:
-            demand(todo, approver)
-            demand_in_time(todo)
+            require_permission(todo, approver)
+            require_in_time(todo)
             if not agree(todo, content, approver).is_complete:
                 raise Conflict("Two people have to approve this before somebody takes it on.", code="not_approved")
         end_approvals(todo)
@@ -103,7 +103,7 @@ def _end_effect(todo: Todo, effect: Effect, status: TodoStatus, *, actor: Actor,
             close_promise(promise.pk, state=PromiseState.KEPT, reason=BY_HAND)
     if is_ended:
         settle_promises(effect)
-        effect_changed.send(sender=Todo, todo=todo, effect=effect)
+        effect_changed.send(todo, effect)
 
 
 def _demand_settled(todo: Todo) -> None:

@@ -13,7 +13,7 @@ from django.core.exceptions import PermissionDenied
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from todos.content.lifecycle import Actor
 from todos.models import Approval, SecondApprover, StandingRule, Todo
 
@@ -21,7 +21,7 @@ RANKS = (Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.OWNER)
 # The scope that makes an API key as good as a role; nothing makes it an owner.
 SCOPES: Mapping[str, Scope] = {Role.OPERATOR: Scope.OPERATE, Role.ADMIN: Scope.CONFIGURE}
 # Whose account was closed is no approver, though their membership stands.
-MEMBERS = Compiled(lambda member: Member.objects.filter(pk=member, user__is_active=True), kinds=(UUID,))
+MEMBERS = PreparedQuery(lambda member: Member.objects.filter(pk=member, user__is_active=True), kinds=(UUID,))
 TWO_PEOPLE = "Two people have to approve this; an API key is no person."
 
 
@@ -58,7 +58,7 @@ def key_may_approve(todo: Todo, key: ApiKey) -> bool:
     return key.is_usable and Scope.OPERATE in key.scopes and scope in key.scopes and not needs_second(todo)
 
 
-def demand(todo: Todo, approver: Approver) -> None:
+def require_permission(todo: Todo, approver: Approver) -> None:
     """Raise PermissionDenied, with the reason, unless the member or key may approve the todo."""
     if approver.member is not None and not may_approve(todo, approver.member.role):
         raise PermissionDenied(f"This has to be approved by somebody who is {_at_least(wanted_role(todo))}.")

@@ -21,7 +21,7 @@ from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
 from projects.models import Project
 from todos.approvals.permissions import needs_second, rule_holds
-from todos.content.plans import demand_tool
+from todos.content.plans import require_tool
 from todos.content.snapshot import compiled_tools
 from todos.models import Approval, StandingRule, Todo, TodoType
 
@@ -77,7 +77,7 @@ def draft_rule(
     most_per_day: int = 20,
 ) -> StandingRule:
     """A rule that isn't saved yet. Raises ApiError that names the field."""
-    demand_tool(tool, compiled_tools(project))
+    require_tool(tool, compiled_tools(project))
     if type is not None and tool not in type.tools:
         raise ApiError("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
     check_value({"allowed": dict(allowed)})

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from todos.approvals.permissions import lost_by, may_approve, needs_second
-from todos.content.deliverability import Refusal, Unsent, is_only_letters, unsent_letters
+from todos.content.deliverability import Refusal, Undeliverable, is_only_letters, undeliverable_messages
 from todos.content.plans import tool_problem
-from todos.content.snapshot import Ground, compiled_tools, content_of, hash_of, tools_of
+from todos.content.snapshot import ApprovalContext, compiled_tools, content_of, hash_of, tools_of
 from todos.content.versions import time_of
 from todos.models import Approval, Todo, TodoStatus
 from tools.engine.catalogue import CompiledTool
@@ -17,7 +17,7 @@ from tools.engine.execution.handler import Contact
 from tools.models import EffectState
 from tools.services.messaging.sms import TextRules
 
-__all__ = ["Void", "check", "may_approve", "needs_second", "unsent_of", "why_not_runnable"]
+__all__ = ["Void", "check", "may_approve", "needs_second", "undeliverable_of", "why_not_runnable"]
 
 REACHED_BY = {"email": "e-mail address", "phone": "phone number"}
 # Of what the agent arranged: a yes to it would do nothing before that.
@@ -38,7 +38,7 @@ class Void(Exception):
         self.is_expired = is_expired
 
 
-def check(todo: Todo, approval: Approval | None, *, ground: Ground) -> Approval:
+def check(todo: Todo, approval: Approval | None, *, ground: ApprovalContext) -> Approval:
     """The approval of the todo's version, if it holds for the todo and its ground, all of which the running transaction has
     just read: what is then done is done by these tools, to this customer.
 
@@ -77,13 +77,13 @@ def why_not_runnable(
     return _stopped(todo, known, contacts, not_texted or TextRules(todo.project).refusal)
 
 
-def unsent_of(
+def undeliverable_of(
     todo: Todo,
     *,
     tools: Mapping[str, CompiledTool] | None = None,
     contacts: Mapping[UUID, Contact] | None = None,
     not_texted: Refusal | None = None,
-) -> list[Unsent]:
+) -> list[Undeliverable]:
     """What of a todo would reach nobody; nothing where a tool of it is gone, because then nothing of it happens. The rest as
     above.
     """
@@ -91,7 +91,7 @@ def unsent_of(
     if _gone(todo, known):
         return []
     named = [known[name] for name in tools_of(todo)]
-    return unsent_letters(todo, named, contacts, not_texted=not_texted or TextRules(todo.project).refusal)
+    return undeliverable_messages(todo, named, contacts, not_texted=not_texted or TextRules(todo.project).refusal)
 
 
 def _gone(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
@@ -111,11 +111,11 @@ def _stopped(
     if gone := _gone(todo, tools):
         return gone
     named = [tools[name] for name in tools_of(todo)]
-    unsent = unsent_letters(todo, named, contacts, not_texted=not_texted)
+    unsent = undeliverable_messages(todo, named, contacts, not_texted=not_texted)
     return unsent[0].reason if unsent and is_only_letters(named, unsent) else ""
 
 
-def _demand_same(todo: Todo, approval: Approval, ground: Ground) -> None:
+def _demand_same(todo: Todo, approval: Approval, ground: ApprovalContext) -> None:
     content = content_of(todo, tools=ground.tools, contacts=ground.contacts)
     if hash_of(content) != approval.content_hash:
         changed = _changed_fields(approval.content, content)

@@ -19,8 +19,8 @@ from jobs.errors import WrongState
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
 from tenancy.write_batch import insert_rows
+from todos.hooks import todo_changed
 from todos.models import Todo, TodoEvent, TodoStatus
-from todos.signals import todo_changed
 
 S = TodoStatus
 AFTER: Mapping[TodoStatus, frozenset[TodoStatus]] = {
@@ -83,5 +83,5 @@ def note(todo: Todo, *, what: str, actor: Actor, before: str = "", **detail: Any
         detail=detail,
     )
     insert_rows([event])
-    todo_changed.send(sender=Todo, todo=todo, what=what)
+    todo_changed.send(todo, what)
     return event

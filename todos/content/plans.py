@@ -18,7 +18,7 @@ from projects.models import Project
 from todos.content.snapshot import compiled_tools
 from todos.models import TodoType
 from tools.engine.catalogue import SWITCHED_OFF, CompiledTool
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.execution.schemas import MalformedTool, handler_of, wanted_arguments
 
 LONGEST_DESCRIPTION = 8_000
@@ -35,17 +35,17 @@ def checked_plan(
             raise ApiError("invalid_arguments", "arguments: name the tool that they are for.", field="arguments")
         return "", None
     known = compiled_tools(project)
-    demand_tool(tool, known)
+    require_tool(tool, known)
     if type is not None and tool not in type.tools:
         message = f"{tool} isn't one of the tools of {type.name}: {', '.join(type.tools) or 'it has none'}."
         raise ApiError("invalid_tool", message, field="tool")
     return tool, _checked_arguments(known[tool], dict(arguments or {}))
 
 
-def demand_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
+def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
     """Raise ApiError unless this is a tool that can carry a todo out; for a name of none, with those that may have been meant."""
     if name not in known:
-        usable = [other for other, tool in known.items() if Moment.TASK in tool.moments]
+        usable = [other for other, tool in known.items() if Trigger.TASK in tool.moments]
         raise ApiError("invalid_tool", no_such_tool(name, known=usable), field="tool")
     if problem := tool_problem(known[name], name):
         raise ApiError("invalid_tool", problem, field="tool")
@@ -57,7 +57,7 @@ def tool_problem(tool: CompiledTool | None, name: str) -> str:
         return f"Tool {name} no longer exists."
     if not tool.is_offered:
         return f"Tool {name} is switched off{'' if tool.why_not == SWITCHED_OFF else f': {tool.why_not}'}."
-    if Moment.TASK not in tool.moments:
+    if Trigger.TASK not in tool.moments:
         return f"Tool {name} works inside a conversation only."
     return ""
 

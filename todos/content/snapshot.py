@@ -13,8 +13,8 @@ from projects.models import Project
 from todos.models import Todo
 from todos.payloads import ContentPayload
 from tools.engine.catalogue import CompiledTool, compile_tools
-from tools.engine.contacts import contact_of
 from tools.engine.execution.handler import Contact
+from tools.engine.hooks import read_contact
 from tools.models import Effect
 
 # Tasks run outside of any channel; a tool that only a channel can obey is never one of theirs.
@@ -22,7 +22,7 @@ CHANNEL = "api"
 
 
 @dataclass(frozen=True)
-class Ground:
+class ApprovalContext:
     """What a todo stands on beside its own row, read together: the tools that it names, and its customer."""
 
     tools: Mapping[str, CompiledTool]
@@ -34,9 +34,9 @@ class Ground:
         return {self.contact.persona_id: self.contact} if self.contact else {}
 
 
-def read_ground(todo: Todo) -> Ground:
+def load_approval_context(todo: Todo) -> ApprovalContext:
     """The tools and the customer of a todo as they stand now, inside a transaction."""
-    return Ground(compiled_tools(todo.project, names=tools_of(todo)), contact_of(todo.persona_id))
+    return ApprovalContext(compiled_tools(todo.project, names=tools_of(todo)), read_contact(todo.persona_id))
 
 
 def content_of(
@@ -48,7 +48,7 @@ def content_of(
     persona, where the caller has them already.
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
-    contact = contact_of(todo.persona_id) if contacts is None else _known(contacts, todo.persona_id)
+    contact = read_contact(todo.persona_id) if contacts is None else _known(contacts, todo.persona_id)
     return {
         "description": todo.description,
         "contact": {"id": str(contact.persona_id), "name": contact.name, "phone": contact.phone, "email": contact.email}

@@ -11,13 +11,13 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import Http404
 
-from projects.api.fields import is_empty
+from projects.api.serializers import is_empty
 from projects.common.api_error import ApiError, Conflict
 from projects.models import Project, Role
 from todos.content.plans import checked_recipients
 from todos.content.snapshot import compiled_tools
 from todos.models import SecondApprover, TodoType
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 
 MOST_TYPES = 50
 LONGEST_NAME = 80
@@ -98,7 +98,7 @@ def remove_type(project: Project, type_id: UUID) -> None:
 
 def task_tools(project: Project) -> list[str]:
     """The names of the tools that a type may have."""
-    return [name for name, tool in compiled_tools(project).items() if Moment.TASK in tool.moments]
+    return [name for name, tool in compiled_tools(project).items() if Trigger.TASK in tool.moments]
 
 
 def _differing(kind: TodoType, fields: Mapping[str, Any]) -> str:
@@ -156,7 +156,7 @@ def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
         if tool is None:
             close = _suggestion(name, task_tools(project))
             raise _wrong("tools", f"names '{str(name)[:100]}', which is no tool.{close}")
-        if Moment.TASK not in tool.moments:
+        if Trigger.TASK not in tool.moments:
             raise _wrong("tools", f"names {name}, which works inside a conversation only.")
     return list(names)
 

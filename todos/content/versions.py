@@ -14,7 +14,7 @@ from django.http import Http404
 from projects.common.api_error import Conflict
 from projects.common.differences import Change, differences
 from tenancy.postgresql.prepared import Prepared
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id
 from todos.content.lifecycle import Actor, move, note
 from todos.content.snapshot import content_of, hash_of
@@ -24,13 +24,13 @@ LONGEST_VALUE = 120
 MOST_NAMED = 5
 
 LOCK = Prepared("select 1 from todos_todo where organization_id = %s and id = %s for no key update")
-WHOLE = Compiled(
+WHOLE = PreparedQuery(
     lambda todo: (
         Todo.objects.select_related("project__agent_version", "type", "effect").annotate(now=Now()).filter(pk=todo)
     ),
     kinds=(UUID,),
 )
-STANDING = Compiled(
+STANDING = PreparedQuery(
     lambda todo, version: Approval.objects.select_related("rule").filter(todo_id=todo, version=version, ended_at=None),
     kinds=(UUID, int),
 )
@@ -81,7 +81,7 @@ def end_approvals(todo: Todo) -> None:
     Approval.objects.filter(todo=todo, ended_at=None).update(ended_at=Now())
 
 
-def demand_seen(todo: Todo, content: Mapping[str, Any], *, version: int | None, content_hash: str | None) -> None:
+def require_seen(todo: Todo, content: Mapping[str, Any], *, version: int | None, content_hash: str | None) -> None:
     """Raise Changed unless the version and the hash are those of what stands now. None: the caller names none."""
     if version in (None, todo.version) and content_hash in (None, hash_of(dict(content))):
         return

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from todos.content.lifecycle import AGENT, Actor, move
 from todos.content.versions import end_approvals
 from todos.executor import settle
-from todos.executor.run_context import Work, read_work
+from todos.executor.run_context import RunContext, read_work
 from todos.models import Todo, TodoStatus
 from todos.models.step import MOST_STEPS
 from tools.models import Effect, EffectState
@@ -19,7 +19,7 @@ NOT_DONE = "{tool} was not done: {error}"
 NOTHING_DONE = "No tool was used, so nothing was done. The agent says: {said}"
 
 
-def finish(work: Work, *, actor: Actor = AGENT) -> None:
+def finish(work: RunContext, *, actor: Actor = AGENT) -> None:
     """Move the locked todo, whose run has nothing left to do, to where it ends."""
     status, reason = verdict_on(work)
     if status in (TodoStatus.COMPLETED, TodoStatus.FAILED):
@@ -27,7 +27,7 @@ def finish(work: Work, *, actor: Actor = AGENT) -> None:
     move(work.todo, status, what=status.value, actor=actor, reason=reason)
 
 
-def give_up_run(todo: Todo, reason: str) -> None:
+def fail_run(todo: Todo, reason: str) -> None:
     """The run's job has failed for good: open calls end, and the todo with them."""
     if todo.status == TodoStatus.APPROVED:
         move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
@@ -35,7 +35,7 @@ def give_up_run(todo: Todo, reason: str) -> None:
         return
     work = read_work(todo)
     for call in work.open_calls if work else []:
-        settle.give_up(todo, call, reason)
+        settle.fail_call(todo, call, reason)
     left = read_work(todo)
     is_unknown = left is not None and bool(_in_state(_effects(left), EffectState.UNKNOWN))
     status = TodoStatus.NEEDS_ATTENTION if is_unknown else TodoStatus.FAILED
@@ -44,7 +44,7 @@ def give_up_run(todo: Todo, reason: str) -> None:
     move(todo, status, what=status.value, actor=AGENT, reason=reason)
 
 
-def verdict_on(work: Work) -> tuple[TodoStatus, str]:
+def verdict_on(work: RunContext) -> tuple[TodoStatus, str]:
     """Where a run ends that has nothing left to do, and why."""
     effects = _effects(work)
     reasons = [] if work.has_stopped else [LIMIT]
@@ -61,13 +61,13 @@ def verdict_on(work: Work) -> tuple[TodoStatus, str]:
     return TodoStatus.COMPLETED, ""
 
 
-def _without_effects(work: Work) -> tuple[TodoStatus, str]:
+def _without_effects(work: RunContext) -> tuple[TodoStatus, str]:
     if work.is_frozen:
         return TodoStatus.FAILED, work.calls[0].result
     return TodoStatus.NEEDS_ATTENTION, NOTHING_DONE.format(said=work.steps[-1].step.content or "nothing.")
 
 
-def _effects(work: Work) -> list[Effect]:
+def _effects(work: RunContext) -> list[Effect]:
     """The effects of the run as they stand now, in the order of its calls."""
     of_calls = dict.fromkeys(call.effect_id for call in work.calls if call.effect_id is not None)
     found = Effect.objects.in_bulk(of_calls) if of_calls else {}

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from llm.structured import Misfit, parse, parse_object
 from llm.types import ToolCall
-from tenancy.write_batch import Writes
+from tenancy.write_batch import WriteBatch
 from todos.content.snapshot import recipients_of
-from todos.executor.run_context import Work
+from todos.executor.run_context import RunContext
 from todos.models import TodoCall, TodoStep
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.deduplication import same_thing
@@ -42,7 +42,7 @@ class Plan:
     to_review: str = ""
 
 
-def plan_calls(work: Work, step: TodoStep, asked: Iterable[ToolCall]) -> Plan:
+def plan_calls(work: RunContext, step: TodoStep, asked: Iterable[ToolCall]) -> Plan:
     """The calls of a model's step. What can't be carried out has its result at once (L19)."""
     calls, to_review = list[TodoCall](), ""
     for index, one in enumerate(asked):
@@ -65,7 +65,7 @@ def plan_calls(work: Work, step: TodoStep, asked: Iterable[ToolCall]) -> Plan:
     return Plan(calls, to_review)
 
 
-def plan_frozen(work: Work, step: TodoStep) -> Plan:
+def plan_frozen(work: RunContext, step: TodoStep) -> Plan:
     """The one call that was approved as it stands: the planned effect of a commitment, or a tool with its arguments."""
     todo = work.todo
     call = TodoCall(step=step, index=0, call_id="frozen", name=todo.tool, arguments=dict(todo.arguments or {}))
@@ -81,7 +81,7 @@ def plan_frozen(work: Work, step: TodoStep) -> Plan:
     return Plan([call])
 
 
-def store(plan: Plan, writes: Writes) -> None:
+def store(plan: Plan, writes: WriteBatch) -> None:
     """Let a plan be put down, with the effects that are new in it."""
     writes.insert([call.effect for call in plan.calls if call.effect is not None and call.effect._state.adding])
     writes.insert(plan.calls)
@@ -92,7 +92,7 @@ def refuse(call: TodoCall, reason: str) -> None:
     call.result, call.is_error, call.finished_at = error_text(reason), True, call.step.started_at
 
 
-def _plan(work: Work, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = False) -> None:
+def _plan(work: RunContext, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = False) -> None:
     """Give the call its planned effect. Raises Refused."""
     call.arguments = _fitting(tool, call)
     handler = handler_of(tool.name, tool.definition)
@@ -116,20 +116,20 @@ def _plan(work: Work, call: TodoCall, *, tool: CompiledTool, is_frozen: bool = F
         arguments=call.arguments,
         arranged_at=work.now,
     )
-    occasion = work.occasion(effect)
-    effect.repeat_key = same_thing(effect, effect.arguments, occasion)
-    effect.recipient = (address.lower() or recipient_of(effect.kind, occasion.contact))[:254]
+    context = work.tool_context(effect)
+    effect.repeat_key = same_thing(effect, effect.arguments, context)
+    effect.recipient = (address.lower() or recipient_of(effect.kind, context.contact))[:254]
     call.effect = effect
 
 
-def _compare_anew(work: Work, effect: Effect) -> None:
+def _compare_anew(work: RunContext, effect: Effect) -> None:
     """What was edited or filled in since it was arranged is what it is the same as, and whom it goes to (E6, T1)."""
     if effect.state != EffectState.PLANNED:
         return
-    occasion = work.occasion(effect)
+    context = work.tool_context(effect)
     with suppress(ValidationError):  # of a definition that can't be carried out, which says so itself
-        effect.repeat_key = same_thing(effect, effect.arguments, occasion)
-    effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
+        effect.repeat_key = same_thing(effect, effect.arguments, context)
+    effect.recipient = recipient_of(effect.kind, context.contact)[:254]
     Effect.objects.filter(pk=effect.pk).update(repeat_key=effect.repeat_key, recipient=effect.recipient)
 
 

@@ -13,8 +13,8 @@ from todos.executor.finish import finish, verdict_on
 from todos.executor.job_keys import queue_answered
 from todos.executor.results import reopen_call
 from todos.executor.run_context import lock_todo, read_work
+from todos.hooks import todo_changed
 from todos.models import Todo, TodoCall, TodoStatus
-from todos.signals import todo_changed
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
@@ -146,7 +146,7 @@ def _conclude(todo: Todo, *, by: UUID | None) -> None:
         return
     Todo.objects.filter(pk=todo.pk).update(reason=reason[:500])
     todo.refresh_from_db()
-    todo_changed.send(sender=Todo, todo=todo, what="needs_attention")
+    todo_changed.send(todo, "needs_attention")
 
 
 def _actor(by: UUID | None) -> Actor:

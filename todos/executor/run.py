@@ -11,23 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.threads import in_db
 from todos.approvals import validity
 from todos.approvals.validity import Void
 from todos.content.lifecycle import AGENT, move
 from todos.executor import settle
-from todos.executor.calls import Attempted, carry_out_calls, put_down, settle_attempt
-from todos.executor.finish import finish, give_up_run
+from todos.executor.calls import Attempted, carry_out_calls, record, settle_attempt
+from todos.executor.finish import fail_run, finish
 from todos.executor.job_keys import approval_of, put_off
 from todos.executor.prompt import ExecuteContext
-from todos.executor.run_context import Work, lock_todo, read_work, todo_tx
+from todos.executor.run_context import RunContext, lock_todo, read_work, todo_tx
 from todos.executor.steps import Step, context_of, store_frozen_step, take_step
-from todos.executor.stop import catch_up, give_back, is_accepted, stop
+from todos.executor.stop import catch_up, is_accepted, stop, stop_for_review
 from todos.models import Todo, TodoCall, TodoStatus
 from todos.models.step import MOST_STEPS
 
@@ -36,14 +36,14 @@ from todos.models.step import MOST_STEPS
 class Move:
     """What comes next: the calls that are due, or, where there are none, another step, which is asked for by `context`."""
 
-    work: Work
+    work: RunContext
     calls: Sequence[UUID] = ()
     context: ExecuteContext | None = None
 
 
 async def run_todo(job: ClaimedJob) -> None:
     """Go on until the todo has ended, is to be reviewed again, or waits for something. What was done is never done again."""
-    crash_point("todo.claimed")
+    failpoint("todo.claimed")
     attempted: Attempted | None = None
     while (ahead := await _look_ahead(job, attempted)) is not None:
         step = Step(ahead.calls)
@@ -53,9 +53,9 @@ async def run_todo(job: ClaimedJob) -> None:
         attempted = await carry_out_calls(job, step.calls, begins_in=begins_in, first=step.first)
 
 
-def give_up_todo(job: ClaimedJob, reason: str) -> None:
+def fail_todo(job: ClaimedJob, reason: str) -> None:
     """The job has failed for good; the lane has locked the todo."""
-    give_up_run(lock_todo(job.subject_id), reason)
+    fail_run(lock_todo(job.subject_id), reason)
 
 
 def refuse_run(todo_id: UUID, ordinal: int) -> None:
@@ -74,10 +74,10 @@ async def _look_ahead(job: ClaimedJob, attempted: Attempted | None) -> Move | No
         ahead = await in_db(next_move, job, attempted)
     except Exception:
         if attempted is not None:
-            await in_db(put_down, job, attempted)
+            await in_db(record, job, attempted)
         raise
     if attempted is not None:
-        crash_point("todo.between_effects")
+        failpoint("todo.between_effects")
     return ahead
 
 
@@ -100,13 +100,13 @@ def next_move(job: ClaimedJob, attempted: Attempted | None = None) -> Move | Non
         if not open_calls and not work.has_stopped and len(work.steps) < MOST_STEPS:
             return Move(work, context=context_of(work))
         if not open_calls:
-            crash_point("todo.last_step_pre_final")
+            failpoint("todo.last_step_pre_final")
             finish(work)
         prove(job, finish=State.DONE)
         return None
 
 
-def _take_up(todo: Todo, work: Work | None, *, approval_id: UUID) -> Work | None:
+def _take_up(todo: Todo, work: RunContext | None, *, approval_id: UUID) -> RunContext | None:
     """The run that is at hand; None where nothing may run. The first time, its approval is checked (T1, T10)."""
     if work is None or work.approval.pk != approval_id or todo.status not in validity.RUNS:
         stop(todo, approval_id=approval_id)
@@ -115,7 +115,7 @@ def _take_up(todo: Todo, work: Work | None, *, approval_id: UUID) -> Work | None
         try:
             validity.check(todo, work.approval, ground=work.ground)
         except Void as void:
-            give_back(todo, void)
+            stop_for_review(todo, void)
             return None
         move(todo, TodoStatus.IN_PROGRESS, what="started", actor=AGENT)
     if work.is_frozen and not work.steps:
@@ -124,12 +124,12 @@ def _take_up(todo: Todo, work: Work | None, *, approval_id: UUID) -> Work | None
     return work
 
 
-def _still_open(work: Work) -> list[TodoCall]:
+def _still_open(work: RunContext) -> list[TodoCall]:
     """The calls without a result, after those were ended whose effect has ended meanwhile."""
     return [call for call in work.open_calls if not catch_up(work.todo, call)]
 
 
-def _due(work: Work, calls: Sequence[TodoCall]) -> list[UUID]:
+def _due(work: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
     """Those of the open calls that wait neither for an answer nor for their next attempt."""
     waiting = put_off(work.approval, [settle.effect_of(call) for call in calls])
     return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

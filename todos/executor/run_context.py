@@ -12,30 +12,30 @@ from uuid import UUID
 
 from django.db.models import Model
 
-from jobs.claimed import ClaimedJob
 from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from llm.types import ModelSpec
 from projects.agents.model_choice import model_for
 from projects.models import AgentVersion
 from projects.models.agent_config import AgentConfig
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id, tenant_tx
-from todos.content.snapshot import CHANNEL, Ground, read_ground, tools_of
+from todos.content.snapshot import CHANNEL, ApprovalContext, load_approval_context, tools_of
 from todos.content.versions import LOCK, read_whole, standing_approval, time_of
 from todos.executor.conversation import hold, lock
 from todos.executor.prompt import SKILL
 from todos.models import Approval, Todo, TodoCall, TodoStep
 from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
-from tools.engine.definition import Moment
-from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.definition import Trigger
+from tools.engine.execution.handler import Contact, ToolContext
 from tools.models import Effect
 
 M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
-class Taken:
+class StepWithCalls:
     """A step that was decided, with its calls in order, each with its effect."""
 
     step: TodoStep
@@ -43,7 +43,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Work:
+class RunContext:
     """A run of one approval. `now` is the database's time; `steps` are what was decided so far, with their calls, each open
     one with its effect.
     """
@@ -52,8 +52,8 @@ class Work:
     approval: Approval
     config: AgentConfig
     model: ModelSpec
-    ground: Ground
-    steps: Sequence[Taken]
+    ground: ApprovalContext
+    steps: Sequence[StepWithCalls]
     now: datetime
 
     @property
@@ -85,17 +85,17 @@ class Work:
         """Whether nothing more will be decided: the frozen call stands, or the model called nothing any more."""
         return bool(self.steps) and (self.is_frozen or not self.steps[-1].calls)
 
-    def occasion(self, effect: Effect) -> Occasion:
+    def tool_context(self, effect: Effect) -> ToolContext:
         """Where, when and for whom an effect of this run happens."""
-        return occasion_of(self.todo, effect, contact=self.contact)
+        return context_of(self.todo, effect, contact=self.contact)
 
 
-STEPS = Compiled(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
+STEPS = PreparedQuery(lambda approval: TodoStep.objects.filter(approval_id=approval).order_by("number"), kinds=(UUID,))
 # By keys alone, and in tens: a join could be planned by the organization, which has many more of them than a run.
-CALLS = Compiled(
+CALLS = PreparedQuery(
     lambda *steps: TodoCall.objects.filter(step_id__in=steps).order_by("index"), kinds=(UUID,) * MOST_STEPS
 )
-EFFECTS = Compiled(lambda *effects: Effect.objects.filter(pk__in=effects), kinds=(UUID,) * MOST_STEPS)
+EFFECTS = PreparedQuery(lambda *effects: Effect.objects.filter(pk__in=effects), kinds=(UUID,) * MOST_STEPS)
 NONE = UUID(int=0)
 
 
@@ -121,7 +121,7 @@ def lock_todo(todo_id: UUID) -> Todo:
     return read_whole(todo_id)
 
 
-def read_work(todo: Todo, *, ground: Ground | None = None) -> Work | None:
+def read_work(todo: Todo, *, ground: ApprovalContext | None = None) -> RunContext | None:
     """What the locked todo's run is about; None when no approval of it stands.
 
     `ground` is what an earlier transaction of the run has read of it. It says what may be decided; whether that may be done
@@ -132,21 +132,21 @@ def read_work(todo: Todo, *, ground: Ground | None = None) -> Work | None:
         return None
     config = config_of(todo)
     model = model_for(todo.project, config, SKILL)
-    return Work(
+    return RunContext(
         todo=todo,
         approval=approval,
         config=config,
         model=replace(model, model=todo.type.model) if todo.type and todo.type.model else model,
-        ground=ground or read_ground(todo),
+        ground=ground or load_approval_context(todo),
         steps=steps_of(approval),
         now=time_of(todo),
     )
 
 
-def occasion_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> Occasion:
+def context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
     """Where, when and for whom an effect of a locked todo happens."""
     config = config_of(todo)
-    return Occasion(
+    return ToolContext(
         organization_id=cast(UUID, todo.organization_id),
         project_id=todo.project_id,
         effect_id=effect.pk,
@@ -167,7 +167,7 @@ def config_of(todo: Todo) -> AgentConfig:
     return cast(AgentVersion, todo.project.agent_version).config
 
 
-def steps_of(approval: Approval) -> list[Taken]:
+def steps_of(approval: Approval) -> list[StepWithCalls]:
     """The steps of an approval's run, in order."""
     steps, of_step = STEPS(approval.pk), defaultdict[UUID, list[TodoCall]](list)
     calls = _in_tens(CALLS, [step.pk for step in steps])
@@ -180,7 +180,7 @@ def steps_of(approval: Approval) -> list[Taken]:
     return [_taken(step, of_step[step.pk], approval) for step in steps]
 
 
-def _in_tens(rows: Compiled[M], keys: Sequence[UUID]) -> list[M]:
+def _in_tens(rows: PreparedQuery[M], keys: Sequence[UUID]) -> list[M]:
     """The rows of these keys."""
     found = list[M]()
     for at in range(0, len(keys), MOST_STEPS):
@@ -189,12 +189,12 @@ def _in_tens(rows: Compiled[M], keys: Sequence[UUID]) -> list[M]:
     return found
 
 
-def _taken(step: TodoStep, calls: list[TodoCall], approval: Approval) -> Taken:
+def _taken(step: TodoStep, calls: list[TodoCall], approval: Approval) -> StepWithCalls:
     step.approval = approval
     for call in calls:
         call.step = step
-    return Taken(step, calls)
+    return StepWithCalls(step, calls)
 
 
 def _is_usable(tool: CompiledTool) -> bool:
-    return Moment.TASK in tool.moments and tool.is_offered
+    return Trigger.TASK in tool.moments and tool.is_offered

@@ -8,8 +8,8 @@ from jobs.enqueue import enqueue
 from todos.content.versions import time_of
 from todos.executor.job_keys import queue_look, queue_retry
 from todos.executor.results import end_call
+from todos.hooks import effect_changed
 from todos.models import Approval, Todo, TodoCall
-from todos.signals import effect_changed
 from tools.engine import ledger
 from tools.engine.definition import AfterActionType
 from tools.engine.execution.after_actions import end_after_action, plan_after_actions
@@ -46,16 +46,16 @@ def end(todo: Todo, call: TodoCall, outcome: Outcome, *, state: EffectState) -> 
         close(todo, call)
 
 
-def give_up(todo: Todo, call: TodoCall, reason: str) -> None:
+def fail_call(todo: Todo, call: TodoCall, reason: str) -> None:
     """It can't be worked on any more: what has begun may have happened, anything else certainly did not (E4)."""
     effect = effect_of(call)
     is_open = effect.state == EffectState.SENDING or effect.is_uncertain
     end(todo, call, Outcome.failed(reason), state=EffectState.UNKNOWN if is_open else EffectState.FAILED)
 
 
-def hold(todo: Todo, call: TodoCall, earlier: Effect) -> None:
+def hold_back(todo: Todo, call: TodoCall, earlier: Effect) -> None:
     """It is what was done already (E6, T11)."""
-    ledger.hold(effect_of(call), earlier)
+    ledger.hold_back(effect_of(call), earlier)
     close(todo, call)
 
 
@@ -75,7 +75,7 @@ def close(todo: Todo, call: TodoCall) -> None:
 
 def announce(todo: Todo, effect: Effect) -> None:
     """Tell whoever listens that the effect is in another state."""
-    effect_changed.send(sender=Todo, todo=todo, effect=effect)
+    effect_changed.send(todo, effect)
 
 
 def effect_of(call: TodoCall) -> Effect:
@@ -88,7 +88,7 @@ def effect_of(call: TodoCall) -> Effect:
 
 def _try_again(todo: Todo, approval: Approval, effect: Effect, outcome: Outcome) -> None:
     due_at = next_attempt_at(effect, outcome, now=time_of(todo)) or time_of(todo)
-    if ledger.put_back(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
+    if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
         queue_retry(todo, approval, effect, at=due_at)
         announce(todo, effect)
 

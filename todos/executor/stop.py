@@ -10,7 +10,7 @@ from todos.content.versions import time_of
 from todos.executor import settle
 from todos.executor.results import put_result
 from todos.models import Todo, TodoCall, TodoStatus
-from todos.services import expire_todo, put_back
+from todos.services import expire_todo, return_to_review
 from tools.engine import ledger
 from tools.engine.execution.outcome_policy import DIED
 from tools.models import EffectState
@@ -19,12 +19,12 @@ NO_CALLBACK = "It was taken on, and no result has come."
 STOPPED = "The todo is {status} meanwhile."
 
 
-def give_back(todo: Todo, void: Void) -> None:
+def stop_for_review(todo: Todo, void: Void) -> None:
     """No approval holds for what would run now: the locked todo is to be reviewed again, or its time is over (T1, T10)."""
     if void.is_expired and todo.status == TodoStatus.APPROVED:
         expire_todo(todo)
     else:
-        put_back(todo, reason=void.reason, actor=AGENT)
+        return_to_review(todo, reason=void.reason, actor=AGENT)
 
 
 def stop(todo: Todo, *, approval_id: UUID) -> None:
@@ -41,7 +41,7 @@ def catch_up(todo: Todo, call: TodoCall) -> bool:
     if effect.state not in ledger.OPEN:
         settle.close(todo, call)
     elif is_accepted(call) and is_overdue(todo, call):
-        settle.give_up(todo, call, NO_CALLBACK)
+        settle.fail_call(todo, call, NO_CALLBACK)
     else:
         return False
     return True
@@ -67,7 +67,7 @@ def _stop(todo: Todo, call: TodoCall, reason: str) -> None:
     if catch_up(todo, call) or is_accepted(call):
         return
     if effect.state == EffectState.SENDING:
-        settle.give_up(todo, call, DIED)
+        settle.fail_call(todo, call, DIED)
     elif effect.pk == todo.effect_id:
         # It waits for the next approval, or for whoever planned it to give it up.
         put_result(call, reason, is_error=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.builtin.create_booking_tool import create_booking
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.bookings.reservations import Agreed, same_reservation
@@ -13,10 +13,10 @@ TOOL = BuiltinTool(
     name="book_appointment",
     kind="booking",
     # Our own book: a booking is made once for its effect, so trying again is safe.
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Books a day and time that the customer has agreed to."),
-    handler=Handler(carry_out=at_sighted_desk(Agreed, create_booking), arguments=Agreed, repeat_of=same_reservation),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=at_sighted_desk(Agreed, create_booking), arguments=Agreed, repeat_of=same_reservation),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.builtin.cancel_booking_tool import cancel_booking
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.bookings.booking_reference import WhichBooking
@@ -13,10 +13,10 @@ from tools.services.bookings.verified import verified
 TOOL = BuiltinTool(
     name="cancel_appointment",
     kind="booking_cancel",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Cancels a booking of the customer's, once they have said that they want it cancelled."),
-    handler=Handler(carry_out=at_desk(WhichBooking, verified(cancel_booking)), arguments=WhichBooking),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=at_desk(WhichBooking, verified(cancel_booking)), arguments=WhichBooking),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from projects.models import Project
-from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking
 from tools.services.bookings.booking_reference import NOT_FOUND, WhichBooking, clue_of
@@ -29,28 +29,28 @@ def cancellation(state: BusinessState) -> str:
     return "" if kind in {"endpoint", "project"} else f"{TYPE} is {kind}, neither endpoint nor project"
 
 
-def cancel_booking(project: Project, asked: WhichBooking, occasion: Occasion) -> Outcome:
+def cancel_booking(project: Project, asked: WhichBooking, context: ToolContext) -> Outcome:
     """Cancelled, once per effect, or why not and what to ask. Of several bookings none is guessed at."""
-    if done := cancelled_by_effect(project, occasion.effect_id):
-        return _cancelled(done, project, occasion)
-    found = standing_bookings(project, clue_of(asked, occasion, project), now=occasion.at)
+    if done := cancelled_by_effect(project, context.effect_id):
+        return _cancelled(done, project, context)
+    found = standing_bookings(project, clue_of(asked, context, project), now=context.at)
     if not found:
         return refused(f"Nothing was cancelled. {NOT_FOUND}")
     if len(found) > 1:
-        words = listed([booking_words(booking, project, now=occasion.at) for booking in found])
+        words = listed([booking_words(booking, project, now=context.at) for booking in found])
         return refused(f"Nothing was cancelled, because there are {len(found)}: {words}. Ask which one it is.")
-    return _cancelled(cancel(found[0], by="agent", now=occasion.at, effect_id=occasion.effect_id), project, occasion)
+    return _cancelled(cancel(found[0], by="agent", now=context.at, effect_id=context.effect_id), project, context)
 
 
-def _cancelled(booking: Booking, project: Project, occasion: Occasion) -> Outcome:
-    words = booking_words(booking, project, now=occasion.at)
+def _cancelled(booking: Booking, project: Project, context: ToolContext) -> Outcome:
+    words = booking_words(booking, project, now=context.at)
     return Outcome.done(f"Cancelled: {words}.", result={"booking": booking_data(booking, project)}, adapter="book")
 
 
 TOOL = BuiltinTool(
     name="cancel_booking_tool",
     kind="booking_cancel",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=cancellation,
     definition=define(
         "Cancels a booking that the customer has already made.",
@@ -61,7 +61,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        carry_out=at_desk(WhichBooking, verified(cancel_booking)),
+        execute=at_desk(WhichBooking, verified(cancel_booking)),
         arguments=WhichBooking,
         wait_seconds=WAIT_SECONDS,
         tells=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.builtin.check_availability_tool import CheckAvailability, check_availability
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.calendar.availability import at_sighted_desk
@@ -11,11 +11,11 @@ from tools.services.calendar.availability import at_sighted_desk
 TOOL = BuiltinTool(
     name="check_availability",
     kind="availability",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Looks up whether a day and time is free, and what is free near it."),
-    handler=Handler(carry_out=at_sighted_desk(CheckAvailability, check_availability), arguments=CheckAvailability),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=at_sighted_desk(CheckAvailability, check_availability), arguments=CheckAvailability),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
     section="""\
 ### Appointments

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from projects.models import Project
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.clock import read_clock, read_day
@@ -34,14 +34,14 @@ class CheckAvailability(Arguments):
     )
 
 
-def check_availability(project: Project, asked: CheckAvailability, occasion: Occasion, view: View) -> Outcome:
+def check_availability(project: Project, asked: CheckAvailability, context: ToolContext, view: View) -> Outcome:
     """Free or not, and what is free near it, where the business's own calendar isn't taken. A day on which it is closed is not free."""
     if asked.date is None:
         return refused("The day isn't known, so nothing was looked up. Ask for which day it should be.")
     day, clock = read_day(asked.date), read_clock(asked.time) if asked.time else None
     wish = Wish(party_size=asked.party_size, name=asked.with_whom or "")
     try:
-        search = new_search(project, wish, now=occasion.at, busy=view.busy)
+        search = new_search(project, wish, now=context.at, busy=view.busy)
         found = search.on(day, clock)
     except ANSWERS as answer:
         # It was looked up, as was promised; this is what came of it.
@@ -60,7 +60,7 @@ def check_availability(project: Project, asked: CheckAvailability, occasion: Occ
 TOOL = BuiltinTool(
     name="check_availability_tool",
     kind="availability",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=switched_on_by("project_attributes_setting_booking_check_availability_enabled"),
     definition=define(
         "Looks up in the booking book whether a table, slot or appointment is free at a day and time.",
@@ -71,7 +71,7 @@ TOOL = BuiltinTool(
         tag="availability",
     ),
     handler=Handler(
-        carry_out=at_sighted_desk(CheckAvailability, check_availability),
+        execute=at_sighted_desk(CheckAvailability, check_availability),
         arguments=CheckAvailability,
         wait_seconds=WAIT_SECONDS,
         tells=True,

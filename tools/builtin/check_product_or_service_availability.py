@@ -6,8 +6,8 @@ from pydantic import Field
 
 from projects.models import Project
 from projects.records.attributes import resolve_attributes
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.handler_adapter import Arguments, at_desk, refused
 from tools.services.business_data.products import KEY, find_products, others_like, read_products
@@ -24,7 +24,7 @@ class CheckProduct(Arguments):
     )
 
 
-def check_product(project: Project, asked: CheckProduct, occasion: Occasion) -> Outcome:
+def check_product(project: Project, asked: CheckProduct, context: ToolContext) -> Outcome:
     """Available or not, from the project's list, with what is like it otherwise."""
     if asked.product is None:
         return refused("Nothing was checked, because the product or service isn't known. Ask which one it is.")
@@ -44,7 +44,7 @@ def check_product(project: Project, asked: CheckProduct, occasion: Occasion) -> 
 TOOL = BuiltinTool(
     name="check_product_or_service_availability",
     kind="product_availability",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=switched_on_by("project_attributes_setting_products_and_services_background_check_availability_enabled"),
     definition=define(
         "Checks whether a product or service is in stock or on offer.",
@@ -55,7 +55,7 @@ TOOL = BuiltinTool(
         tag="availability",
     ),
     handler=Handler(
-        carry_out=at_desk(CheckProduct, check_product),
+        execute=at_desk(CheckProduct, check_product),
         arguments=CheckProduct,
         wait_seconds=WAIT_SECONDS,
         tells=True,

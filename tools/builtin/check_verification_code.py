@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.verification.checking import TypedCode, check_code
@@ -11,10 +11,10 @@ TOOL = BuiltinTool(
     name="check_verification_code",
     # What was typed is kept in no ledger; the codes' own rows count the tries, and say who was verified when.
     kind="",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Checks the one-time code that the customer says they got, to verify who they are."),
-    handler=Handler(carry_out=check_code, arguments=TypedCode, hidden=frozenset({"code"})),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=check_code, arguments=TypedCode, hidden=frozenset({"code"})),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from projects.models import Project
 from projects.records.attributes import resolve_attributes
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.handler_adapter import Arguments, at_desk, refused
 from tools.services.business_data.zip_codes import KEY, is_served, is_zip_code, served_words
@@ -25,7 +25,7 @@ class CheckZipCode(Arguments):
     )
 
 
-def check_zip_code(project: Project, asked: CheckZipCode, occasion: Occasion) -> Outcome:
+def check_zip_code(project: Project, asked: CheckZipCode, context: ToolContext) -> Outcome:
     """Served or not, from the project's list."""
     if asked.zip_code is None:
         return refused("Nothing was checked, because the zip code isn't known. Ask for it.")
@@ -44,7 +44,7 @@ def check_zip_code(project: Project, asked: CheckZipCode, occasion: Occasion) ->
 TOOL = BuiltinTool(
     name="check_zip_code_served_tool",
     kind="zip_code",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=switched_on_by("project_attributes_setting_products_and_services_background_check_location_enabled"),
     definition=define(
         "Checks whether a zip code or area is served.",
@@ -53,7 +53,7 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        carry_out=at_desk(CheckZipCode, check_zip_code),
+        execute=at_desk(CheckZipCode, check_zip_code),
         arguments=CheckZipCode,
         wait_seconds=WAIT_SECONDS,
         tells=True,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from projects.models import Project
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import BookingKind
 from tools.services.bookings.reservations import Agreed, reserve, same_reservation
@@ -13,15 +13,15 @@ from tools.services.calendar.availability import View, at_sighted_desk
 WAIT_SECONDS = 30
 
 
-def create_booking(project: Project, agreed: Agreed, occasion: Occasion, view: View) -> Outcome:
+def create_booking(project: Project, agreed: Agreed, context: ToolContext, view: View) -> Outcome:
     """Booked, with its code, or why not and what is free instead."""
-    return reserve(project, agreed, occasion, kind=BookingKind.BOOKING, busy=view.busy)
+    return reserve(project, agreed, context, kind=BookingKind.BOOKING, busy=view.busy)
 
 
 TOOL = BuiltinTool(
     name="create_booking_tool",
     kind="booking",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=switched_on_by("project_attributes_setting_booking_enabled"),
     definition=define(
         "Makes a new booking or reservation in the booking book.",
@@ -32,7 +32,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        carry_out=at_sighted_desk(Agreed, create_booking),
+        execute=at_sighted_desk(Agreed, create_booking),
         arguments=Agreed,
         repeat_of=same_reservation,
         wait_seconds=WAIT_SECONDS,

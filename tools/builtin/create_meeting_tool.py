@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from projects.models import Project
-from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import BookingKind
 from tools.services.bookings.reservations import Agreed, reserve, same_reservation
@@ -28,15 +28,15 @@ def google_calendar(state: BusinessState) -> str:
     return "" if found and found.value == "google_integration" else f"{INTEGRATION} is not google_integration"
 
 
-def create_meeting(project: Project, agreed: AgreedMeeting, occasion: Occasion, view: View) -> Outcome:
+def create_meeting(project: Project, agreed: AgreedMeeting, context: ToolContext, view: View) -> Outcome:
     """In the booking book, with its code, or why not and what is free instead."""
-    return reserve(project, agreed, occasion, kind=BookingKind.MEETING, busy=view.busy, title=agreed.title or "")
+    return reserve(project, agreed, context, kind=BookingKind.MEETING, busy=view.busy, title=agreed.title or "")
 
 
 TOOL = BuiltinTool(
     name="create_meeting_tool",
     kind="meeting",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=google_calendar,
     definition=define(
         "Puts a meeting into the calendar.",
@@ -46,7 +46,7 @@ TOOL = BuiltinTool(
         history=True,
     ),
     handler=Handler(
-        carry_out=at_sighted_desk(AgreedMeeting, create_meeting),
+        execute=at_sighted_desk(AgreedMeeting, create_meeting),
         arguments=AgreedMeeting,
         repeat_of=same_reservation,
         wait_seconds=WAIT_SECONDS,

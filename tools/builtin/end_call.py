@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome, Signal
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The channel obeys the signal when the reply is sent; after it the agent says no more."""
     return Outcome.done("The call has ended.", result={"ended": True}, signal=Signal.END)
 
@@ -18,11 +18,11 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
 TOOL = BuiltinTool(
     name="end_call",
     kind="",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define("Ends the running call. Say goodbye in the same answer."),
-    handler=Handler(carry_out=carry_out),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=execute),
+    moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",
     section="""\

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome, Signal
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Nothing leaves: the conversation obeys the signal in the transaction that stores this outcome (F18)."""
     return Outcome.done("", result={"ended": True}, signal=Signal.END, adapter="makegood")
 
@@ -19,7 +19,7 @@ TOOL = BuiltinTool(
     name="end_conversation_tool",
     kind="end",
     # Nothing leaves: the signal is obeyed in the transaction that stores the outcome, so trying again is safe.
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(
         "Ends the conversation after the goodbye.",
@@ -28,6 +28,6 @@ TOOL = BuiltinTool(
             "agentAsksNothing": "The agent asks no question in this answer.",
         },
     ),
-    handler=Handler(carry_out=carry_out),
-    moments=(Moment.COMMITMENT,),
+    handler=Handler(execute=execute),
+    moments=(Trigger.COMMITMENT,),
 )

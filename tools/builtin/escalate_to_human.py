@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Capability, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Capability, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
 from tools.services.support.escalations import LABEL, LONGEST_REASON, make_request, offer_person
@@ -32,12 +32,12 @@ class EscalateArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Nothing leaves. A second call shows what stands, so that trying again is safe."""
-    if occasion.conversation_id is None:
+    if context.conversation_id is None:
         return Outcome.failed("Only in a conversation can a person take over.")
     reason = EscalateArguments.model_validate(arguments).reason
-    escalation = await in_db(_escalate, occasion, occasion.conversation_id, reason)
+    escalation = await in_db(_escalate, context, context.conversation_id, reason)
     result = {"escalation": str(escalation.pk), "state": escalation.state}
     if escalation.state == EscalationState.CLAIMED:
         return Outcome.done(HERE, result=result, adapter="makegood")
@@ -52,17 +52,17 @@ async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome
     return Outcome.done(OFFERED, result=result, block=block, adapter="makegood")
 
 
-def _escalate(occasion: Occasion, conversation_id: UUID, reason: str) -> Escalation:
-    with tenant_tx(occasion.organization_id):
+def _escalate(context: ToolContext, conversation_id: UUID, reason: str) -> Escalation:
+    with tenant_tx(context.organization_id):
         escalation = offer_person(
-            project_id=occasion.project_id,
+            project_id=context.project_id,
             conversation_id=conversation_id,
-            turn_id=occasion.turn_id,
-            effect_id=occasion.effect_id,
+            turn_id=context.turn_id,
+            effect_id=context.effect_id,
             reason=reason,
         )
         # Elsewhere nobody can press a button, so the request is made at once.
-        if occasion.channel not in SHOWING_BLOCKS and make_request(escalation, {}):
+        if context.channel not in SHOWING_BLOCKS and make_request(escalation, {}):
             tell_operators(escalation)
         escalation.refresh_from_db()
         return escalation
@@ -72,13 +72,13 @@ TOOL = BuiltinTool(
     name="escalate_to_human",
     kind="escalation",
     # Nothing leaves, and a conversation has one open request.
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(
         "Offers the customer a person, with a button. Call it when the customer asks for a person, or when you can't help."
     ),
-    handler=Handler(carry_out=carry_out, arguments=EscalateArguments),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=execute, arguments=EscalateArguments),
+    moments=(Trigger.TURN, Trigger.LIVE),
     capability=Capability.TICKET_ESCALATION,
     category="people",
 )

@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field
 
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome, Signal
-from tools.services.support import callers
+from tools.engine.hooks import flag_customer
 
 LONGEST_REASON = 300
 
@@ -28,33 +28,33 @@ class FlagArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Nothing leaves. The channel obeys the signal when the reply is sent (F18)."""
-    if occasion.contact is None:
+    if context.contact is None:
         return Outcome.failed("Nobody is on the line who could be flagged.")
     reason = FlagArguments.model_validate(arguments).reason
-    await in_db(_flag, occasion, occasion.contact.persona_id, reason)
+    await in_db(_flag, context, context.contact.persona_id, reason)
     result = {"flagged": True, "flagReason": reason}
     return Outcome.done("The call has ended.", result=result, signal=Signal.END, adapter="makegood")
 
 
-def _flag(occasion: Occasion, persona_id: UUID, reason: str) -> None:
-    with tenant_tx(occasion.organization_id):
-        callers.flag_caller(persona_id, reason)
+def _flag(context: ToolContext, persona_id: UUID, reason: str) -> None:
+    with tenant_tx(context.organization_id):
+        flag_customer(persona_id, reason)
 
 
 TOOL = BuiltinTool(
     name="flag_caller",
     kind="flag",
     # Nothing leaves: the same words are put down again.
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(
         "Flags the caller for staff and ends the call. Only for abuse, threats or obvious nuisance calls. Say goodbye in the "
         "same answer."
     ),
-    handler=Handler(carry_out=carry_out, arguments=FlagArguments),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=execute, arguments=FlagArguments),
+    moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.builtin.search_booking_tool import search_booking
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.bookings.booking_reference import WhichBooking
@@ -13,10 +13,10 @@ from tools.services.bookings.verified import verified
 TOOL = BuiltinTool(
     name="lookup_appointment",
     kind="booking_search",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define("Finds the bookings that the customer has made."),
-    handler=Handler(carry_out=at_desk(WhichBooking, verified(search_booking)), arguments=WhichBooking),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=at_desk(WhichBooking, verified(search_booking)), arguments=WhichBooking),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_source
 from tools.services.caller_lookup.lookup import KIND, look_up_caller
@@ -10,11 +10,11 @@ from tools.services.caller_lookup.lookup import KIND, look_up_caller
 TOOL = BuiltinTool(
     name="lookup_caller",
     kind="caller_lookup",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_source(KIND),
     definition=define("Looks up who is calling in the business's own records, by the number of the call."),
-    handler=Handler(carry_out=look_up_caller),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=look_up_caller),
+    moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",
     section="""\

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from tools.engine.builtin_tool import BuiltinTool, Capability, Delivery, Moment, always, define
+from tools.engine.builtin_tool import BuiltinTool, Capability, RetryPolicy, Trigger, always, define
 from tools.engine.execution.handler import Handler
 from tools.services.orders.lookup import WhichOrders, look_up_orders
 
 TOOL = BuiltinTool(
     name="lookup_order",
     kind="order_lookup",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     # Without a shop it is offered all the same, and says kindly that it can't look (W05).
     gate=always,
     definition=define(
         "Looks the customer's own recent orders up in the shop: their status, what was ordered, and where the parcels are."
     ),
-    handler=Handler(carry_out=look_up_orders, arguments=WhichOrders),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=look_up_orders, arguments=WhichOrders),
+    moments=(Trigger.TURN, Trigger.LIVE),
     capability=Capability.ORDER_STATUS,
     category="orders",
     section="""\

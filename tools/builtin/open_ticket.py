@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import BuiltinTool, Capability, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, Capability, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Ticket
 from tools.services.support.tickets import LONGEST_BODY, LONGEST_SUBJECT, open_ticket
@@ -32,29 +32,29 @@ class TicketArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The effect opens one ticket, so trying again is safe."""
-    ticket = await in_db(_open, TicketArguments.model_validate(arguments), occasion)
+    ticket = await in_db(_open, TicketArguments.model_validate(arguments), context)
     result = {"ticket": str(ticket.pk), "number": ticket.number, "priority": ticket.priority}
     told = f"Ticket #{ticket.number} is open: {ticket.subject}. A colleague looks after it."
     return Outcome.done(told, result=result, adapter="makegood")
 
 
-def _subject(arguments: Mapping[str, Any], occasion: Occasion) -> str:
+def _subject(arguments: Mapping[str, Any], context: ToolContext) -> str:
     """The same matter twice in a conversation is a repeat."""
     return " ".join(str(arguments.get("subject", "")).casefold().split())
 
 
-def _open(arguments: TicketArguments, occasion: Occasion) -> Ticket:
-    with tenant_tx(occasion.organization_id):
+def _open(arguments: TicketArguments, context: ToolContext) -> Ticket:
+    with tenant_tx(context.organization_id):
         return open_ticket(
-            occasion.project_id,
+            context.project_id,
             subject=arguments.subject,
             body=arguments.body,
             priority=arguments.priority,
-            conversation_id=occasion.conversation_id,
-            persona_id=occasion.contact.persona_id if occasion.contact else None,
-            effect_id=occasion.effect_id,
+            conversation_id=context.conversation_id,
+            persona_id=context.contact.persona_id if context.contact else None,
+            effect_id=context.effect_id,
         )
 
 
@@ -62,14 +62,14 @@ TOOL = BuiltinTool(
     name="open_ticket",
     kind="ticket",
     # Nothing leaves, and the effect's id is the ticket's own.
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(
         "Opens a support ticket for what can't be settled in this conversation: a disputed charge, trouble with an "
         "account, a fault, a complaint. Tell the customer its number."
     ),
-    handler=Handler(carry_out=carry_out, arguments=TicketArguments, repeat_of=_subject),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=execute, arguments=TicketArguments, repeat_of=_subject),
+    moments=(Trigger.TURN, Trigger.LIVE),
     capability=Capability.TICKETING,
     category="people",
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tools.builtin.search_knowledge import Question, carry_out
-from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, Moment, define
+from tools.builtin.search_knowledge import Question, execute
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 
 NO_ARTICLES = "no article of the knowledge base is published"
@@ -17,11 +17,11 @@ def has_articles(state: BusinessState) -> str:
 TOOL = BuiltinTool(
     name="query_knowledge",
     kind="",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=has_articles,
     definition=define("Looks a question up in the business's knowledge base, during the call."),
-    handler=Handler(carry_out=carry_out, arguments=Question),
-    moments=(Moment.LIVE,),
+    handler=Handler(execute=execute, arguments=Question),
+    moments=(Trigger.LIVE,),
     category="knowledge",
     section="""\
 ### Answering from the Knowledge Base

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from projects.models import Project
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.booking_reference import NOT_FOUND, WhichBooking, clue_of
 from tools.services.bookings.date_words import listed
@@ -16,18 +16,18 @@ from tools.services.bookings.verified import verified
 WAIT_SECONDS = 30
 
 
-def search_booking(project: Project, asked: WhichBooking, occasion: Occasion) -> Outcome:
+def search_booking(project: Project, asked: WhichBooking, context: ToolContext) -> Outcome:
     """The customer's bookings to come."""
-    found = standing_bookings(project, clue_of(asked, occasion, project), now=occasion.at)
+    found = standing_bookings(project, clue_of(asked, context, project), now=context.at)
     result = {"bookings": [booking_data(booking, project) for booking in found]}
-    words = listed([booking_words(booking, project, now=occasion.at) for booking in found])
+    words = listed([booking_words(booking, project, now=context.at) for booking in found])
     return Outcome.done(f"Found: {words}." if found else NOT_FOUND, result=result, adapter="book")
 
 
 TOOL = BuiltinTool(
     name="search_booking_tool",
     kind="booking_search",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=switched_on_by("project_attributes_setting_booking_enabled"),
     definition=define(
         "Finds a booking that the customer has already made.",
@@ -36,7 +36,7 @@ TOOL = BuiltinTool(
         },
     ),
     handler=Handler(
-        carry_out=at_desk(WhichBooking, verified(search_booking)),
+        execute=at_desk(WhichBooking, verified(search_booking)),
         arguments=WhichBooking,
         wait_seconds=WAIT_SECONDS,
         tells=True,

@@ -11,8 +11,8 @@ from projects.knowledge.answers import read_answers
 from projects.knowledge.search import LONGEST_QUESTION
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 
 
@@ -22,27 +22,27 @@ class Question(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """What the articles say; that there is nothing is an answer as well, and no error."""
-    return Outcome.done(await in_db(_look_up, occasion, str(arguments["query"])))
+    return Outcome.done(await in_db(_look_up, context, str(arguments["query"])))
 
 
-def _look_up(occasion: Occasion, question: str) -> str:
-    with tenant_tx(occasion.organization_id):
-        return read_answers(occasion.project_id, question)
+def _look_up(context: ToolContext, question: str) -> str:
+    with tenant_tx(context.organization_id):
+        return read_answers(context.project_id, question)
 
 
 TOOL = BuiltinTool(
     name="search_knowledge",
     kind="",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=always,
     definition=define(
         "Looks a question up in the business's own articles. For what the business says nothing of above: how something "
         "works, what is allowed, what it costs, what to do."
     ),
-    handler=Handler(carry_out=carry_out, arguments=Question),
-    moments=(Moment.TURN,),
+    handler=Handler(execute=execute, arguments=Question),
+    moments=(Trigger.TURN,),
     category="knowledge",
     section="""\
 ### Searching the Knowledge Base

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.words import same_words
 from tools.services.messaging.base import Email
@@ -22,13 +22,13 @@ class AddressedEmail(WrittenEmail):
     to: str = Field(min_length=3, max_length=254, description="The recipient: one of the approved e-mail addresses.")
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Whether the address may be written to was settled when the call was planned (D23)."""
     letter = AddressedEmail.model_validate(arguments)
-    return await deliver(Email(to=letter.to.strip(), subject=letter.subject, body=letter.body), occasion)
+    return await deliver(Email(to=letter.to.strip(), subject=letter.subject, body=letter.body), context)
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
     """The same words to the same address."""
     to, subject, body = (str(arguments.get(name, "")) for name in ("to", "subject", "body"))
     return f"{to.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"
@@ -37,12 +37,12 @@ def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
 TOOL = BuiltinTool(
     name="send_email",
     kind="email",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=always,
     definition=define(
         "Sends an e-mail to one of the recipients that were approved for the todo.",
         conditions={"isApproved": "A colleague has approved the todo that this e-mail is for, with its recipients."},
     ),
-    handler=Handler(carry_out=carry_out, arguments=AddressedEmail, repeat_of=repeat_of, addressee="to"),
-    moments=(Moment.TASK,),
+    handler=Handler(execute=execute, arguments=AddressedEmail, repeat_of=repeat_of, addressee="to"),
+    moments=(Trigger.TASK,),
 )

@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.mail import WrittenEmail, email_repeat, send_email
 
 NO_ADDRESS = "The e-mail wasn't sent: no e-mail address of the caller is known."
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The recipient is the contact of the todo: whatever a model adds to its arguments is no address (L10)."""
-    if occasion.contact is None or not occasion.contact.email:
+    if context.contact is None or not context.contact.email:
         return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
     letter = WrittenEmail.model_validate(arguments)
-    return await send_email(letter.subject, letter.body, occasion)
+    return await send_email(letter.subject, letter.body, context)
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
-    return email_repeat(str(arguments.get("subject", "")), str(arguments.get("body", "")), occasion)
+def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    return email_repeat(str(arguments.get("subject", "")), str(arguments.get("body", "")), context)
 
 
 TOOL = BuiltinTool(
     name="send_email_to_caller",
     kind="email",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=always,
     definition=define(
         "Sends a follow-up e-mail to the caller, at the address that is known of them.",
         conditions={"isApproved": "A colleague has approved the todo that this e-mail is for."},
     ),
-    handler=Handler(carry_out=carry_out, arguments=WrittenEmail, repeat_of=repeat_of),
-    moments=(Moment.TASK,),
+    handler=Handler(execute=execute, arguments=WrittenEmail, repeat_of=repeat_of),
+    moments=(Trigger.TASK,),
 )

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.mail import LONGEST_BODY, LONGEST_SUBJECT, email_repeat, send_email
 
@@ -29,19 +29,19 @@ class EmailArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     letter = EmailArguments.model_validate(arguments)
-    return await send_email(letter.subject, letter.body, occasion)
+    return await send_email(letter.subject, letter.body, context)
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
-    return email_repeat(str(arguments.get("subject", "")), str(arguments.get("body", "")), occasion)
+def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    return email_repeat(str(arguments.get("subject", "")), str(arguments.get("body", "")), context)
 
 
 TOOL = BuiltinTool(
     name="send_email_tool",
     kind="email",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=switched_on_by("project_attributes_setting_email_send_information_enabled"),
     definition=define(
         "Sends the customer an e-mail with information.",
@@ -49,5 +49,5 @@ TOOL = BuiltinTool(
             "agentPromised": "The agent commits, in this answer, to send an e-mail now.",
         },
     ),
-    handler=Handler(carry_out=carry_out, arguments=EmailArguments, repeat_of=repeat_of),
+    handler=Handler(execute=execute, arguments=EmailArguments, repeat_of=repeat_of),
 )

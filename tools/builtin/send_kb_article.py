@@ -13,8 +13,8 @@ from projects.models import Article
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.builtin.query_knowledge import has_articles
-from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Delivery, Moment, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, RetryPolicy, Trigger, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 
 SHOWN = "The customer sees a card of the article “{title}”, with a link to it."
@@ -26,20 +26,20 @@ class Card(BaseModel):
     slug: str = Field(min_length=1, max_length=120, description="The article's slug, as search_knowledge returned it.")
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Only an article of this project, and only a published one: any other is one that doesn't exist."""
     slug = str(arguments["slug"])
-    card = await in_db(_card_of, occasion, slug)
+    card = await in_db(_card_of, context, slug)
     if card is None:
         return Outcome.failed(NOT_FOUND.format(slug=slug))
-    if occasion.channel not in SHOWING_BLOCKS:
+    if context.channel not in SHOWING_BLOCKS:
         return Outcome.done(IN_WORDS.format(**card))
     return Outcome.done(SHOWN.format(**card), block=card)
 
 
-def _card_of(occasion: Occasion, slug: str) -> dict[str, Any] | None:
-    with tenant_tx(occasion.organization_id):
-        rows = Article.objects.select_related("project").filter(project_id=occasion.project_id, slug=slug)
+def _card_of(context: ToolContext, slug: str) -> dict[str, Any] | None:
+    with tenant_tx(context.organization_id):
+        rows = Article.objects.select_related("project").filter(project_id=context.project_id, slug=slug)
         found = rows.filter(published_at__isnull=False).first()
     if found is None:
         return None
@@ -50,11 +50,11 @@ def _card_of(occasion: Occasion, slug: str) -> dict[str, Any] | None:
 TOOL = BuiltinTool(
     name="send_kb_article",
     kind="",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=has_articles,
     definition=define("Shows the customer a card with title, excerpt and link of an article that answers them."),
-    handler=Handler(carry_out=carry_out, arguments=Card),
-    moments=(Moment.TURN,),
+    handler=Handler(execute=execute, arguments=Card),
+    moments=(Trigger.TURN,),
     capability=Capability.KB_ARTICLE_CARD,
     category="knowledge",
     section="""\

@@ -12,12 +12,12 @@ from typing import Any
 
 from django.conf import settings
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, always, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, always, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.outbox import NAME as OUTBOX
 from tools.services.messaging.sms import NO_PHONE, send_sms, sms_repeat
-from tools.services.verification.portal_links import PortalPlace, portal_url, token_in
+from tools.services.signed_links import PortalPlace, portal_url, token_in
 
 # Repeats are compared before the link is made: every link to a page is the same to the customer.
 SUBJECT = "portal link"
@@ -25,12 +25,12 @@ SENT = "I have sent you the link to your page by text message."
 BLOTTED = "••••••"
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The link goes to the caller's own number, whatever a model says."""
-    if occasion.contact is None or not occasion.contact.phone:
+    if context.contact is None or not context.contact.phone:
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
-    link = portal_url(PortalPlace(occasion.organization_id, occasion.contact.persona_id))
-    outcome = await send_sms(f"{occasion.business}: {link}".removeprefix(": "), occasion)
+    link = portal_url(PortalPlace(context.organization_id, context.contact.persona_id))
+    outcome = await send_sms(f"{context.business}: {link}".removeprefix(": "), context)
     if outcome.adapter != OUTBOX:
         # What opens the page is for the customer alone: a model reads that it was sent, and not the link.
         outcome = outcome.retold(SENT)
@@ -58,20 +58,20 @@ def _blotted(value: Any, token: str) -> Any:
     return [_blotted(one, token) for one in value] if isinstance(value, list | tuple) else value
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
-    return sms_repeat(SUBJECT, occasion)
+def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    return sms_repeat(SUBJECT, context)
 
 
 TOOL = BuiltinTool(
     name="send_portal_link",
     kind="sms",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=always,
     definition=define(
         "Texts the caller a link to their own page: what was said, their bookings, and a chat to go on in writing."
     ),
-    handler=Handler(carry_out=carry_out, repeat_of=repeat_of),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=execute, repeat_of=repeat_of),
+    moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from tools.builtin.send_sms_tool import carry_out, repeat_of
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.builtin.send_sms_tool import execute, repeat_of
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import escalated_when, needs_escalation
 from tools.services.messaging.sms import LONGEST_TEXT
@@ -24,11 +24,11 @@ class TextMessage(BaseModel):
 TOOL = BuiltinTool(
     name="send_sms",
     kind="sms",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=needs_escalation("message"),
     definition=define("Sends the customer a text message (SMS) at their own number, now."),
-    handler=Handler(carry_out=carry_out, arguments=TextMessage, repeat_of=repeat_of),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=execute, arguments=TextMessage, repeat_of=repeat_of),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="phone",
     section="""\
 ### Text Messages

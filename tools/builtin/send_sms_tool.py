@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.sms import LONGEST_TEXT, send_sms, sms_repeat
 
@@ -24,18 +24,18 @@ class SmsArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
-    return await send_sms(SmsArguments.model_validate(arguments).text, occasion)
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
+    return await send_sms(SmsArguments.model_validate(arguments).text, context)
 
 
-def repeat_of(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
-    return sms_repeat(str(arguments.get("text", "")), occasion)
+def repeat_of(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
+    return sms_repeat(str(arguments.get("text", "")), context)
 
 
 TOOL = BuiltinTool(
     name="send_sms_tool",
     kind="sms",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=switched_on_by("project_attributes_setting_sms_send_information_enabled"),
     definition=define(
         "Sends the customer a text message (SMS) with information.",
@@ -45,5 +45,5 @@ TOOL = BuiltinTool(
         },
         tag="sms",
     ),
-    handler=Handler(carry_out=carry_out, arguments=SmsArguments, repeat_of=repeat_of),
+    handler=Handler(execute=execute, arguments=SmsArguments, repeat_of=repeat_of),
 )

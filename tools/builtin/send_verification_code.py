@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.verification.sending import HowToSend, send_code
@@ -10,12 +10,12 @@ from tools.services.verification.sending import HowToSend, send_code
 TOOL = BuiltinTool(
     name="send_verification_code",
     kind="verification_code",
-    delivery=Delivery.ONCE,
+    delivery=RetryPolicy.ONCE,
     gate=needs_calendar,
     definition=define(
         "Sends a one-time code to the phone number or e-mail address that is on file for the customer, to verify who they are."
     ),
-    handler=Handler(carry_out=send_code, arguments=HowToSend),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=send_code, arguments=HowToSend),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
 )

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, Moment, define
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, Trigger, define
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome, Signal
 from tools.engine.gates import all_of, escalated_when, needs_escalation, needs_numbers
 from tools.engine.transfers import TransferNumber, numbers_of, transfer_repeat
@@ -23,10 +23,10 @@ class TransferTo(BaseModel):
     phone_number: str = Field(max_length=20, description="The number the call goes to.")
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The channel obeys the signal. The number is looked up anew: the list may have changed since the call was planned."""
     asked = TransferTo.model_validate(arguments).phone_number
-    numbers = await in_db(numbers_of, occasion)
+    numbers = await in_db(numbers_of, context)
     chosen = next((one for one in numbers if one.number == asked), None)
     if chosen is None:
         refusal = NOT_OURS.format(number=asked)
@@ -54,11 +54,11 @@ TOOL = BuiltinTool(
     name="transfer_call",
     kind="transfer",
     # Nothing leaves: the signal is obeyed in the transaction that sends the reply, so trying again is safe.
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=all_of(needs_escalation("transfer"), needs_numbers),
     definition=define("Transfers the running call to a person. Say in the same answer to whom."),
-    handler=Handler(carry_out=carry_out, arguments=TransferTo, repeat_of=transfer_repeat),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=execute, arguments=TransferTo, repeat_of=transfer_repeat),
+    moments=(Trigger.TURN, Trigger.LIVE),
     channels=("phone",),
     category="phone",
     section="""\

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import BuiltinTool, BusinessState, Delivery, Moment, define, switched_on_by
-from tools.engine.execution.handler import Handler, Occasion
+from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, Trigger, define, switched_on_by
+from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome, Signal
 from tools.engine.transfers import choose_number, numbers_of, transfer_repeat
 
@@ -27,9 +27,9 @@ class TransferArguments(BaseModel):
     )
 
 
-async def carry_out(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The channel obeys the signal, in the transaction that stores this outcome (F18)."""
-    numbers = await in_db(numbers_of, occasion)
+    numbers = await in_db(numbers_of, context)
     if not numbers:
         return Outcome.failed(NO_NUMBER, told=NO_NUMBER)
     chosen = choose_number(numbers, TransferArguments.model_validate(arguments).to)
@@ -47,7 +47,7 @@ TOOL = BuiltinTool(
     name="transfer_call_tool",
     kind="transfer",
     # Nothing leaves: the signal is obeyed in the transaction that stores the outcome, so trying again is safe.
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=transfer,
     definition=define(
         "Transfers the running call to a person.",
@@ -55,6 +55,6 @@ TOOL = BuiltinTool(
             "agentPromised": "The agent commits, in this answer, to transfer or connect the caller, or put them through to a person now.",
         },
     ),
-    handler=Handler(carry_out=carry_out, arguments=TransferArguments, repeat_of=transfer_repeat),
-    moments=(Moment.COMMITMENT,),
+    handler=Handler(execute=execute, arguments=TransferArguments, repeat_of=transfer_repeat),
+    moments=(Trigger.COMMITMENT,),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.engine.builtin_tool import BuiltinTool, Delivery, Moment, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
 from tools.engine.gates import needs_calendar
 from tools.services.verification.matching import NAME, Claimed, verify_caller
@@ -10,13 +10,13 @@ from tools.services.verification.matching import NAME, Claimed, verify_caller
 TOOL = BuiltinTool(
     name=NAME,
     kind="caller_verification",
-    delivery=Delivery.IDEMPOTENT,
+    delivery=RetryPolicy.IDEMPOTENT,
     gate=needs_calendar,
     definition=define(
         "Makes sure who the customer is, before what is theirs is told or changed. Says what is needed where it isn't sure yet."
     ),
-    handler=Handler(carry_out=verify_caller, arguments=Claimed),
-    moments=(Moment.TURN, Moment.LIVE),
+    handler=Handler(execute=verify_caller, arguments=Claimed),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="calendar",
     section="""\
 ### Verifying the Customer

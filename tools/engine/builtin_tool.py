@@ -9,7 +9,7 @@ from typing import Any
 from projects.common.verticals import Capability
 from projects.records.attributes import is_on
 from tools.engine.business_state import BusinessState
-from tools.engine.definition import Condition, ConflictPolicy, Delivery, Moment, ToolDefinition
+from tools.engine.definition import Condition, ConflictPolicy, RetryPolicy, ToolDefinition, Trigger
 from tools.engine.execution.handler import Handler
 
 __all__ = [
@@ -17,9 +17,9 @@ __all__ = [
     "BuiltinTool",
     "BusinessState",
     "Capability",
-    "Delivery",
     "Gate",
-    "Moment",
+    "RetryPolicy",
+    "Trigger",
     "always",
     "define",
     "switched_on_by",
@@ -51,11 +51,11 @@ class BuiltinTool:
 
     name: str
     kind: str
-    delivery: Delivery
+    delivery: RetryPolicy
     gate: Gate
     definition: ToolDefinition
     handler: Handler | None = None
-    moments: tuple[Moment, ...] = (Moment.COMMITMENT, Moment.TASK)
+    moments: tuple[Trigger, ...] = (Trigger.COMMITMENT, Trigger.TASK)
     capability: Capability | None = None
     channels: tuple[str, ...] = ()
     category: str = ""
@@ -64,7 +64,7 @@ class BuiltinTool:
     adds: Adds | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if Moment.COMMITMENT in self.moments and not self.definition.conditions:
+        if Trigger.COMMITMENT in self.moments and not self.definition.conditions:
             raise ValueError(f"{self.name} would fire on every reply: what commitments fire needs a condition.")
 
 

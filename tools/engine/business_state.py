@@ -15,7 +15,7 @@ from projects.common.verticals import VERTICALS, Capability
 from projects.models import AgentVersion, Article, Project, Source
 from projects.models.agent_config import AgentConfig, CallerVerification, EscalationRule
 from projects.records.attributes import Resolved, attributes_column, read_column
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tools.engine.platform import notice_definitions
 from tools.engine.transfers import TRANSFER_NUMBERS, TransferNumber, read_numbers
 from tools.models import CustomTool, PlatformDefinition, Resource
@@ -75,7 +75,7 @@ def _of_definitions(what: Count | Max) -> Subquery:
     return Subquery(rows.annotate(figure=what).values("figure"))
 
 
-FACTS = Compiled(
+FACTS = PreparedQuery(
     lambda project: Project.objects.annotate(
         attributes_text=attributes_column(),
         connected=ArraySubquery(

@@ -12,10 +12,10 @@ from projects.records.attributes import GATES, is_on
 from tools.engine.builtin_tool import BuiltinTool, Gate
 from tools.engine.business_state import BusinessState, read_state
 from tools.engine.custom.current_tools import StandingTool, standing_tools
-from tools.engine.definition import CALLED, ActionType, Delivery, Moment, ToolDefinition
+from tools.engine.definition import CALLED, ActionType, RetryPolicy, ToolDefinition, Trigger
 from tools.engine.execution.schemas import NOTHING, MalformedTool, called_schema
 from tools.engine.gates import needs_calendar
-from tools.engine.keyed_cache import Kept
+from tools.engine.keyed_cache import KeyedCache
 from tools.engine.platform import StoredDefinition, interpolate, stored_definitions
 from tools.engine.registry import builtin_tools
 
@@ -38,10 +38,10 @@ class CompiledTool:
     origin: str
     why_not: str
     kind: str
-    delivery: Delivery
+    delivery: RetryPolicy
     definition: ToolDefinition
     overrides: str | None = None
-    moments: Sequence[Moment] = (Moment.COMMITMENT,)
+    moments: Sequence[Trigger] = (Trigger.COMMITMENT,)
     version: int = 1
     capability: str = ""
     channels: Sequence[str] = ()
@@ -55,7 +55,7 @@ class CompiledTool:
 
 
 def compile_tools(
-    project: Project, *, channel: str, moment: Moment | None = None, names: Collection[str] | None = None
+    project: Project, *, channel: str, moment: Trigger | None = None, names: Collection[str] | None = None
 ) -> list[CompiledTool]:
     """Every tool the project knows, offered or not, by name. A webcall is a phone call (N14).
 
@@ -70,10 +70,10 @@ def compile_tools(
 
 
 # As the offers (tools.engine.function_calling.offer): most turns find their business as the one before found it.
-_kept: Kept[list[CompiledTool]] = Kept(most=200)
+_kept: KeyedCache[list[CompiledTool]] = KeyedCache(most=200)
 
 
-def at_moment(tools: Iterable[CompiledTool], moment: Moment) -> list[CompiledTool]:
+def at_moment(tools: Iterable[CompiledTool], moment: Trigger) -> list[CompiledTool]:
     """Those of the tools, offered or not, that may run at a moment (D18)."""
     return [tool for tool in tools if moment in tool.moments]
 
@@ -83,7 +83,7 @@ def merge_tools(
     custom: Sequence[StandingTool],
     stored: Mapping[str, StoredDefinition] | None = None,
     *,
-    moment: Moment | None = None,
+    moment: Trigger | None = None,
     names: Collection[str] | None = None,
 ) -> list[CompiledTool]:
     """The built-in tools behind their gates, in the platform's words where it has stored some (D10), and the project's own
@@ -219,11 +219,19 @@ def _over(words: StoredDefinition, stored: StoredDefinition) -> StoredDefinition
 
 def _as_switched(tool: BuiltinTool, state: BusinessState) -> ToolDefinition:
     """A built-in tool's definition, with the approval that the project asks for (D16)."""
-    is_asked = Moment.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
+    is_asked = Trigger.TASK in tool.moments and is_on(state.attributes, approval_setting(tool.name))
     return tool.definition.model_copy(update={"requires_approval": True}) if is_asked else tool.definition
 
 
-def _delivery_of(definition: ToolDefinition) -> Delivery:
+def _delivery_of(definition: ToolDefinition) -> RetryPolicy:
     """Our own events and messages are written once by their transaction, so trying again is safe."""
     is_webhook = definition.action.type is ActionType.SEND_WEBHOOK
-    return definition.action.webhook.how_often if is_webhook else Delivery.IDEMPOTENT
+    return definition.action.webhook.how_often if is_webhook else RetryPolicy.IDEMPOTENT
+
+
+def wait_seconds(tool: CompiledTool) -> float:
+    """How long the agent waits for the tool's result: as its handler says, or its definition for a webhook. 0: not at all."""
+    if tool.definition.action.type is not ActionType.SEND_EVENT:
+        return tool.definition.wait_seconds
+    built_in = builtin_tools().get(tool.name)
+    return built_in.handler.wait_seconds if built_in is not None and built_in.handler is not None else 0

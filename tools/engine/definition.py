@@ -29,14 +29,14 @@ class ConflictPolicy(Part):
     tag: Annotated[str, Field(min_length=1)]
 
 
-class Delivery(StrEnum):
+class RetryPolicy(StrEnum):
     """What may happen to an effect whose outcome is unknown: never again, or again under the same key."""
 
     ONCE = "once"
     IDEMPOTENT = "idempotent"
 
 
-class Moment(StrEnum):
+class Trigger(StrEnum):
     """When a tool may run (D18): inside the agent's turn, in a live call, for a commitment found after its reply, or for a
     todo that staff approved.
     """
@@ -48,7 +48,7 @@ class Moment(StrEnum):
 
 
 # In these a model calls the tool itself, and reads its result.
-CALLED = frozenset({Moment.TURN, Moment.LIVE})
+CALLED = frozenset({Trigger.TURN, Trigger.LIVE})
 
 
 class ActionType(StrEnum):
@@ -86,15 +86,15 @@ class WebhookOptions(Part):
     query: dict[str, Any] = {}
     headers: dict[str, Any] = {}
     body: dict[str, Any] = {}
-    delivery: Delivery | None = None
+    delivery: RetryPolicy | None = None
     timeout_seconds: Annotated[float, Field(ge=1, le=30)] = 10
     wait_seconds: Annotated[float, Field(ge=0, le=600)] | None = None
     callback: bool = False
 
     @property
-    def how_often(self) -> Delivery:
+    def how_often(self) -> RetryPolicy:
         """A GET changes nothing, so it may be sent again; anything else is sent once unless its owner says otherwise."""
-        return self.delivery or (Delivery.IDEMPOTENT if self.method is Method.GET else Delivery.ONCE)
+        return self.delivery or (RetryPolicy.IDEMPOTENT if self.method is Method.GET else RetryPolicy.ONCE)
 
     def within(self, seconds: float) -> WebhookOptions:
         """The same call, which takes so many seconds at most."""
@@ -198,21 +198,21 @@ class ToolDefinition(Part):
     conditions: dict[str, Condition] = {}
     use_conversation_history: Annotated[bool, Field(alias="useConversationHistory", strict=True)]
     conflict_policy: Annotated[ConflictPolicy | None, Field(alias="conflictPolicy")] = None
-    moments: tuple[Moment, ...] | None = None
+    moments: tuple[Trigger, ...] | None = None
     action: Action = Action()
     after_actions: list[AfterActionDefinition] = []
     # Nothing of it happens before a person has said yes to exactly its arguments (D16).
     requires_approval: Annotated[bool, Field(strict=True)] = False
 
     @property
-    def runs_in(self) -> tuple[Moment, ...]:
+    def runs_in(self) -> tuple[Trigger, ...]:
         """When it may run. By itself an event or a message of a project's own is for commitments alone, and a request may be
         made for a todo too.
         """
         if self.moments is not None:
             return self.moments
         is_webhook = self.action.type is ActionType.SEND_WEBHOOK
-        return (Moment.COMMITMENT, Moment.TASK) if is_webhook else (Moment.COMMITMENT,)
+        return (Trigger.COMMITMENT, Trigger.TASK) if is_webhook else (Trigger.COMMITMENT,)
 
     @property
     def tag(self) -> str | None:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class Kept(Generic[V]):
+class KeyedCache(Generic[V]):
     """Values, each with what it was made of, for a place that has one at a time. At most `most` of them, in any thread.
 
     Whoever gets one only reads it.

@@ -20,7 +20,7 @@ from django.db.models.functions import Now
 from jobs.enqueue import JobRequest
 from jobs.errors import WrongState
 from tenancy.postgresql.prepared import Prepared
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id
 from tenancy.write_batch import insert_rows
 from tools.engine.execution.outcome import Outcome
@@ -38,7 +38,7 @@ OPEN = (EffectState.PLANNED, EffectState.SENDING)
 # Of what an outcome writes, the documents.
 JSON = ("result", "request")
 
-ROWS = Compiled(lambda effect: Effect.objects.filter(pk=effect), kinds=(UUID,))
+ROWS = PreparedQuery(lambda effect: Effect.objects.filter(pk=effect), kinds=(UUID,))
 
 _BEGUN = ("state", "attempts", "started_at", "deadline_at", "is_uncertain", "callback_hash")
 _BEGIN = Prepared(f"""
@@ -171,7 +171,7 @@ def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bo
     return _take_over(effect, _STORED, rows)
 
 
-def put_back(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
+def requeue(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
     """Leave an effect to a later attempt. What may have happened stays `sending`: nobody takes it for not begun."""
     state = EffectState.SENDING if is_uncertain else EffectState.PLANNED
     if not store_outcome(effect, outcome, state=state):
@@ -190,7 +190,7 @@ def note_accepted(effect: Effect, outcome: Outcome) -> bool:
     return True
 
 
-def hold(effect: Effect, earlier: Effect, *, is_allowed: bool = False) -> bool:
+def hold_back(effect: Effect, earlier: Effect, *, is_allowed: bool = False) -> bool:
     """Hold a repeat of what was done already (E6), or has yet to begin: `is_allowed` says that nobody's yes is missing for that."""
     return _end(effect, state=EffectState.HELD, repeats=earlier.pk, told=_already(earlier, is_allowed=is_allowed))
 

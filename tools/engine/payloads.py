@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypedDict
 
 from projects.common.presenters import Id, Stamp
-from tools.engine.definition import AfterActionType, Delivery, Moment, ToolDefinition
+from tools.engine.definition import AfterActionType, RetryPolicy, ToolDefinition, Trigger
 from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState
 
 Definition = Annotated[dict[str, Any], ToolDefinition]
@@ -33,7 +33,7 @@ class EffectPayload(TypedDict):
     tool: str
     version: int
     kind: str
-    delivery: Annotated[str, Delivery]
+    delivery: Annotated[str, RetryPolicy]
     origin: Annotated[str, EffectOrigin]
     state: Annotated[str, EffectState]
     conversation: Id | None
@@ -105,7 +105,7 @@ class ToolPayload(TypedDict):
     overrides: Annotated[ToolOrigin | None, "Whose tool of the same name this one stands in for."]
     offered: bool
     why_not: str | None
-    moments: list[Annotated[str, Moment]]
+    moments: list[Annotated[str, Trigger]]
     version: int
     kind: str
     capability: str | None

@@ -12,11 +12,11 @@ from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import ActionType
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.run import prefixed
 from tools.engine.execution.schemas import wanted_arguments
 from tools.engine.execution.webhook import build_request
-from tools.engine.skills.arguments import Surroundings, generate_object_by_schema
+from tools.engine.skills.arguments import ExtractionContext, generate_object_by_schema
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ async def preview(
     model: ModelSpec,
     *,
     tool: CompiledTool,
-    surroundings: Surroundings,
-    occasion: Occasion,
+    surroundings: ExtractionContext,
+    context: ToolContext,
     secrets: WebhookSecrets,
     record: Recorder,
 ) -> Preview:
@@ -44,20 +44,20 @@ async def preview(
     if schema is not None:
         task = f"The tool {tool.name} is about to be used. {tool.definition.description}"
         arguments = await generate_object_by_schema(
-            client, model, schema=schema, task=task, surroundings=surroundings, record=record, quote=occasion.quote
+            client, model, schema=schema, task=task, surroundings=surroundings, record=record, quote=context.quote
         )
-    return Preview(tool.definition.action.type, arguments, _sent(tool, arguments, occasion, secrets))
+    return Preview(tool.definition.action.type, arguments, _sent(tool, arguments, context, secrets))
 
 
 def _sent(
-    tool: CompiledTool, arguments: Mapping[str, Any], occasion: Occasion, secrets: WebhookSecrets
+    tool: CompiledTool, arguments: Mapping[str, Any], context: ToolContext, secrets: WebhookSecrets
 ) -> Mapping[str, Any]:
     action = tool.definition.action
     match action.type:
         case ActionType.SEND_WEBHOOK:
-            return build_request(action.webhook, arguments, occasion, secrets=secrets, at=occasion.at).redacted
+            return build_request(action.webhook, arguments, context, secrets=secrets, at=context.at).redacted
         case ActionType.SEND_URGENT_MESSAGE:
             options = action.urgent_message
-            return {"message": prefixed(options.prefix, options.message or occasion.quote)}
+            return {"message": prefixed(options.prefix, options.message or context.quote)}
         case _:
             return {"event": tool.name, "connector": "system", "arguments": arguments}

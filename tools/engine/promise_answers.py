@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from jobs.errors import WrongState
 from projects.models import Project
-from tools.engine.signals import promise_answered
+from tools.engine.hooks import promise_answered
 from tools.models import EffectState, Promise, PromiseState
 
 # While an effect is on its way it decides by itself; an unknown one is answered where it is asked about.
@@ -57,5 +57,5 @@ def _answer(
     promise.refresh_from_db()
     if not is_answered:
         raise WrongState(f"This promise is {PromiseState(promise.state).value} already.")
-    promise_answered.send(sender=Promise, promise=promise)
+    promise_answered.send(promise)
     return promise

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import connections
 from django.db.models import F, Value
 from django.db.models.functions import Concat, Left, Now
 
+from jobs.sweep import sweep_tenants
 from tenancy.postgresql.prepared import Prepared
-from tenancy.scope import current_organization_id, tenant_tx
+from tenancy.scope import current_organization_id
 from tenancy.write_batch import insert_rows
 from tools.models import Effect, EffectState, Promise, PromiseState
-
-log = logging.getLogger(__name__)
 
 # An effect is tried for a quarter of an hour; what is not known to have happened a while after that is late.
 SERVED_WITHIN = timedelta(minutes=20)
@@ -125,14 +122,12 @@ def settle_promises(effect: Effect) -> None:
 
 def break_overdue_promises() -> None:
     """Break what was due and isn't known to have happened, in all tenants: the sweep's hook."""
-    for organization_id in _overdue():
-        try:
-            with tenant_tx(organization_id):
-                Promise.objects.filter(state=PromiseState.OPEN, due_at__lte=Now()).update(
-                    state=PromiseState.BROKEN, reason=LATE, closed_at=Now()
-                )
-        except Exception:  # the worker's edge: one tenant's trouble keeps no other's promise open
-            log.exception("The overdue promises of organization %s were not broken.", organization_id)
+    sweep_tenants(_OVERDUE, _break_overdue, failed="Overdue promises were not broken")
+
+
+def _break_overdue() -> None:
+    overdue = Promise.objects.filter(state=PromiseState.OPEN, due_at__lte=Now())
+    overdue.update(state=PromiseState.BROKEN, reason=LATE, closed_at=Now())
 
 
 def _promise(source: Source, quote: str, *, due_at: datetime, **more: object) -> Promise:
@@ -145,9 +140,3 @@ def _promise(source: Source, quote: str, *, due_at: datetime, **more: object) ->
         due_at=due_at,
         **more,
     )
-
-
-def _overdue() -> list[UUID]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_OVERDUE)
-        return [organization_id for (organization_id,) in cursor.fetchall()]

@@ -9,11 +9,11 @@ from typing import Any
 
 import phonenumbers
 
+from projects.common.phones import in_e164
 from projects.models import Project
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
-from tools.engine.execution.handler import Occasion
-from tools.engine.numbers import in_e164
+from tools.engine.execution.handler import ToolContext
 from tools.engine.words import same_words
 
 TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"
@@ -38,16 +38,16 @@ def read_numbers(value: object, *, region: str) -> list[TransferNumber]:
     return [TransferNumber(name, number) for name, number in found if number]
 
 
-def numbers_of(occasion: Occasion) -> Sequence[TransferNumber]:
+def numbers_of(context: ToolContext) -> Sequence[TransferNumber]:
     """The numbers of the project that an occasion is in, as they are now."""
-    with tenant_tx(occasion.organization_id):
-        project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+    with tenant_tx(context.organization_id):
+        project = Project.objects.select_related("agent_version").get(pk=context.project_id)
         found = resolve_attributes(project).get(TRANSFER_NUMBERS)
         config = project.agent_version.config if project.agent_version else None
         return read_numbers(found.value if found else None, region=config.region if config else "US")
 
 
-def transfer_repeat(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+def transfer_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
     """A call is put through once, whoever it goes to and whichever tool does it (D18)."""
     return "the call"
 

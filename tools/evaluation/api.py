@@ -12,12 +12,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.caller import caller_of
+from projects.api.authentication import caller_of
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.typed_responses import Answer, Created, Page
+from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.evaluation.cases import OUTCOMES
@@ -48,7 +48,7 @@ class KeptCases(ProjectView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="evaluation_cases_list")
-    def get(self, request: Request) -> Answer[Page[KeptCasePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[KeptCasePayload]]:
         """The answers that the project keeps as regression cases, newest first."""
         return self.page(KeptCase.objects.filter(project=self.project), kept_case_payload)
 

@@ -8,7 +8,7 @@ from projects.models.attribute import AttributeType
 from projects.records.attributes import ENUMS, Origin, Resolved
 from tools.engine.business_state import BusinessState, normalise_channel
 from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.evaluation.cases import Case
 
 SWITCHES = (
@@ -35,4 +35,4 @@ def _compiled(channel: str) -> list[CompiledTool]:
     switches = {key: Resolved(key, AttributeType.BOOL, True, Origin.PROJECT) for key in SWITCHES}
     calendar = Resolved(CALENDAR, AttributeType.ENUM, ENUMS[CALENDAR][1], Origin.PROJECT)
     state = BusinessState(channel, attributes={**switches, CALENDAR: calendar})
-    return at_moment(merge_tools(state, []), Moment.COMMITMENT)
+    return at_moment(merge_tools(state, []), Trigger.COMMITMENT)

@@ -42,7 +42,7 @@ Outcome = Annotated[str, AfterValidator(_known)]
 Expected = Annotated[dict[str, Outcome], Field(max_length=50)]
 
 
-class Said(BaseModel):
+class CaseMessage(BaseModel):
     """One message of the conversation before the answer."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,7 +64,7 @@ class Case(BaseModel):
     language: str
     part: Part
     channel: str
-    conversation: tuple[Said, ...] = ()
+    conversation: tuple[CaseMessage, ...] = ()
     answer: Annotated[str, Field(min_length=1)]
     expect: Expected
 

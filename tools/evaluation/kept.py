@@ -10,14 +10,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from projects.models import Project, User
 from tools.engine.catalogue import at_moment, compile_tools
-from tools.engine.definition import Moment
-from tools.evaluation.cases import Case, Expected, Part, Said
+from tools.engine.definition import Trigger
+from tools.evaluation.cases import Case, CaseMessage, Expected, Part
 from tools.models import KeptCase
 
 LANGUAGE = "kept"
 MAX_CASES = 500
 MAX_MESSAGES = 100
-Conversation = TypeAdapter(tuple[Said, ...])
+Conversation = TypeAdapter(tuple[CaseMessage, ...])
 ExpectedOutcomes: TypeAdapter[dict[str, str]] = TypeAdapter(Expected)
 
 
@@ -45,7 +45,7 @@ def keep_case(
     tool of the project to "fired" or a rule; a tool that it leaves out must not fire. Two calls make two cases.
     Raises WrongCase.
     """
-    known = {tool.name for tool in at_moment(compile_tools(project, channel=channel), Moment.COMMITMENT)}
+    known = {tool.name for tool in at_moment(compile_tools(project, channel=channel), Trigger.COMMITMENT)}
     if unknown := sorted(expected.keys() - known):
         raise WrongCase(f"The project has no tool {unknown[0]}.", field="expected")
     if len(conversation) > MAX_MESSAGES:

@@ -124,7 +124,7 @@ class TicketChange(TenantModel):
 
 
 class OperatorNotice(TenantModel):
-    """When an operator was last written to about customers who wait for a person; what was not delivered is owed."""
+    """The last e-mail to an operator about customers who wait for a person; `is_delivered` is cleared to tell them again."""
 
     project = TenantForeignKey("projects.Project", related_name="operator_notices")
     member = TenantForeignKey("projects.Member", related_name="+")

@@ -13,7 +13,7 @@ from conversations.models.event import EventType
 from conversations.tool_runs.effects.outcome_events import end_effect
 from jobs.enqueue import enqueue
 from tools.engine import ledger
-from tools.engine.definition import Delivery
+from tools.engine.definition import RetryPolicy
 from tools.engine.execution.after_actions import next_after_action
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.function_calling.results import result_of, result_without_effect
@@ -62,7 +62,7 @@ def enqueue_after_actions(effect: Effect) -> None:
 def state_of(effect: Effect, outcome: Outcome) -> EffectState:
     """What an outcome makes of an effect inside a turn. What only looked something up has failed, whatever it was."""
     state = STATES[outcome.ending]
-    is_harmless = effect.delivery == Delivery.IDEMPOTENT and not effect.repeat_key
+    is_harmless = effect.delivery == RetryPolicy.IDEMPOTENT and not effect.repeat_key
     return EffectState.FAILED if state == EffectState.UNKNOWN and is_harmless else state
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from uuid import UUID
 
-from django.db import connections
-
-from conversations.live.event_log import ConversationLog, open_log
+from conversations.live.event_log import open_log
 from conversations.models import TurnCall
 from conversations.tool_runs.calls.ending import end_call, end_with_effect
 from conversations.tool_runs.effects.outcome_events import tell_cancelled
-from tenancy.scope import tenant_tx
+from jobs.sweep import sweep_tenants
 from tools.engine import ledger
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import DIED
 from tools.engine.function_calling.results import result_of
 from tools.models import EffectState
-
-logger = logging.getLogger(__name__)
 
 NOT_BEGUN = "The reply that it was for was not written to its end."
 
@@ -38,27 +33,17 @@ order by e.created_at limit 100
 
 def end_left_behind() -> None:
     """End them, in all tenants: the sweep's hook. What may have happened is for staff to find out (E4)."""
-    for organization_id, conversation_id, call_id in _left():
-        try:
-            with tenant_tx(organization_id), open_log(conversation_id) as log:
-                _end(log, call_id)
-        except Exception:  # the worker's edge: one call's trouble keeps no other from ending
-            logger.exception("The call %s was left behind, and could not be ended.", call_id)
+    sweep_tenants(_LEFT, _end, failed="A call that was left behind could not be ended")
 
 
-def _left() -> list[tuple[UUID, UUID, UUID]]:
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(_LEFT)
-        return list(cursor.fetchall())
-
-
-def _end(log: ConversationLog, call_id: UUID) -> None:
-    call = TurnCall.objects.select_related("step", "effect").get(pk=call_id)
-    effect = call.effect
-    if effect is None or effect.state not in ledger.OPEN:
-        return
-    if effect.state == EffectState.SENDING:
-        end_with_effect(log, call, Outcome.unknown(DIED))
-    elif ledger.cancel(effect, reason=NOT_BEGUN):
-        tell_cancelled(log, effect)
-        end_call(log, call, result_of(effect), is_error=True)
+def _end(conversation_id: UUID, call_id: UUID) -> None:
+    with open_log(conversation_id) as log:
+        call = TurnCall.objects.select_related("step", "effect").get(pk=call_id)
+        effect = call.effect
+        if effect is None or effect.state not in ledger.OPEN:
+            return
+        if effect.state == EffectState.SENDING:
+            end_with_effect(log, call, Outcome.unknown(DIED))
+        elif ledger.cancel(effect, reason=NOT_BEGUN):
+            tell_cancelled(log, effect)
+            end_call(log, call, result_of(effect), is_error=True)

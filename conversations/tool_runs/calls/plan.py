@@ -9,12 +9,12 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.common.contacts import contact_with
-from conversations.context.turn_context import Scene
+from conversations.context.turn_context import TurnContext
 from conversations.models import TurnCall, TurnStep
 from llm.types import Completion, ToolCall
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.deduplication import same_thing
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.limits import recipient_of
 from tools.engine.execution.schemas import called_arguments
 from tools.engine.function_calling.offer import Offer
@@ -24,39 +24,41 @@ from tools.engine.ledger import effect_key
 from tools.models import Effect, EffectOrigin
 
 
-def plan_step(scene: Scene, offer: Offer, completion: Completion, *, number: int) -> tuple[TurnStep, list[TurnCall]]:
+def plan_step(
+    turn_context: TurnContext, offer: Offer, completion: Completion, *, number: int
+) -> tuple[TurnStep, list[TurnCall]]:
     """The hop of an answer that calls tools. What can't be carried out has its result at once (L03, L19)."""
-    step = TurnStep(turn=scene.turn, number=number, content=storable(completion.text))
+    step = TurnStep(turn=turn_context.turn, number=number, content=storable(completion.text))
     calls: list[TurnCall] = []
     for index, asked in enumerate(completion.tool_calls):
         taken = [call.call_id for call in calls]
-        calls.append(_plan_call(scene, offer, step, asked, index=index, taken=taken))
+        calls.append(_plan_call(turn_context, offer, step, asked, index=index, taken=taken))
     return step, calls
 
 
-def occasion_of(scene: Scene, call: TurnCall) -> Occasion:
+def context_of(turn_context: TurnContext, call: TurnCall) -> ToolContext:
     """Where, when and for whom a call is carried out; nothing of it comes from the model."""
-    conversation, effect = scene.conversation, call.effect
-    fields = {field.key: field.value for field in scene.fields}
-    return Occasion(
+    conversation, effect = turn_context.conversation, call.effect
+    fields = {field.key: field.value for field in turn_context.fields}
+    return ToolContext(
         organization_id=cast(UUID, conversation.organization_id),
         project_id=conversation.project_id,
         effect_id=effect.pk if effect else call.pk,
         key=effect.effect_key if effect else str(call.pk),
         conversation_id=conversation.pk,
-        turn_id=scene.turn.pk,
+        turn_id=turn_context.turn.pk,
         channel=conversation.channel,
-        timezone=scene.config.timezone,
+        timezone=turn_context.config.timezone,
         at=timezone.now(),
         contact=contact_with(conversation.persona_id, fields),
-        business=scene.config.business_name,
+        business=turn_context.config.business_name,
         shopper=conversation.shopper or {},
         call=_call_of(conversation.metadata),
     )
 
 
 def _plan_call(
-    scene: Scene, offer: Offer, step: TurnStep, asked: ToolCall, *, index: int, taken: Sequence[str]
+    turn_context: TurnContext, offer: Offer, step: TurnStep, asked: ToolCall, *, index: int, taken: Sequence[str]
 ) -> TurnCall:
     call = TurnCall(
         step=step,
@@ -71,18 +73,18 @@ def _plan_call(
         call.result, call.is_error, call.finished_at = error_text(str(refusal)), True, timezone.now()
         return call
     if tool.kind:
-        call.effect = _planned_effect(scene, tool, call)
+        call.effect = _planned_effect(turn_context, tool, call)
     return call
 
 
-def _planned_effect(scene: Scene, tool: CompiledTool, call: TurnCall) -> Effect:
-    conversation = scene.conversation
+def _planned_effect(turn_context: TurnContext, tool: CompiledTool, call: TurnCall) -> Effect:
+    conversation = turn_context.conversation
     effect = Effect(
         project_id=conversation.project_id,
         conversation_id=conversation.pk,
-        turn_id=scene.turn.pk,
+        turn_id=turn_context.turn.pk,
         origin=EffectOrigin.TURN,
-        effect_key=effect_key(origin=scene.turn.pk, tool=tool.name, step=call.step.number, index=call.index),
+        effect_key=effect_key(origin=turn_context.turn.pk, tool=tool.name, step=call.step.number, index=call.index),
         tool=tool.name,
         tool_origin=tool.origin,
         tool_version=tool.version,
@@ -94,9 +96,9 @@ def _planned_effect(scene: Scene, tool: CompiledTool, call: TurnCall) -> Effect:
         arranged_at=timezone.now(),
     )
     call.effect = effect
-    occasion = occasion_of(scene, call)
-    effect.repeat_key = same_thing(effect, effect.arguments, occasion)
-    effect.recipient = recipient_of(effect.kind, occasion.contact)[:254]
+    context = context_of(turn_context, call)
+    effect.repeat_key = same_thing(effect, effect.arguments, context)
+    effect.recipient = recipient_of(effect.kind, context.contact)[:254]
     return effect
 
 

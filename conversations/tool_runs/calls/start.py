@@ -1,7 +1,9 @@
-"""Storing a hop and beginning its calls, in one commit: nothing leaves before `sending` stands (E1)."""
+"""Storing a step and starting its calls, in one commit: nothing is sent before the effect is `sending`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 
 from conversations.live.event_log import ConversationLog
@@ -11,13 +13,13 @@ from conversations.tool_runs.calls.ending import end_call, end_with_effect
 from conversations.tool_runs.effects.approval import ask_for_approval, hold_repeat, waiting_for
 from conversations.tool_runs.effects.effect_context import has_asked_since
 from conversations.tool_runs.effects.outcome_events import tell_held
-from tenancy.write_batch import Writes
+from tenancy.write_batch import WriteBatch
 from tools.engine import ledger
-from tools.engine.definition import Delivery
-from tools.engine.execution.limits import cap_of
+from tools.engine.definition import RetryPolicy
+from tools.engine.execution.deduplication import find_repeated
+from tools.engine.execution.limits import cap_of, wait_in_order
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.outcome_policy import DIED
-from tools.engine.execution.repeats import find_repeated
 from tools.engine.function_calling.redaction import shown_arguments
 from tools.engine.function_calling.results import result_of
 from tools.models import Effect, EffectState
@@ -28,8 +30,8 @@ ALLOWED = "This is allowed by the business and being done now. Say so, and never
 
 
 def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> None:
-    """Put a hop down with its calls and their planned effects: from here on no model is asked for them again (T6)."""
-    writes = Writes()
+    """Store a step with its calls and their planned effects; no model is asked for them again."""
+    writes = WriteBatch()
     writes.insert([step])
     writes.insert([call.effect for call in calls if call.effect is not None])
     writes.insert(calls)
@@ -45,40 +47,61 @@ def store_step(log: ConversationLog, step: TurnStep, calls: list[TurnCall]) -> N
         log.add_event(call.name or "tool_call", payload=payload, type=EventType.TOOL_CALL)
 
 
-class Begin(Enum):
-    """How a call begins: it is carried out, it has to be asked whether a repeat is wanted, or it has its result."""
+class CallStart(Enum):
+    """The state of a call after it was started: ready to run, perhaps an unwanted repeat, or finished with a result."""
 
-    GOES = "goes"
-    ASKS = "asks"
-    OVER = "over"
+    READY = "ready"
+    REPEAT = "repeat"
+    FINISHED = "finished"
 
 
-def begin_call(log: ConversationLog, call: TurnCall, *, asked_again: bool | None = None) -> Begin:
-    """Begin a call, or give it its result where nothing is to be done. A call that leaves no effect always goes.
+@dataclass
+class StartedCalls:
+    """Calls ready to run, and repeats that run only if the customer asked for them again."""
 
-    Under the conversation's lock, so that of two that are the same thing one sees the other.
+    ready: list[TurnCall] = field(default_factory=list)
+    repeats: list[TurnCall] = field(default_factory=list)
+
+
+def start_calls(log: ConversationLog, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> StartedCalls:
+    """Start the calls, or give those their result that are not to run. A call without an effect always runs.
+
+    The conversation's lock lets one of two identical calls see the other. `asked_again` is the model's answer about a
+    repeat, None before it was asked.
     """
+    wait_in_order(call.effect for call in calls if call.effect is not None)
+    started = StartedCalls()
+    for call in calls:
+        match _start(log, call, asked_again):
+            case CallStart.READY:
+                started.ready.append(call)
+            case CallStart.REPEAT:
+                started.repeats.append(call)
+    return started
+
+
+def _start(log: ConversationLog, call: TurnCall, asked_again: bool | None) -> CallStart:
     effect = call.effect
     if call.finished_at is not None:
-        return Begin.OVER
+        return CallStart.FINISHED
     if effect is None:
-        return Begin.GOES
-    if effect.state == EffectState.SENDING and effect.delivery == Delivery.ONCE:
+        return CallStart.READY
+    if effect.state == EffectState.SENDING and effect.delivery == RetryPolicy.ONCE:
         end_with_effect(log, call, Outcome.unknown(DIED))
-        return Begin.OVER
+        return CallStart.FINISHED
     if effect.state not in ledger.OPEN:
         end_call(log, call, result_of(effect), is_error=effect.state != EffectState.DONE)
-        return Begin.OVER
-    if effect.state == EffectState.PLANNED and (kept_back := _keep_back(log, call, effect, asked_again)) is not None:
-        return kept_back
-    return Begin.GOES if ledger.begin_sending(effect) else Begin.OVER
+        return CallStart.FINISHED
+    if effect.state == EffectState.PLANNED and (stopped := _hold_back(log, call, effect, asked_again)) is not None:
+        return stopped
+    return CallStart.READY if ledger.begin_sending(effect) else CallStart.FINISHED
 
 
-def _keep_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again: bool | None) -> Begin | None:
-    """A repeat is held (E6), what is too much fails (threat 8), what needs a yes waits. None: nothing keeps it back."""
+def _hold_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again: bool | None) -> CallStart | None:
+    """Hold a repeat, fail a call over its limit, ask for an approval. None if nothing stops the call."""
     earlier = None if asked_again else find_repeated(effect) or waiting_for(effect)
     if earlier is not None and asked_again is None and has_asked_since(effect, earlier):
-        return Begin.ASKS
+        return CallStart.REPEAT
     if earlier is not None and hold_repeat(effect, earlier):
         tell_held(log, effect)
         end_call(log, call, result_of(effect), is_error=False)
@@ -88,4 +111,4 @@ def _keep_back(log: ConversationLog, call: TurnCall, effect: Effect, asked_again
         end_call(log, call, APPROVAL if ask_for_approval(log, effect) else ALLOWED, is_error=False)
     else:
         return None
-    return Begin.OVER
+    return CallStart.FINISHED

@@ -1,41 +1,48 @@
-"""The loop of a reply that may call tools: at most three hops, each stored before anything acts on it (W08-W10, T6, T8)."""
+"""The tool loop of a reply: ask the model, run the tools it calls, tell it their results, in at most three steps.
+
+Every step is stored before anything acts on it; an attempt after a crash resumes at the calls without a result.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from enum import Enum
 from typing import Any, cast
 from uuid import UUID
 
-from conversations.context.turn_context import Scene
-from conversations.live.event_log import ConversationLog, job_log, open_log
+from conversations.claim_check.claim_guard import TruthfulText, UncheckedText
+from conversations.context.turn_context import TurnContext
+from conversations.live.event_log import job_log, open_log
+from conversations.live.tokens import TokenWriter
 from conversations.models import TurnCall, TurnStep
 from conversations.prompts.budget import make_room
 from conversations.tool_runs.calls.ending import settle_call
-from conversations.tool_runs.calls.plan import occasion_of, plan_step
-from conversations.tool_runs.calls.start import Begin, begin_call, store_step
+from conversations.tool_runs.calls.plan import context_of, plan_step
+from conversations.tool_runs.calls.start import StartedCalls, start_calls, store_step
 from conversations.tool_runs.effects.argument_extraction import has_asked_again
-from conversations.tool_runs.effects.effect_context import Work, read_work
-from jobs.claimed import ClaimedJob
-from jobs.failpoints import crash_point
-from jobs.fence import Zombie, reading
-from llm.types import ChatRequest, Completion
-from tenancy.prepared_queries import Compiled
+from conversations.tool_runs.effects.effect_context import EffectContext, read_work
+from jobs.failpoints import failpoint
+from jobs.fence import LeaseLost, reading
+from jobs.lanes import ClaimedJob
+from jobs.model_client import model_client
+from llm.errors import StreamCut
+from llm.types import CallRecord, ChatRequest, Completion, FinishReason
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.limits import wait_in_order
 from tools.engine.execution.outcome import Outcome
 from tools.engine.function_calling.attempt import attempt_call
 from tools.engine.function_calling.messages import room_for_each, said_and_called
 from tools.engine.function_calling.offer import Offer
 from tools.models import Effect
 
-MOST_HOPS = 3
+MAX_STEPS = 3
+GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
 
-CALLS = Compiled(
+CALLS = PreparedQuery(
     lambda turn: (
         TurnCall.objects.select_related("step", "effect").filter(step__turn_id=turn).order_by("step__number", "index")
     ),
@@ -43,156 +50,214 @@ CALLS = Compiled(
 )
 
 
+class LoopEnd(Enum):
+    """Why the loop ended: the model answered in words, a tool ended the agent's part, or the model called a fourth time."""
+
+    ANSWERED = "answered"
+    SIGNALED = "signaled"
+    LIMIT = "limit"
+
+
 @dataclass
-class Hop:
+class ToolStep:
     """One answer of the model that called tools."""
 
     step: TurnStep
     calls: list[TurnCall]
 
 
+@dataclass(frozen=True)
+class ReplyText:
+    """The words of a reply on their way: through the claim guard to the live stream."""
+
+    guard: TruthfulText | UncheckedText
+    writer: TokenWriter
+
+    def write(self, piece: str) -> None:
+        self.guard.write(piece)
+        failpoint("turn.mid_stream")
+
+    def next_answer(self) -> Callable[[str], None]:
+        """Takes the words of one more answer, set apart by a space from those said before."""
+        is_first = True
+
+        def write(piece: str) -> None:
+            nonlocal is_first
+            before = self.writer.text if is_first and piece else ""
+            if before and not (before[-1].isspace() or piece[0].isspace()):
+                self.write(" ")
+            is_first = False
+            self.write(piece)
+
+        return write
+
+
 @dataclass
-class Begun:
-    """Calls that have begun: those to be carried out, and those of which it is asked first whether a repeat is wanted."""
-
-    going: list[TurnCall] = field(default_factory=list)
-    asking: list[TurnCall] = field(default_factory=list)
-
-
-@dataclass
-class Hops:
-    """The hops of one reply so far. `offer` is what its model may call; without any, nothing of this costs anything."""
+class ToolLoop:
+    """A reply being written: its prompt, the tools on offer, and the steps so far."""
 
     job: ClaimedJob
-    scene: Scene
+    turn_context: TurnContext
+    request: ChatRequest
     offer: Offer
-    taken: list[Hop] = field(default_factory=list)
+    steps: list[ToolStep] = field(default_factory=list)
 
     @property
-    def is_last(self) -> bool:
-        """Whether the next answer has to be words: a fourth hop never is."""
-        return len(self.taken) >= MOST_HOPS
+    def is_full(self) -> bool:
+        """Whether the next answer must be words."""
+        return len(self.steps) >= MAX_STEPS
 
     @property
-    def last_word(self) -> TurnCall | None:
-        """The call that told the channel to end or to transfer: after it the agent says no more (F18)."""
+    def signal(self) -> TurnCall | None:
+        """The call that told the channel to end or to transfer; the agent says nothing after it."""
         return next((call for call in self.calls if call.signal), None)
 
     @property
     def calls(self) -> list[TurnCall]:
-        return [call for hop in self.taken for call in hop.calls]
+        return [call for step in self.steps for call in step.calls]
 
     @property
     def blocks(self) -> list[dict[str, Any]]:
-        """What the widget shows beside the words, in the order of the calls (W11)."""
+        """The blocks the widget shows beside the words, in the order of the calls."""
         return [call.block for call in self.calls if call.block]
 
     @property
     def effects(self) -> list[Effect]:
         return [call.effect for call in self.calls if call.effect is not None]
 
-    def fit(self, request: ChatRequest) -> ChatRequest:
-        """The request with the hops so far, each call with its result; the transcript makes room for them."""
-        if not self.offer.tools:
-            return request
-        offered = replace(request, tools=self.offer.functions, may_call=not self.is_last)
-        if not self.taken:
-            return offered
-        longest = room_for_each(self.calls)
-        said = [
-            message for hop in self.taken for message in said_and_called(hop.step.content, hop.calls, longest=longest)
-        ]
-        # All but the system's prompt, and what changes from turn to turn.
-        transcript = len(request.messages) - 2
-        whole = replace(offered, messages=[*request.messages, *said])
-        return make_room(whole, transcript=transcript, beside=self.offer.weight)
 
-    async def take(self, completion: Completion) -> Hop:
-        """Store what the model called, carry it out, and give every call its result."""
-        crash_point("hop.llm_done_pre_commit")
-        hop, begun = await in_db(self._store, completion)
-        self.taken.append(hop)
-        await self._run(begun)
-        return hop
+async def run_tool_loop(loop: ToolLoop, *, text: ReplyText, records: list[CallRecord]) -> LoopEnd:
+    """Write the answer to `text`, running the tools the model calls on the way; steps already stored are completed first.
 
-    async def finish(self, hop: Hop) -> None:
-        """Carry out the calls of a hop that an earlier attempt has stored, those without a result."""
-        if any(call.finished_at is None for call in hop.calls):
-            await self._run(await in_db(self._begin, hop.calls))
-
-    async def _run(self, begun: Begun) -> None:
-        """Carry out what has begun, side by side.
-
-        A reply that is superseded meanwhile ends with it: what has begun is not broken off, and is put down.
-        """
-        for call in begun.asking:
-            begun.going.extend((await self._ask_again(call)).going)
-        if not begun.going:
-            return
-        crash_point("hop.sending_pre_bytes")
-        running = asyncio.gather(*(self._carry_out(call) for call in begun.going))
-        try:
-            await asyncio.shield(running)
-        except asyncio.CancelledError:
-            with suppress(Zombie):
-                await running
-            raise
-
-    async def _ask_again(self, call: TurnCall) -> Begun:
-        """Whether the customer wants a second time what was done already; then it goes, else it is held (E6)."""
-        work = await in_db(self._work_of, call)
-        return await in_db(partial(self._begin, [call], asked_again=await has_asked_again(self.job, work)))
-
-    def _work_of(self, call: TurnCall) -> Work:
-        with reading(self.job):
-            return read_work(cast(UUID, call.effect_id))
-
-    def _store(self, completion: Completion) -> tuple[Hop, Begun]:
-        with job_log(self.job, self.scene.conversation.pk) as log:
-            step, calls = plan_step(self.scene, self.offer, completion, number=len(self.taken) + 1)
-            store_step(log, step, calls)
-            return Hop(step, calls), _begin(log, calls)
-
-    def _begin(self, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> Begun:
-        with job_log(self.job, self.scene.conversation.pk) as log:
-            return _begin(log, calls, asked_again=asked_again)
-
-    async def _carry_out(self, call: TurnCall) -> None:
-        outcome = await attempt_call(call.name, call.arguments or {}, occasion_of(self.scene, call), call.effect)
-        crash_point("hop.response_pre_commit")
-        await in_db(partial(self._settle, call, outcome))
-        crash_point("hop.settled_pre_next")
-
-    def _settle(self, call: TurnCall, outcome: Outcome) -> None:
-        """What happened is put down whatever became of the reply: an effect's own state is fence enough for that."""
-        conversation_id = self.scene.conversation.pk
-        try:
-            with job_log(self.job, conversation_id) as log:
-                settle_call(log, call, outcome)
-        except Zombie:
-            with tenant_tx(self.job.organization_id), open_log(conversation_id) as log:
-                settle_call(log, call, outcome)
-            raise
+    Appends a record of every model call. Raises LlmError; the loop can then be run again, and keeps its steps.
+    """
+    for step in loop.steps:
+        text.guard.write(step.step.content)
+        await _complete(loop, step)
+        text.guard.learn(loop.effects)
+    while loop.signal is None:
+        completion = await _ask(_next_request(loop), text, records)
+        if not completion.tool_calls:
+            return LoopEnd.ANSWERED
+        if loop.is_full:
+            return LoopEnd.LIMIT
+        await _take(loop, completion)
+        text.guard.learn(loop.effects)
+    return LoopEnd.SIGNALED
 
 
-def stored_hops(turn_id: UUID) -> list[Hop]:
-    """The hops that an earlier attempt at the reply has stored, in the running transaction."""
-    hops: list[Hop] = []
+def stored_steps(turn_id: UUID) -> list[ToolStep]:
+    """The steps that an earlier attempt at the reply stored, in the running transaction."""
+    steps: list[ToolStep] = []
     for call in CALLS(turn_id):
-        if not hops or hops[-1].step.pk != call.step_id:
-            hops.append(Hop(call.step, []))
-        call.step = hops[-1].step
-        hops[-1].calls.append(call)
-    return hops
+        if not steps or steps[-1].step.pk != call.step_id:
+            steps.append(ToolStep(call.step, []))
+        call.step = steps[-1].step
+        steps[-1].calls.append(call)
+    return steps
 
 
-def _begin(log: ConversationLog, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> Begun:
-    wait_in_order(call.effect for call in calls if call.effect is not None)
-    begun = Begun()
-    for call in calls:
-        match begin_call(log, call, asked_again=asked_again):
-            case Begin.GOES:
-                begun.going.append(call)
-            case Begin.ASKS:
-                begun.asking.append(call)
-    return begun
+def _next_request(loop: ToolLoop) -> ChatRequest:
+    """The prompt with the steps so far, each call with its result; the transcript makes room for them."""
+    if not loop.offer.tools:
+        return loop.request
+    offered = replace(loop.request, tools=loop.offer.functions, may_call=not loop.is_full)
+    if not loop.steps:
+        return offered
+    longest = room_for_each(loop.calls)
+    said = [
+        message for step in loop.steps for message in said_and_called(step.step.content, step.calls, longest=longest)
+    ]
+    # All but the system's prompt, and what changes from turn to turn.
+    transcript = len(loop.request.messages) - 2
+    whole = replace(offered, messages=[*loop.request.messages, *said])
+    return make_room(whole, transcript=transcript, beside=loop.offer.weight)
+
+
+async def _ask(request: ChatRequest, text: ReplyText, records: list[CallRecord]) -> Completion:
+    """Stream one answer; one cut by its length is continued once. Raises LlmError."""
+    on_text = text.next_answer()
+    completion = await model_client().stream(request, on_text=on_text, record=records.append)
+    if completion.finish is FinishReason.LENGTH:
+        rest = _continuation(request, written=completion.text)
+        completion = await model_client().stream(rest, on_text=on_text, record=records.append)
+        if completion.finish is FinishReason.LENGTH:
+            raise StreamCut("The answer is longer than the model may write.", partial=text.writer.text)
+    return completion
+
+
+def _continuation(request: ChatRequest, *, written: str) -> ChatRequest:
+    more = [{"role": "assistant", "content": written}, {"role": "user", "content": GO_ON}]
+    return replace(request, messages=[*request.messages, *more])
+
+
+async def _take(loop: ToolLoop, completion: Completion) -> None:
+    """Store the calls of one answer, and run them."""
+    failpoint("hop.llm_done_pre_commit")
+    step, started = await in_db(_store, loop, completion)
+    loop.steps.append(step)
+    await _run(loop, started)
+
+
+async def _complete(loop: ToolLoop, step: ToolStep) -> None:
+    """Run the calls of a stored step that have no result."""
+    if any(call.finished_at is None for call in step.calls):
+        await _run(loop, await in_db(_start, loop, step.calls))
+
+
+async def _run(loop: ToolLoop, started: StartedCalls) -> None:
+    """Run calls side by side. If the reply is superseded meanwhile they are run to their end and their results are stored."""
+    for call in started.repeats:
+        started.ready.extend((await _confirm(loop, call)).ready)
+    if not started.ready:
+        return
+    failpoint("hop.sending_pre_bytes")
+    running = asyncio.gather(*(_execute(loop, call) for call in started.ready))
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        with suppress(LeaseLost):
+            await running
+        raise
+
+
+async def _confirm(loop: ToolLoop, call: TurnCall) -> StartedCalls:
+    """Ask the model whether the customer wants a repeat; it is held where not."""
+    work = await in_db(_work_of, loop, call)
+    return await in_db(_start, loop, [call], asked_again=await has_asked_again(loop.job, work))
+
+
+async def _execute(loop: ToolLoop, call: TurnCall) -> None:
+    outcome = await attempt_call(call.name, call.arguments or {}, context_of(loop.turn_context, call), call.effect)
+    failpoint("hop.response_pre_commit")
+    await in_db(_settle, loop, call, outcome)
+    failpoint("hop.settled_pre_next")
+
+
+def _work_of(loop: ToolLoop, call: TurnCall) -> EffectContext:
+    with reading(loop.job):
+        return read_work(cast(UUID, call.effect_id))
+
+
+def _store(loop: ToolLoop, completion: Completion) -> tuple[ToolStep, StartedCalls]:
+    with job_log(loop.job, loop.turn_context.conversation.pk) as log:
+        step, calls = plan_step(loop.turn_context, loop.offer, completion, number=len(loop.steps) + 1)
+        store_step(log, step, calls)
+        return ToolStep(step, calls), start_calls(log, calls)
+
+
+def _start(loop: ToolLoop, calls: Sequence[TurnCall], *, asked_again: bool | None = None) -> StartedCalls:
+    with job_log(loop.job, loop.turn_context.conversation.pk) as log:
+        return start_calls(log, calls, asked_again=asked_again)
+
+
+def _settle(loop: ToolLoop, call: TurnCall, outcome: Outcome) -> None:
+    """Store a call's result even if the reply was superseded: the effect's own state is the fence."""
+    conversation_id = loop.turn_context.conversation.pk
+    try:
+        with job_log(loop.job, conversation_id) as log:
+            settle_call(log, call, outcome)
+    except LeaseLost:
+        with tenant_tx(loop.job.organization_id), open_log(conversation_id) as log:
+            settle_call(log, call, outcome)
+        raise

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import Persona, PromptSection, WaitOutcome
@@ -54,7 +54,7 @@ def input_for(row: AfterAction, effect: Effect) -> str:
     return input_of(effect, row.options)
 
 
-def carry_out(log: ConversationLog, effect: Effect, prepared: Prepared, *, config: AgentConfig) -> None:
+def execute_after_actions(log: ConversationLog, effect: Effect, prepared: Prepared, *, config: AgentConfig) -> None:
     """Do it and put it down, in one commit. A value that can't be right makes it fail, visibly, and the next one runs."""
     with _put_down(prepared):
         ACTIONS[AfterActionType(prepared.row.type)](log, effect, prepared, config)
@@ -78,7 +78,7 @@ def _put_down(prepared: Prepared) -> Iterator[None]:
         end(AfterActionState.DONE)
 
 
-def give_up_after_actions(log: ConversationLog, effect: Effect, reason: str) -> None:
+def fail_after_actions(log: ConversationLog, effect: Effect, reason: str) -> None:
     """Their job has failed for good: what didn't run fails. Where it would have told the agent, the end is told without it."""
     left = list(effect.after_actions.filter(state=AfterActionState.PLANNED))
     for row in left:
@@ -96,7 +96,7 @@ def _send_urgent_message(log: ConversationLog, effect: Effect, prepared: Prepare
 def _tell(log: ConversationLog, effect: Effect, text: str) -> None:
     outcome = OUTCOMES.get(EffectState(effect.state), WaitOutcome.FAILURE)
     if not end_wait(log, effect.pk, outcome=outcome, told=text):
-        speak_up(log, text, {"effect": str(effect.pk)})
+        say_proactively(log, text, {"effect": str(effect.pk)})
 
 
 def _set_persona_attribute(log: ConversationLog, effect: Effect, prepared: Prepared, config: AgentConfig) -> None:

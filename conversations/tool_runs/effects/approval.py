@@ -10,7 +10,7 @@ from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
 from tools.engine import ledger
-from tools.engine.execution.repeats import find_waiting
+from tools.engine.execution.deduplication import find_waiting
 from tools.engine.ledger import needs_approval
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import give_time
@@ -38,7 +38,7 @@ def is_allowed(effect: Effect) -> bool:
 
 def hold_repeat(effect: Effect, earlier: Effect) -> bool:
     """Hold a repeat of what was done, or is to be done (E6). False when it was begun meanwhile, or is over."""
-    return ledger.hold(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_allowed(earlier))
+    return ledger.hold_back(effect, earlier, is_allowed=earlier.state == EffectState.PLANNED and is_allowed(earlier))
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:

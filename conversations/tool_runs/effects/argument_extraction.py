@@ -7,17 +7,16 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from conversations.live.model_calls import as_failure
-from conversations.tool_runs.effects.effect_context import Work
-from jobs.calls import call_rows
-from jobs.claimed import ClaimedJob
-from jobs.model_client import model_client
+from conversations.tool_runs.effects.effect_context import EffectContext
+from jobs.lanes import ClaimedJob
+from jobs.model_client import call_rows, model_client
 from jobs.models import Job, ModelCall
 from llm.errors import LlmError
 from llm.types import CallRecord, ModelSpec
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.definition import ToolDefinition
-from tools.engine.skills.arguments import Schema, Surroundings, generate_object_by_schema
+from tools.engine.skills.arguments import ExtractionContext, Schema, generate_object_by_schema
 from tools.models import Effect
 
 
@@ -40,7 +39,7 @@ class Made(BaseModel):
     value: str = Field(description="what the task asks for, and nothing else")
 
 
-class Asked(Protocol):
+class ExtractionTask(Protocol):
     """An effect with what a model is told beside the task."""
 
     @property
@@ -48,7 +47,7 @@ class Asked(Protocol):
         """The effect at hand."""
 
     @property
-    def surroundings(self) -> Surroundings:
+    def surroundings(self) -> ExtractionContext:
         """What objects are read off."""
 
     @property
@@ -56,24 +55,28 @@ class Asked(Protocol):
         """Who is asked."""
 
 
-async def ask_arguments(job: ClaimedJob, work: Work, schema: Schema, *, definition: ToolDefinition) -> dict[str, Any]:
+async def ask_arguments(
+    job: ClaimedJob, work: EffectContext, schema: Schema, *, definition: ToolDefinition
+) -> dict[str, Any]:
     """What the tool needs, read off the conversation. Raises LlmError where it may be tried again, else GiveUp."""
     task = f"The tool {work.effect.tool} is about to be used. {definition.description}"
     return await _ask(job, work, schema, task=task)
 
 
-async def has_asked_again(job: ClaimedJob, work: Work) -> bool:
+async def has_asked_again(job: ClaimedJob, work: EffectContext) -> bool:
     """Whether a repeat is wanted (E6). Nothing is kept of the answer: what follows from it is, in the next commit."""
     task = f"The tool {work.effect.tool} did this already, and the agent promises it again: {work.effect.quote}"
     return AskedAgain.model_validate(await _ask(job, work, AskedAgain, task=task)).asked_again
 
 
-async def make_value(job: ClaimedJob, work: Asked, *, instruction: str, raw: str) -> str:
+async def make_value(job: ClaimedJob, work: ExtractionTask, *, instruction: str, raw: str) -> str:
     """What an after-action's instruction makes of its input (N47). Raises as `ask_arguments`."""
     return Made.model_validate(await _ask(job, work, Made, task=instruction, material=raw)).value
 
 
-async def _ask(job: ClaimedJob, work: Asked, schema: Schema, *, task: str, material: str = "") -> dict[str, Any]:
+async def _ask(
+    job: ClaimedJob, work: ExtractionTask, schema: Schema, *, task: str, material: str = ""
+) -> dict[str, Any]:
     records: list[CallRecord] = []
     try:
         return await generate_object_by_schema(
@@ -92,7 +95,7 @@ async def _ask(job: ClaimedJob, work: Asked, schema: Schema, *, task: str, mater
         await in_db(_keep_calls, job, work, records)
 
 
-def _keep_calls(job: ClaimedJob, work: Asked, records: list[CallRecord]) -> None:
+def _keep_calls(job: ClaimedJob, work: ExtractionTask, records: list[CallRecord]) -> None:
     """Store the calls, while no other worker has claimed the job since."""
     with tenant_tx(job.organization_id):
         if not Job.objects.select_for_update().filter(pk=job.id, token=job.token).exists():

@@ -19,8 +19,8 @@ from jobs.models import LIVE, Job
 from llm.types import ModelSpec
 from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
-from tools.engine.execution.handler import Occasion
-from tools.engine.skills.arguments import SKILL, KnownFact, Surroundings
+from tools.engine.execution.handler import ToolContext
+from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.exchange import TranscriptLine
 from tools.models import Effect, EffectState
 
@@ -29,7 +29,7 @@ MOST_EARLIER = 5
 
 
 @dataclass(frozen=True)
-class Work:
+class EffectContext:
     """One effect at hand. `surroundings` is what its arguments are read off; `is_observed`: nothing that the customer said
     up to its turn is still being taken down.
     """
@@ -37,13 +37,13 @@ class Work:
     effect: Effect
     conversation: Conversation
     config: AgentConfig
-    occasion: Occasion
-    surroundings: Surroundings
+    tool_context: ToolContext
+    surroundings: ExtractionContext
     model: ModelSpec
     is_observed: bool
 
 
-def read_work(effect_id: UUID) -> Work:
+def read_work(effect_id: UUID) -> EffectContext:
     """The effect as it stands, inside the running transaction. Raises Effect.DoesNotExist."""
     effect = Effect.objects.get(pk=effect_id)
     conversation = Conversation.objects.select_related("project__agent_version").get(pk=conversation_of(effect))
@@ -51,11 +51,11 @@ def read_work(effect_id: UUID) -> Work:
     # Before the fields: an observer that ends between the two has written what is then read.
     is_observed = not _observers(effect, conversation).exists()
     fields = {field.key: field.value for field in PersonaField.objects.filter(persona_id=conversation.persona_id)}
-    return Work(
+    return EffectContext(
         effect=effect,
         conversation=conversation,
         config=config,
-        occasion=_occasion(effect, conversation, config, fields),
+        tool_context=_tool_context(effect, conversation, config, fields),
         surroundings=_surroundings(effect, conversation, config, fields),
         model=model_for(conversation.project, config, SKILL),
         is_observed=is_observed,
@@ -75,8 +75,10 @@ def _observers(effect: Effect, conversation: Conversation) -> QuerySet[Job]:
     return live.filter(ordinal__lte=turn[:1])
 
 
-def _occasion(effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]) -> Occasion:
-    return Occasion(
+def _tool_context(
+    effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]
+) -> ToolContext:
+    return ToolContext(
         organization_id=cast(UUID, conversation.organization_id),
         project_id=conversation.project_id,
         effect_id=effect.pk,
@@ -94,12 +96,12 @@ def _occasion(effect: Effect, conversation: Conversation, config: AgentConfig, f
 
 def _surroundings(
     effect: Effect, conversation: Conversation, config: AgentConfig, fields: dict[str, str]
-) -> Surroundings:
+) -> ExtractionContext:
     turns = Turn.objects.select_related("reply", "conversation")
     turn = turns.filter(pk=effect.turn_id).first() if effect.turn_id else None
     summary = summary_before(turn) if turn else None
     said = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True) if turn else []
-    return Surroundings(
+    return ExtractionContext(
         business_name=config.business_name,
         business_context=config.business_context,
         now=working_status(config, at=timezone.now()).clock,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from conversations.followups.proactive import speak_up
+from conversations.followups.proactive import say_proactively
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog, lock_conversation
 from conversations.models import Event, WaitOutcome
@@ -52,7 +52,7 @@ def settle(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
         end_effect(log, effect, outcome, state=STATES[course])
 
 
-def give_up(log: ConversationLog, effect: Effect, reason: str, *, told: str = "") -> None:
+def record_failure(log: ConversationLog, effect: Effect, reason: str, *, told: str = "") -> None:
     """It can't be worked on any more: what has begun may have happened, anything else certainly did not (E4).
 
     `told` is what the agent is told of one that did not, in place of the reason.
@@ -78,7 +78,7 @@ def tell_end(log: ConversationLog, effect: Effect) -> None:
     outcome = OUTCOMES.get(EffectState(effect.state), WaitOutcome.FAILURE)
     is_told = end_wait(log, effect.pk, outcome=outcome, told=sentence_of(effect))
     if not is_told and (_has_to_be_said(effect) or _was_told_otherwise(log, effect)):
-        speak_up(log, sentence_of(effect), {"effect": str(effect.pk)})
+        say_proactively(log, sentence_of(effect), {"effect": str(effect.pk)})
 
 
 def sentence_of(effect: Effect) -> str:
@@ -148,7 +148,7 @@ def _plan_after_actions(effect: Effect) -> list[AfterAction]:
 
 def _try_again(log: ConversationLog, effect: Effect, outcome: Outcome) -> None:
     due_at = next_attempt_at(effect, outcome, now=log.now)
-    if ledger.put_back(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
+    if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
         enqueue([ledger.job_for(effect, reason=f"attempt:{effect.attempts + 1}", run_after=due_at)])
         _announce(log, effect, idn="effect_retrying")
 

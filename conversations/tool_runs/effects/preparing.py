@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from conversations.tool_runs.effects.after_actions import Prepared, input_for, instruction_of
-from conversations.tool_runs.effects.argument_extraction import Asked, make_value
-from jobs.claimed import ClaimedJob
+from conversations.tool_runs.effects.argument_extraction import ExtractionTask, make_value
 from jobs.errors import GiveUp
 from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
 from llm.errors import LlmError
 from tenancy.threads import in_db
 from tools.engine.execution.after_actions import NoInput, end_after_action
 from tools.models import AfterAction, AfterActionState
 
 
-async def prepare(job: ClaimedJob, work: Asked, row: AfterAction) -> Prepared | None:
+async def prepare(job: ClaimedJob, work: ExtractionTask, row: AfterAction) -> Prepared | None:
     """Its input, and what a model makes of it; a model that can't be had makes it fail, not the effect. None: it has failed."""
     try:
         raw = input_for(row, work.effect)

@@ -9,6 +9,7 @@ const form = document.getElementById("widget-form");
 const picker = document.getElementById("brand-picker");
 const brand = form.elements["theme.brand"];
 const agent = JSON.parse(document.getElementById("preview-agent").textContent);
+const catalog = JSON.parse(document.getElementById("widget-catalog").textContent);
 const stage = document.getElementById("preview");
 
 const message = (id, role, content, blocks = []) => ({ id, seq: Number(id), role, content, blocks, turn: id });
@@ -32,7 +33,7 @@ function typed() {
 function draw() {
   stage.replaceChildren();
   const actions = { write() {}, askForPerson() {}, hasAsked: () => false, known: () => "", opened() {}, closed() {} };
-  const panel = new Panel({ ...makeHost(stage), agent: { ...agent, ...typed() }, base: location.origin, actions });
+  const panel = new Panel({ ...makeHost(stage), agent: { ...agent, ...typed() }, base: location.origin, actions, catalog });
   panel.open({ focus: false });
   panel.render(talk);
 }

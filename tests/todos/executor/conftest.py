@@ -17,7 +17,7 @@ from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.models import Member
 from tenancy.threads import in_db
-from tests.effects.target import Target, target_server
+from tests.conversations.effects.target import Target, target_server
 from tests.processes import ScriptedModel
 from tests.todos.conftest import Desk
 from todos.content.lifecycle import Actor
@@ -92,7 +92,7 @@ class Runs(Desk):
         """The model's next step calls nothing."""
         self.model.script("execute", text=text)
 
-    def carry_out(self, todo: Todo, *, hurry: bool = True) -> Todo:
+    def execute(self, todo: Todo, *, hurry: bool = True) -> Todo:
         """Approve it, run it to where it ends or waits, and give it back as it stands."""
         return self.run(self.approved(todo), hurry=hurry)
 

@@ -12,7 +12,7 @@ from jobs.models import Job, ModelCall, State
 from llm.types import ToolCall
 from projects.common.api_error import Conflict
 from tenancy.threads import in_db
-from tests.effects.target import Target
+from tests.conversations.effects.target import Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.executor import run, steps
@@ -32,7 +32,7 @@ def test_arguments_that_are_no_object_are_never_run(text: str, runs: Runs) -> No
     runs.calls_tool(CALLER, text or "null")
     runs.calls_tool(CALLER)
     runs.says()
-    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    todo = runs.execute(runs.todo(runs.kind(CALLER)))
     cut, whole = runs.calls(todo)
     assert (cut.arguments, cut.effect, cut.is_error) == (None, None, True)
     assert (whole.effect.state, todo.status) == ("done", "completed")
@@ -53,7 +53,7 @@ def test_arguments_that_do_not_fit_are_an_error(arguments: dict[str, Any], runs:
     """With what is wrong, as a string."""
     runs.calls_tool(CALLER, arguments)
     runs.says()
-    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    todo = runs.execute(runs.todo(runs.kind(CALLER)))
     assert runs.effects(todo) == []
     assert runs.result(todo).startswith("Error: ")
 
@@ -62,7 +62,7 @@ def test_fifty_calls_in_one_step_do_one_thing(runs: Runs) -> None:
     """Each has its result; the same is done once, and what is too much not at all."""
     runs.model.script("execute", tool_calls=[{"name": CALLER, "arguments": LETTER}] * 50)
     runs.says()
-    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    todo = runs.execute(runs.todo(runs.kind(CALLER)))
     states = [effect.state for effect in runs.effects(todo)]
     assert states == ["done", *["held"] * (MOST_CALLS - 1)]
     assert len(runs.calls(todo)) == 50
@@ -81,7 +81,7 @@ def test_a_tool_that_raises_ends_no_run(
     monkeypatch.setattr("tools.builtin.send_email_to_caller.send_email", broken)
     runs.calls_tool(CALLER)
     runs.says()
-    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    todo = runs.execute(runs.todo(runs.kind(CALLER)))
     assert "isn't known" in runs.result(todo)
     assert "RuntimeError" not in runs.result(todo)
     assert (todo.status, len(runs.steps(todo))) == ("needs_attention", 2)
@@ -111,7 +111,7 @@ def test_a_tool_that_was_removed_in_the_middle_runs_no_more(runs: Runs, target: 
 
     target.on_request = remove
     runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
-    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
+    todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, len(target.log)) == ("pending_review", 1)
 
@@ -151,7 +151,7 @@ def test_a_contact_that_loses_its_address_in_the_run_is_not_written_to(runs: Run
     target.on_request = forget
     runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
     runs.calls_tool(CALLER)
-    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY, CALLER)))
+    todo = runs.execute(runs.todo(runs.kind(NOTIFY, CALLER)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, "has no e-mail address any more" in todo.reason) == ("pending_review", True)
 
@@ -162,7 +162,7 @@ def test_a_tool_that_changes_between_two_steps_does_nothing_more(runs: Runs, tar
     target.on_request = lambda _: runs.own_tool(f"{target.url}/elsewhere")
     runs.calls_tool(NOTIFY, {"body": {"what": "Hello"}})
     runs.calls_tool(NOTIFY, {"body": {"what": "Hello again"}})
-    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
+    todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, len(target.log)) == ("pending_review", 1)
 
@@ -184,7 +184,7 @@ def test_a_yes_that_runs_out_in_the_middle_does_nothing_more(runs: Runs, target:
     runs.own_tool(target.url)
     target.on_request = lambda _: runs.do(run_out)
     runs.model.script("execute", tool_calls=[{"name": NOTIFY, "arguments": {"body": {"what": word}}} for word in "ab"])
-    todo = runs.carry_out(runs.todo(runs.kind(NOTIFY)))
+    todo = runs.execute(runs.todo(runs.kind(NOTIFY)))
     assert [effect.state for effect in runs.effects(todo)] == ["done", "cancelled"]
     assert (todo.status, todo.reason) == ("pending_review", "The approval wasn't used in time.")
 
@@ -251,7 +251,7 @@ def cancel(todo: Todo) -> None:
 def test_a_model_that_refuses_fails_the_todo(runs: Runs) -> None:
     """What it was asked is kept, with what that cost."""
     runs.model.script("execute", times=0, fault="content_filter")
-    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    todo = runs.execute(runs.todo(runs.kind(CALLER)))
     with runs.tenant.tx():
         assert ModelCall.objects.filter(subject_id=todo.pk).exists()
     assert (todo.status, runs.steps(todo)) == ("failed", [])
@@ -260,7 +260,7 @@ def test_a_model_that_refuses_fails_the_todo(runs: Runs) -> None:
 
 def test_an_answer_that_was_cut_is_no_step(runs: Runs) -> None:
     runs.model.script("execute", times=0, fault="length", text="I will now")
-    todo = runs.carry_out(runs.todo(runs.kind(CALLER)))
+    todo = runs.execute(runs.todo(runs.kind(CALLER)))
     assert (todo.status, runs.steps(todo)) == ("failed", [])
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from conversations.models import Event
 from jobs.models import Job, State
+from tests.conversations.effects.target import Answers, Target
 from tests.crashes.invariants import settle
-from tests.effects.target import Answers, Target
 from tests.processes import ForkServer, until
 from tests.todos.executor.conftest import Runs
 from todos.models import Todo, TodoStatus, TodoType

@@ -10,14 +10,14 @@ from cryptography.fernet import Fernet
 from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models.attribute import AttributeType
 from projects.records.attributes import set_attribute
-from tests.pipeline.conftest import configure
+from tests.conversations.pipeline.conftest import configure
 from tests.todos.executor.conftest import LETTER, Runs
 
 
 @pytest.mark.requirement("L10", "L13")
 def test_an_approved_e_mail_goes_out_as_it_was_approved(runs: Runs) -> None:
     """To the contact's own address, once, without a model."""
-    todo = runs.carry_out(runs.frozen())
+    todo = runs.execute(runs.frozen())
     [effect] = runs.effects(todo)
     assert (todo.status, effect.state, effect.origin, effect.adapter) == ("completed", "done", "todo", "outbox")
     assert effect.result["message"] == {**LETTER, "to": "ada@example.com", "name": "Ada Lovelace"}
@@ -34,11 +34,11 @@ def lose_key(runs: Runs, settings: Any) -> None:
 
 def test_what_asks_no_model_needs_no_key_of_one(runs: Runs, settings: Any) -> None:
     lose_key(runs, settings)
-    assert runs.carry_out(runs.frozen()).status == "completed"
+    assert runs.execute(runs.frozen()).status == "completed"
 
 
 def test_a_todo_that_asks_one_fails_at_once_and_says_where_to_write_the_key(runs: Runs, settings: Any) -> None:
     lose_key(runs, settings)
-    todo = runs.carry_out(runs.todo(runs.kind("send_email_to_caller")))
+    todo = runs.execute(runs.todo(runs.kind("send_email_to_caller")))
     assert (todo.status, todo.reason) == ("failed", UNREADABLE_KEY)
     assert [job.attempts for job in runs.jobs()] == [1]

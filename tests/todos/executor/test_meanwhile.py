@@ -12,7 +12,7 @@ from django.db.models import F
 
 from conversations.live.event_log import open_log
 from conversations.models import TurnCall
-from conversations.tool_runs.calls import tool_loop
+from conversations.tool_runs.calls.start import start_calls
 from conversations.turns.services import start_conversation
 from tenancy.ids import uuid7
 from tests.concurrent import is_anybody_waiting
@@ -39,7 +39,7 @@ def like(effect: Effect, **changes: object) -> Effect:
 @pytest.fixture
 def done(runs: Runs) -> Effect:
     """A letter to the customer that went out the day before."""
-    [effect] = runs.effects(runs.carry_out(runs.frozen()))
+    [effect] = runs.effects(runs.execute(runs.frozen()))
     with runs.tenant.tx():
         Effect.objects.update(started_at=F("started_at") - timedelta(days=2))
     return effect
@@ -90,7 +90,7 @@ def test_who_writes_and_texts_to_a_customer_and_who_texts_and_writes_do_not_dead
         with runs.tenant.tx(), open_log(other.pk) as log:
             kinds = ("sms", "email")
             both = [like(copy(done), kind=kind, repeat_key=kind, conversation_id=other.pk) for kind in kinds]
-            tool_loop._begin(log, [TurnCall(effect=effect) for effect in both], asked_again=True)
+            start_calls(log, [TurnCall(effect=effect) for effect in both], asked_again=True)
 
     with ThreadPoolExecutor(1) as pool:
         with runs.tenant.tx():

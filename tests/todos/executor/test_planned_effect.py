@@ -9,20 +9,20 @@ from django.utils import timezone
 
 from conversations.tool_runs.effects.decisions import resolve
 from conversations.turns.services import give_fields
-from jobs.claimed import ClaimedJob
 from jobs.errors import WrongState
+from jobs.lanes import ClaimedJob
 from jobs.models import Job, State
 from jobs.services import fail_job, run_again
 from projects.common.api_error import Conflict
 from tenancy.threads import in_db
-from tests.effects.target import Answers, Target
+from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import compiled_tools
 from todos.executor import run
 from todos.executor.calls import carry_out_calls
 from todos.models import Todo, TodoSource
-from todos.services import cancel_todo, put_back, review_again
+from todos.services import cancel_todo, return_to_review, review_again
 from tools.builtin.send_email_tool import TOOL
 from tools.engine.ledger import effect_key
 from tools.models import Effect
@@ -54,7 +54,7 @@ def todo(runs: Runs, arranged: Effect) -> Todo:
 
 def test_the_arranged_effect_itself_runs(runs: Runs, todo: Todo, arranged: Effect) -> None:
     """With its own key and arguments; the ledger has no other."""
-    todo = runs.carry_out(todo)
+    todo = runs.execute(todo)
     with runs.tenant.tx():
         [effect] = Effect.objects.all()
     assert (todo.status, effect.pk, effect.state) == ("completed", arranged.pk, "done")
@@ -64,9 +64,9 @@ def test_the_arranged_effect_itself_runs(runs: Runs, todo: Todo, arranged: Effec
 def test_it_waits_for_the_next_yes_when_the_todo_is_put_back(runs: Runs, todo: Todo, arranged: Effect) -> None:
     """Nothing is cancelled that is to be approved again."""
     approved = runs.approved(todo)
-    runs.do(put_back, approved, reason="Something changed.", actor=Actor("Nello"))
+    runs.do(return_to_review, approved, reason="Something changed.", actor=Actor("Nello"))
     runs.run(todo)
-    assert runs.carry_out(runs.now(todo)).status == "completed"
+    assert runs.execute(runs.now(todo)).status == "completed"
 
 
 def test_it_waits_for_the_next_yes_when_its_approval_ends_as_it_is_begun(
@@ -80,10 +80,10 @@ def test_it_waits_for_the_next_yes_when_its_approval_ends_as_it_is_begun(
         return await carry_out_calls(*arguments, **details)
 
     monkeypatch.setattr(run, "carry_out_calls", later)
-    todo = runs.carry_out(todo)
+    todo = runs.execute(todo)
     with runs.tenant.tx():
         assert (todo.status, Effect.objects.get().state) == ("pending_review", "planned")
-    assert runs.carry_out(todo).status == "completed"
+    assert runs.execute(todo).status == "completed"
 
 
 def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
@@ -98,9 +98,9 @@ def test_an_arranged_effect_that_failed_is_tried_again_with_the_next_yes(
             "finished_at": timezone.now(),
         }
         Effect.objects.filter(pk=arranged.pk).update(**refused)
-    assert runs.carry_out(todo).status == "failed"
+    assert runs.execute(todo).status == "failed"
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
-    assert runs.carry_out(runs.now(todo)).status == "completed"
+    assert runs.execute(runs.now(todo)).status == "completed"
     with runs.tenant.tx():
         [effect] = Effect.objects.all()
     assert (effect.pk, effect.state, effect.attempts) == (arranged.pk, "done", 4)
@@ -111,10 +111,10 @@ def test_what_failed_is_done_as_it_was_edited_under_a_key_of_its_own(runs: Runs,
     target.answers(Answers(status=400), Answers())
     runs.own_tool(target.url)
     effect = planned(runs, NOTIFY, {"body": {"what": "Hello"}})
-    todo = runs.carry_out(runs.todo(source=TodoSource.TOOL, effect=effect))
+    todo = runs.execute(runs.todo(source=TodoSource.TOOL, effect=effect))
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
     todo = runs.edit(todo, arguments={"body": {"what": "Goodbye"}})
-    assert runs.carry_out(todo).status == "completed"
+    assert runs.execute(todo).status == "completed"
     assert [heard.document for heard in target.log] == [{"what": "Hello"}, {"what": "Goodbye"}]
     first, second = target.keys()
     assert first == effect.effect_key != second
@@ -142,10 +142,10 @@ def test_an_arranged_effect_that_was_held_back_is_done_if_it_is_ticked(
     ticked: bool, status: str, runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
     """It is the same effect still, with staff's word for it."""
-    runs.carry_out(runs.frozen())
-    assert runs.carry_out(todo).status == "needs_attention"
+    runs.execute(runs.frozen())
+    assert runs.execute(todo).status == "needs_attention"
     runs.do(review_again, todo.pk, actor=Actor("Nello"), repeats=[arranged.pk] if ticked else [])
-    assert runs.carry_out(runs.now(todo)).status == status
+    assert runs.execute(runs.now(todo)).status == status
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_what_was_edited_is_compared_as_it_is_now(
     was: dict[str, str], becomes: dict[str, str], state: str, runs: Runs, todo: Todo, arranged: Effect
 ) -> None:
     """The letter that goes out is the one that went out already, or isn't, whatever was arranged first."""
-    done = runs.effects(runs.carry_out(runs.frozen(arguments=LETTER)))[0]
+    done = runs.effects(runs.execute(runs.frozen(arguments=LETTER)))[0]
     with runs.tenant.tx():
         Effect.objects.filter(pk=arranged.pk).update(
             arguments=was, repeat_key=done.repeat_key if was == LETTER else "another", recipient="old@example.com"
         )
         Todo.objects.filter(pk=todo.pk).update(arguments=was)
-    runs.carry_out(runs.edit(todo, arguments=becomes))
+    runs.execute(runs.edit(todo, arguments=becomes))
     with runs.tenant.tx():
         effect = Effect.objects.get(pk=arranged.pk)
     assert (effect.state, effect.recipient) == (state, "ada@example.com")
@@ -180,7 +180,7 @@ def test_what_did_not_happen_is_done_with_the_next_yes(runs: Runs, todo: Todo, a
         runs.approved(runs.now(todo))
     runs.do(resolve, runs.tenant.project, arranged.pk, happened=False, by=runs.boss.pk)
     assert runs.now(todo).status == "pending_review"
-    assert runs.carry_out(runs.now(todo)).status == "completed"
+    assert runs.execute(runs.now(todo)).status == "completed"
 
 
 def test_what_a_second_run_leaves_open_is_answered_for_that_run(runs: Runs, target: Target) -> None:
@@ -188,9 +188,9 @@ def test_what_a_second_run_leaves_open_is_answered_for_that_run(runs: Runs, targ
     target.answers(Answers(status=400), Answers(drops=True))
     runs.own_tool(target.url)
     effect = planned(runs, NOTIFY, {"body": {"what": "Hello"}})
-    todo = runs.carry_out(runs.todo(source=TodoSource.TOOL, effect=effect))
+    todo = runs.execute(runs.todo(source=TodoSource.TOOL, effect=effect))
     runs.do(review_again, todo.pk, actor=Actor("Nello"))
-    assert (todo.status, runs.carry_out(runs.now(todo)).status) == ("failed", "needs_attention")
+    assert (todo.status, runs.execute(runs.now(todo)).status) == ("failed", "needs_attention")
     runs.do(resolve, runs.tenant.project, effect.pk, happened=True, by=runs.boss.pk)
     assert runs.now(todo).status == "completed"
 
@@ -214,7 +214,7 @@ def test_a_run_that_was_given_up_between_two_attempts(
     """Its call has its end, and what may have happened is asked of staff."""
     target.answers(answers)
     runs.own_tool(target.url, delivery="idempotent")
-    todo = runs.carry_out(runs.frozen(NOTIFY, {"body": {"what": "Hello"}}), hurry=False)
+    todo = runs.execute(runs.frozen(NOTIFY, {"body": {"what": "Hello"}}), hurry=False)
     fail(runs, "The worker that ran this died 8 times in a row.")
     [call] = runs.calls(todo)
     assert call.effect is not None

@@ -37,6 +37,7 @@ class CustomToolForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has n
         help_text="JSON: description, conditions, useConversationHistory, conflictPolicy, action, after_actions.",
     )
     expected_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    checked: service.CheckedTool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,8 +57,8 @@ class CustomToolForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has n
         with tenant_tx(cast(UUID, self.instance.organization_id)):
             project = Project.objects.get(pk=project_id or self.instance.project_id)
             try:
-                self.cleaned_data["document"] = read_json(text)
-                service.check(project, name=name, document=self.cleaned_data["document"], expected_version=expected)
+                document = read_json(text)
+                self.checked = service.check(project, name=name, document=document, expected_version=expected)
             except DefinitionRefused as error:
                 for problem in error.problems:
                     is_name = problem.path == "name" and "name" in self.fields
@@ -87,13 +88,8 @@ class CustomToolAdmin(TenantAdmin):
 
     def save_model(self, request: HttpRequest, obj: CustomTool, form: Any, change: bool) -> None:
         with tenant_tx(cast(UUID, obj.organization_id)):
-            saved = service.save(
-                Project.objects.get(pk=obj.project_id),
-                name=obj.name,
-                document=form.cleaned_data["document"],
-                author=_member_of(request),
-                is_enabled=form.cleaned_data["is_enabled"],
-            )
+            is_enabled = form.cleaned_data["is_enabled"]
+            saved = service.save_checked(form.checked, author=_member_of(request), is_enabled=is_enabled)
         obj.pk, obj.version = saved.tool.pk, saved.tool.version
         for problem in saved.warnings:
             messages.warning(request, problem.message)

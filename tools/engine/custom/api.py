@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
-from projects.api.typed_responses import Answer, Created, Page
+from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.models.key import Scope
 from tools.engine.custom import service
 from tools.engine.custom.presenters import (
@@ -91,7 +91,7 @@ class CustomTools(DocumentView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="custom_tools_list")
-    def get(self, request: Request) -> Answer[Page[CustomToolPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[CustomToolPayload]]:
         """The project's own tools."""
         return self.page(service.list_tools(self.project), tool_payload, ordering="name")
 
@@ -123,12 +123,12 @@ class CustomToolDetail(DocumentView):
     }
 
     @extend_schema(operation_id="custom_tools_read")
-    def get(self, request: Request, name: str) -> Answer[CustomToolPayload]:
+    def get(self, request: Request, name: str) -> TypedResponse[CustomToolPayload]:
         """One of the project's own tools, without its secrets."""
-        return Answer(tool_payload(service.get(self.project, name)))
+        return TypedResponse(tool_payload(service.get(self.project, name)))
 
     @extend_schema(operation_id="custom_tools_write", request=WrittenTool)
-    def put(self, request: Request, name: str) -> Answer[SavedToolPayload]:
+    def put(self, request: Request, name: str) -> TypedResponse[SavedToolPayload]:
         """Save the definition as a new version. With `expected_version`, only if that is the one that stands."""
         document = read_definition(self.body, name=name)
         given = {key: value for key, value in self.body.items() if key in ("expected_version", "enabled")}
@@ -142,13 +142,13 @@ class CustomToolDetail(DocumentView):
             expected_version=manner.validated_data.get("expected_version"),
             is_enabled=manner.validated_data.get("enabled"),
         )
-        return Answer(saved_payload(saved))
+        return TypedResponse(saved_payload(saved))
 
     @extend_schema(operation_id="custom_tools_switch", request=Switch)
-    def patch(self, request: Request, name: str) -> Answer[CustomToolPayload]:
+    def patch(self, request: Request, name: str) -> TypedResponse[CustomToolPayload]:
         """Switch the tool on or off."""
         switch = service.enable if self.valid(Switch)["enabled"] else service.disable
-        return Answer(tool_payload(switch(self.project, name, author=self.caller.member)))
+        return TypedResponse(tool_payload(switch(self.project, name, author=self.caller.member)))
 
     @extend_schema(operation_id="custom_tools_delete", responses={204: None})
     def delete(self, request: Request, name: str) -> Response:
@@ -162,7 +162,7 @@ class CustomToolVersions(ProjectView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="custom_tools_versions")
-    def get(self, request: Request, name: str) -> Answer[Page[ToolVersionPayload]]:
+    def get(self, request: Request, name: str) -> TypedResponse[Page[ToolVersionPayload]]:
         """Everything that was saved under this name, the newest first."""
         service.get_ever(self.project, name)
         return self.page(service.versions(self.project, name), version_payload)
@@ -172,7 +172,7 @@ class RestoreCustomTool(ProjectView):
     scopes: ClassVar = {"POST": Scope.CONFIGURE}
 
     @extend_schema(operation_id="custom_tools_restore", request=Restored)
-    def post(self, request: Request, name: str) -> Answer[SavedToolPayload]:
+    def post(self, request: Request, name: str) -> TypedResponse[SavedToolPayload]:
         """Make an earlier version the newest, also of a tool that was removed."""
         data = self.valid(Restored)
         saved = service.restore(
@@ -182,7 +182,7 @@ class RestoreCustomTool(ProjectView):
             author=self.caller.member,
             expected_version=data.get("expected_version"),
         )
-        return Answer(saved_payload(saved))
+        return TypedResponse(saved_payload(saved))
 
 
 class SigningSecret(ProjectView):
@@ -198,7 +198,7 @@ class CustomToolSecretHeaders(ProjectView):
     scopes: ClassVar = {"PATCH": Scope.CONFIGURE}
 
     @extend_schema(operation_id="custom_tools_secret_headers", request=SecretHeaders)
-    def patch(self, request: Request, name: str) -> Answer[SecretHeadersPayload]:
+    def patch(self, request: Request, name: str) -> TypedResponse[SecretHeadersPayload]:
         """Set secret headers by name, or take one away with null. They are never shown again."""
         headers: dict[str, Any] = self.valid(SecretHeaders)["headers"]
-        return Answer({"secret_headers": set_secret_headers(service.get(self.project, name), headers)})
+        return TypedResponse({"secret_headers": set_secret_headers(service.get(self.project, name), headers)})

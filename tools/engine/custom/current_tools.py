@@ -10,13 +10,13 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from tenancy.prepared_queries import Compiled
+from tenancy.prepared_queries import PreparedQuery
 from tools.engine.definition import ToolDefinition
 from tools.models import CustomTool
 
 log = logging.getLogger(__name__)
 
-ROWS = Compiled(
+ROWS = PreparedQuery(
     lambda project: CustomTool.objects.filter(project_id=project, is_removed=False).order_by("name"), kinds=(UUID,)
 )
 KEPT = 2048

@@ -47,6 +47,16 @@ class NameTaken(Conflict):
 
 
 @dataclass(frozen=True)
+class CheckedTool:
+    """A definition that check() found to be right."""
+
+    project: Project
+    name: str
+    document: Any
+    definition: ToolDefinition
+
+
+@dataclass(frozen=True)
 class Saved:
     """A tool after a save. `signing_secret` is shown this once, when a webhook gets its first; `warnings` don't hinder."""
 
@@ -98,21 +108,15 @@ def save(
     stands. `is_enabled` switches it in the same version; None leaves it as it is. Raises DefinitionRefused with everything
     that is wrong, StaleVersion when another version stands. Inside a transaction; two who save at once do so one by one.
     """
-    definition = check(project, name=name, document=document, expected_version=expected_version)
-    row = CustomTool.objects.filter(project=project, name=name).first()
-    is_new = row is None or row.is_removed
-    row = row or CustomTool(project=project, name=name, version=0)
-    # One that was switched off before it was removed is on again when it is made anew.
-    wanted = (is_new or row.is_enabled) if is_enabled is None else is_enabled
-    if is_new or (row.definition, row.is_enabled) != (document, wanted):
-        row.definition, row.is_enabled, row.is_removed = document, wanted, False
-        _store(row, author=author)
-    secret = first_signing_secret(row) if definition.action.type is ActionType.SEND_WEBHOOK else None
-    return Saved(row, is_new=is_new, signing_secret=secret, warnings=warnings_of(definition))
+    checked = check(project, name=name, document=document, expected_version=expected_version)
+    return save_checked(checked, author=author, is_enabled=is_enabled)
 
 
-def check(project: Project, *, name: str, document: Any, expected_version: int | None = None) -> ToolDefinition:
-    """Whether save() would take it; it still would until this transaction ends. Raises DefinitionRefused, StaleVersion."""
+def check(project: Project, *, name: str, document: Any, expected_version: int | None = None) -> CheckedTool:
+    """The definition as save_checked() takes it. Raises DefinitionRefused, StaleVersion.
+
+    Nobody else saves a tool of the project until this transaction ends.
+    """
     _lock(project)
     row = CustomTool.objects.filter(project=project, name=name).first()
     _check_expected(row, expected_version, document=document)
@@ -122,7 +126,23 @@ def check(project: Project, *, name: str, document: Any, expected_version: int |
         problems.append(Problem("", f"The project has {len(others)} tools of its own; the limit is {MOST_TOOLS}."))
     if problems:
         raise DefinitionRefused(problems)
-    return ToolDefinition.model_validate(document)
+    return CheckedTool(project, name, document, ToolDefinition.model_validate(document))
+
+
+def save_checked(checked: CheckedTool, *, author: Member | None = None, is_enabled: bool | None = None) -> Saved:
+    """Save what check() found to be right, as save() does. In a transaction of its own it saves over any newer version."""
+    project, name, document = checked.project, checked.name, checked.document
+    _lock(project)
+    row = CustomTool.objects.filter(project=project, name=name).first()
+    is_new = row is None or row.is_removed
+    row = row or CustomTool(project=project, name=name, version=0)
+    # One that was switched off before it was removed is on again when it is made anew.
+    wanted = (is_new or row.is_enabled) if is_enabled is None else is_enabled
+    if is_new or (row.definition, row.is_enabled) != (document, wanted):
+        row.definition, row.is_enabled, row.is_removed = document, wanted, False
+        _store(row, author=author)
+    secret = first_signing_secret(row) if checked.definition.action.type is ActionType.SEND_WEBHOOK else None
+    return Saved(row, is_new=is_new, signing_secret=secret, warnings=warnings_of(checked.definition))
 
 
 def add(project: Project, *, name: str, document: Any, author: Member | None = None) -> Saved:

@@ -8,6 +8,9 @@ from typing import Any
 
 from django.db.models.functions import Now
 
+from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob
+from jobs.models import State
 from tools.engine.definition import (
     ActionType,
     AfterActionDefinition,
@@ -51,6 +54,16 @@ def next_after_action(effect: Effect) -> AfterAction | None:
     """The first that hasn't run yet."""
     rows = AfterAction.objects.filter(effect=effect, state=AfterActionState.PLANNED)
     return rows.order_by("index").first()
+
+
+def next_or_finish(job: ClaimedJob, effect: Effect) -> AfterAction | None:
+    """The next one of a job; with none left the job is done."""
+    with job_tx(job):
+        row = next_after_action(effect)
+    if row is None:
+        with job_tx(job, finish=State.DONE):
+            pass
+    return row
 
 
 def end_after_action(

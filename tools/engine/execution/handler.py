@@ -32,7 +32,7 @@ class Contact:
 
 
 @dataclass(frozen=True)
-class Occasion:
+class ToolContext:
     """Where, when and for whom a tool runs. `key` is the effect's key, which is the Idempotency-Key of what is sent.
 
     `effect_id` is the call's own where it leaves no effect. `shopper` are the claims of a shopper whom the shop has signed in
@@ -57,12 +57,12 @@ class Occasion:
 
 # Runs outside of any transaction, on the worker's loop; what it reads and writes it does in tenant_tx, through in_db.
 # Raises nothing that it can foresee: every foreseen end is an Outcome.
-CarryOut = Callable[[Mapping[str, Any], Occasion], Awaitable[Outcome]]
+Execute = Callable[[Mapping[str, Any], ToolContext], Awaitable[Outcome]]
 # What makes two effects of a kind the same thing: recipient and content, or the object. None: never a repeat.
-RepeatOf = Callable[[Mapping[str, Any], Occasion], "str | None"]
+RepeatOf = Callable[[Mapping[str, Any], ToolContext], "str | None"]
 
 
-def never_a_repeat(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+def never_a_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
     return None
 
 
@@ -84,7 +84,7 @@ class Handler:
     for addresses that a person has approved (D23). `hidden` arguments are shown to nobody, as a one-time code (D14).
     """
 
-    carry_out: CarryOut = field(repr=False)
+    execute: Execute = field(repr=False)
     arguments: type[BaseModel] = NoArguments
     repeat_of: RepeatOf = field(default=never_a_repeat, repr=False)
     wait_seconds: float = 0

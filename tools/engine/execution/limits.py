@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
-from tools.engine.definition import Delivery
+from tools.engine.definition import RetryPolicy
 from tools.engine.execution.handler import Contact
 from tools.models import Effect
 
@@ -60,7 +60,7 @@ def _turn_of(effect: Effect) -> str:
 
 def cap_of(effect: Effect) -> str:
     """Why this effect is too much for a day, or "" when it isn't. Inside the transaction that begins it."""
-    if effect.delivery != Delivery.ONCE and not effect.repeat_key:
+    if effect.delivery != RetryPolicy.ONCE and not effect.repeat_key:
         # It looks something up.
         return ""
     if effect.recipient:

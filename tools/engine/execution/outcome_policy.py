@@ -6,7 +6,7 @@ import random
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from tools.engine.definition import Delivery
+from tools.engine.definition import RetryPolicy
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.models import Effect
 
@@ -43,7 +43,7 @@ def course_of(effect: Effect, outcome: Outcome, *, now: datetime) -> Course:
     if outcome.ending is Ending.DONE:
         return Course.DONE
     is_retried = outcome.ending is Ending.NOT_SENT or (
-        outcome.ending is Ending.UNKNOWN and effect.delivery == Delivery.IDEMPOTENT
+        outcome.ending is Ending.UNKNOWN and effect.delivery == RetryPolicy.IDEMPOTENT
     )
     if is_retried and next_attempt_at(effect, outcome, now=now) is not None:
         return Course.AGAIN

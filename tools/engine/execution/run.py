@@ -7,15 +7,19 @@ import math
 from pydantic import ValidationError
 
 from projects.common.crypto import WrongSecret
+from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import CUSTOM, why_not
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import ActionType, ToolDefinition, WebhookOptions
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.schemas import handler_of
 from tools.engine.execution.webhook import call_webhook
-from tools.models import Effect
+from tools.engine.registry import builtin_tools
+from tools.models import CustomTool, Effect
 
 
 def definition_of(effect: Effect) -> ToolDefinition:
@@ -23,7 +27,7 @@ def definition_of(effect: Effect) -> ToolDefinition:
     return ToolDefinition.model_validate(effect.definition)
 
 
-async def carry_out(effect: Effect, occasion: Occasion, *, within_seconds: float = math.inf) -> Outcome:
+async def execute(effect: Effect, context: ToolContext, *, within_seconds: float = math.inf) -> Outcome:
     """One attempt, outside of any transaction. Every foreseen end is an Outcome; nothing runs from a malformed plan.
 
     A request is given up after `within_seconds`, if its own limit is longer.
@@ -34,23 +38,23 @@ async def carry_out(effect: Effect, occasion: Occasion, *, within_seconds: float
         return Outcome.failed(f"The tool can't be carried out as it was saved: {error.error_count()} mistakes.")
     match definition.action.type:
         case ActionType.SEND_WEBHOOK:
-            return await _webhook(effect, definition.action.webhook.within(within_seconds), occasion)
+            return await _webhook(effect, definition.action.webhook.within(within_seconds), context)
         case ActionType.SEND_URGENT_MESSAGE:
             return _urgent_message(effect, definition)
         case _:
-            return await _event(effect, definition, occasion)
+            return await _event(effect, definition, context)
 
 
-async def _webhook(effect: Effect, options: WebhookOptions, occasion: Occasion) -> Outcome:
+async def _webhook(effect: Effect, options: WebhookOptions, context: ToolContext) -> Outcome:
     try:
-        secrets = await in_db(_secrets, effect, occasion)
+        secrets = await in_db(_secrets, effect, context)
     except WrongSecret:
         return Outcome.failed("The tool's secrets can't be read any more; save them again.")
-    return await call_webhook(options, effect.arguments, occasion, secrets=secrets)
+    return await call_webhook(options, effect.arguments, context, secrets=secrets)
 
 
-def _secrets(effect: Effect, occasion: Occasion) -> WebhookSecrets:
-    with tenant_tx(occasion.organization_id):
+def _secrets(effect: Effect, context: ToolContext) -> WebhookSecrets:
+    with tenant_tx(context.organization_id):
         return secrets_of(effect.project_id, effect.tool)
 
 
@@ -61,14 +65,14 @@ def _urgent_message(effect: Effect, definition: ToolDefinition) -> Outcome:
     return Outcome.done(told, result={"message": told}, adapter="makegood")
 
 
-async def _event(effect: Effect, definition: ToolDefinition, occasion: Occasion) -> Outcome:
+async def _event(effect: Effect, definition: ToolDefinition, context: ToolContext) -> Outcome:
     """The event is in the conversation's log already; the flow that is subscribed to it does the rest (N44, N51)."""
     handler = handler_of(effect.tool, definition)
     if handler is None:
         told = "Passed on, not confirmed yet."
         return Outcome.done(told, result={"event": effect.tool}, adapter="event")
     try:
-        return await handler.carry_out(effect.arguments, occasion)
+        return await handler.execute(effect.arguments, context)
     except ValidationError as error:
         return Outcome.failed(
             f"What was read off the conversation doesn't fit the tool: {error.error_count()} mistakes."
@@ -78,3 +82,17 @@ async def _event(effect: Effect, definition: ToolDefinition, occasion: Occasion)
 def prefixed(prefix: str, text: str) -> str:
     """An urgent message as the agent reads it: `prefix: text` (N46)."""
     return f"{prefix}: {text}" if prefix else text
+
+
+def why_not_now(effect: Effect, project: Project, *, channel: str) -> str:
+    """Why the tool may not be used any more, or "". A tool that was edited meanwhile runs as it was planned."""
+    if effect.tool_origin == CUSTOM:
+        row = CustomTool.objects.filter(project=project, name=effect.tool).first()
+        if row is None or row.is_removed:
+            return f"The tool {effect.tool} was removed."
+        return "" if row.is_enabled else f"The tool {effect.tool} was switched off."
+    tool = builtin_tools().get(effect.tool)
+    if tool is None:
+        return f"The tool {effect.tool} was removed."
+    closed = why_not(tool, read_state(project, channel=channel))
+    return f"The tool {effect.tool} was switched off: {closed}." if closed else ""

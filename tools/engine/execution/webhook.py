@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
 from projects.api.parsers import parse_value
@@ -22,7 +22,7 @@ from projects.common.api_error import ApiError
 from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import BODILESS, WebhookOptions
 from tools.engine.execution.callback import callback_token, callback_url
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.execution.signing import signature_headers
 from tools.engine.validation.warnings import SECRET_HEADERS, is_secret_name
@@ -65,7 +65,12 @@ class Reply:
 
 
 def build_request(
-    options: WebhookOptions, arguments: Mapping[str, Any], occasion: Occasion, *, secrets: WebhookSecrets, at: datetime
+    options: WebhookOptions,
+    arguments: Mapping[str, Any],
+    context: ToolContext,
+    *,
+    secrets: WebhookSecrets,
+    at: datetime,
 ) -> WebhookRequest:
     """The request of one attempt. Whatever came from the conversation stands in the query, a header or the body only: the
     host and the path are the tool's own (threat 7).
@@ -75,10 +80,10 @@ def build_request(
     document = arguments.get("body", {}) if carries_body else None
     body = json.dumps(document, ensure_ascii=False).encode() if carries_body else None
     content_type = {"Content-Type": "application/json"} if carries_body else {}
-    own = {"webhook-callback-url": callback_url(occasion.effect_id)} if options.callback else {}
-    own |= {"Idempotency-Key": occasion.key}
+    own = {"webhook-callback-url": callback_url(context.effect_id)} if options.callback else {}
+    own |= {"Idempotency-Key": context.key}
     plain = _merged(content_type, options.fixed_headers, _texts(arguments.get("headers", {})), own)
-    signature = signature_headers(secrets.signing, id=occasion.key, at=at, body=body or b"")
+    signature = signature_headers(secrets.signing, id=context.key, at=at, body=body or b"")
     hidden = dict(secrets.headers or {})
     shown = {name: MASK if _is_secret_header(name) else value for name, value in {**plain, **signature}.items()}
     return WebhookRequest(
@@ -96,10 +101,10 @@ def build_request(
 
 
 async def call_webhook(
-    options: WebhookOptions, arguments: Mapping[str, Any], occasion: Occasion, *, secrets: WebhookSecrets
+    options: WebhookOptions, arguments: Mapping[str, Any], context: ToolContext, *, secrets: WebhookSecrets
 ) -> Outcome:
     """Send it once and say what became of it, by the table of reliability 2.2. Outside of any transaction."""
-    request = build_request(options, arguments, occasion, secrets=secrets, at=datetime.now(UTC))
+    request = build_request(options, arguments, context, secrets=secrets, at=datetime.now(UTC))
     kept: dict[str, Any] = {"request": request.redacted, "adapter": ADAPTER}
     guard = Guard(allow=settings.OUTBOUND_ALLOW)
     try:
@@ -122,7 +127,7 @@ async def call_webhook(
         return Outcome.not_sent(str(error), **kept)
     except OutboundError as error:
         return Outcome.unknown(str(error), **kept)
-    reply = reply_of(response.body, hidden=hidden_from(occasion.effect_id, secrets))
+    reply = reply_of(response.body, hidden=hidden_from(context.effect_id, secrets))
     return _outcome(response.status, response.headers, reply, options, kept)
 
 
@@ -188,7 +193,7 @@ def _merged(*headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _have_sent() -> None:
-    crash_point("effect.bytes_out")
+    failpoint("effect.bytes_out")
 
 
 def _may_change(guard: Guard, url: str) -> bool:

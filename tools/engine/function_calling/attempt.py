@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from tools.engine.catalogue import CUSTOM
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.execution.run import carry_out
+from tools.engine.execution.run import execute
 from tools.engine.execution.webhook import reply_of
 from tools.engine.registry import builtin_tools
 from tools.models import Effect
@@ -23,16 +23,16 @@ BROKE_OFF = "The tool broke off by a fault of this server; whether it was done i
 
 
 async def attempt_call(
-    name: str, arguments: Mapping[str, Any], occasion: Occasion, effect: Effect | None = None
+    name: str, arguments: Mapping[str, Any], context: ToolContext, effect: Effect | None = None
 ) -> Outcome:
     """What came of it. A tool that raises ends no turn and no call (L19). A project's own tool is its effect's request."""
     try:
         if effect is not None and effect.tool_origin == CUSTOM:
-            return _with_answer(await carry_out(effect, occasion, within_seconds=LONGEST_SECONDS))
+            return _with_answer(await execute(effect, context, within_seconds=LONGEST_SECONDS))
         handler = builtin_tools()[name].handler
         if handler is None:
             return Outcome.failed("This tool can't be carried out.")
-        return await handler.carry_out(arguments, occasion)
+        return await handler.execute(arguments, context)
     except Exception:  # the edge to the tools: any bug of a handler becomes a result that model and staff see
         logger.exception("%s raised.", name)
         return Outcome.unknown(BROKE_OFF)

@@ -14,10 +14,10 @@ from projects.models.agent_config import AgentConfig
 from tools.engine.business_state import BusinessState, normalise_channel, read_state
 from tools.engine.catalogue import CompiledTool, compile_builtin, compile_custom
 from tools.engine.custom.current_tools import StandingTool, standing_tools
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.engine.execution.schemas import NOTHING
 from tools.engine.function_calling.gemini import gemini_parameters
-from tools.engine.keyed_cache import Kept
+from tools.engine.keyed_cache import KeyedCache
 from tools.engine.platform import StoredDefinition, stored_definitions
 from tools.engine.registry import builtin_tools
 
@@ -82,10 +82,10 @@ def collect_agent_tools(project: Project, *, channel: str) -> Offer:
     """Everything that the model of a live session is to be told of tools, at its start: the definitions, and the addendum to
     its instructions (L02). One call, in the running transaction.
     """
-    return read_offer(Moment.LIVE, project, channel=channel)
+    return read_offer(Trigger.LIVE, project, channel=channel)
 
 
-def read_offer(moment: Moment, project: Project, *, channel: str) -> Offer:
+def read_offer(moment: Trigger, project: Project, *, channel: str) -> Offer:
     """What is offered at a moment, as the business stands now, in the running transaction. The project's own tools are read
     only where one of them says when it runs.
     """
@@ -97,10 +97,10 @@ def read_offer(moment: Moment, project: Project, *, channel: str) -> Offer:
 
 # Most turns find their business as the one before found it, and what follows from it is much to work out: some twenty
 # kilobytes each.
-_kept: Kept[Offer] = Kept(most=200)
+_kept: KeyedCache[Offer] = KeyedCache(most=200)
 
 
-def read_offers(moment: Moment, project: Project, config: AgentConfig, *, channels: Iterable[str]) -> dict[str, Offer]:
+def read_offers(moment: Trigger, project: Project, config: AgentConfig, *, channels: Iterable[str]) -> dict[str, Offer]:
     """What would be offered on each channel with these settings, as the business stands otherwise, in the running transaction."""
     state = read_state(project, channel="", config=config)
     own = standing_tools(project.pk) if state.has_own_moments else ()
@@ -110,7 +110,7 @@ def read_offers(moment: Moment, project: Project, config: AgentConfig, *, channe
 
 
 def offer_at(
-    moment: Moment,
+    moment: Trigger,
     state: BusinessState,
     stored: Mapping[str, StoredDefinition] | None,
     own: Sequence[StandingTool] = (),

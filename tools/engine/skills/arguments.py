@@ -28,7 +28,7 @@ class KnownFact:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ExtractionContext:
     """What an object is read off: the business, the customer, the conversation up to the agent's answer, and the moment.
 
     `earlier` says what tools have done in it already, `summary` what was said before `messages`.
@@ -67,7 +67,7 @@ async def generate_object_by_schema(
     *,
     schema: Schema,
     task: str,
-    surroundings: Surroundings,
+    surroundings: ExtractionContext,
     record: Recorder,
     quote: str = "",
     material: str = "",
@@ -77,7 +77,7 @@ async def generate_object_by_schema(
         task=task,
         quote=quote,
         material=material,
-        **{name: getattr(surroundings, name) for name in Surroundings.__dataclass_fields__},
+        **{name: getattr(surroundings, name) for name in ExtractionContext.__dataclass_fields__},
     )
     request: ChatRequest = structured_request(SKILL, context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)
     if isinstance(schema, type):

@@ -9,9 +9,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer
-from projects.api.typed_responses import Answer
+from projects.api.typed_responses import TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tools.engine.custom.presenters import ProblemPayload, problem_payload
@@ -39,7 +39,7 @@ class CheckedTools(ProjectView):
     scopes: ClassVar = {"POST": Scope.READ}
 
     @extend_schema(operation_id="tools_check", request=ToolText)
-    def post(self, request: Request) -> Answer[CheckedPayload]:
+    def post(self, request: Request) -> TypedResponse[CheckedPayload]:
         """What is wrong with a definition as it is typed, by path, and what is better changed. Nothing is saved.
 
         `problems` hinder a save, `warnings` don't. Text that is no JSON has one problem, whose sentence names the line.
@@ -61,8 +61,8 @@ def _warnings(document: Any) -> Iterator[Problem]:
     yield from warnings_of(ToolDefinition.model_validate(document))
 
 
-def _answer(problems: list[Problem], warnings: list[Problem]) -> Answer[CheckedPayload]:
-    return Answer(
+def _answer(problems: list[Problem], warnings: list[Problem]) -> TypedResponse[CheckedPayload]:
+    return TypedResponse(
         {
             "problems": [problem_payload(problem) for problem in problems],
             "warnings": [problem_payload(problem) for problem in warnings],

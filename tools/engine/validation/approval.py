@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.engine.definition import ActionType, Moment
+from tools.engine.definition import ActionType, Trigger
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
 
@@ -19,5 +19,5 @@ def approval_problems(name: Any, document: Any) -> Iterator[Problem]:
     action = document.get("action", {})
     kind = action.get("type", ActionType.SEND_EVENT) if isinstance(action, Mapping) else None
     covered = builtin_tools().get(str(name)) if kind == ActionType.SEND_EVENT else None
-    if kind != ActionType.SEND_WEBHOOK and (covered is None or Moment.TASK not in covered.moments):
+    if kind != ActionType.SEND_WEBHOOK and (covered is None or Trigger.TASK not in covered.moments):
         yield Problem("requires_approval", AT_ONCE.format(name=str(name)[:80]))

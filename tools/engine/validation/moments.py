@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from projects.records.attributes import type_name
-from tools.engine.definition import CALLED, ActionType, Moment
+from tools.engine.definition import CALLED, ActionType, Trigger
 from tools.engine.validation.problem import Problem, join
 from tools.engine.validation.values import choice_problems
 
@@ -35,16 +35,16 @@ def moment_problems(document: Mapping[str, Any], *, type: Any) -> Iterator[Probl
         yield Problem(PATH, f"{PATH} is empty; write when the tool may run, such as {EXAMPLE}, or remove it.")
     for index, moment in enumerate(moments):
         path = join(PATH, str(index))
-        found = list(choice_problems(moment, path=path, choices=[*Moment]))
+        found = list(choice_problems(moment, path=path, choices=[*Trigger]))
         if not found and moment in moments[:index]:
             found.append(Problem(path, f'{path}: "{moment}" stands in moments twice; remove one.'))
         yield from found or _place_problems(document, moment, path=path, type=type)
-    if document.get("requires_approval") is True and type == ActionType.SEND_WEBHOOK and Moment.TASK not in moments:
+    if document.get("requires_approval") is True and type == ActionType.SEND_WEBHOOK and Trigger.TASK not in moments:
         yield Problem("requires_approval", NO_TASK)
 
 
 def _place_problems(document: Mapping[str, Any], moment: str, *, path: str, type: Any) -> Iterator[Problem]:
-    if moment != Moment.COMMITMENT and type != ActionType.SEND_WEBHOOK:
+    if moment != Trigger.COMMITMENT and type != ActionType.SEND_WEBHOOK:
         yield Problem(path, ALONE.format(path=path))
     elif moment in CALLED and _answers_later(document):
         yield Problem(path, LATER.format(path=path, moment=moment))
@@ -59,4 +59,4 @@ def _answers_later(document: Mapping[str, Any]) -> bool:
 def is_promised(document: Mapping[str, Any]) -> bool:
     """Whether commitments fire the tool, so that it needs conditions."""
     moments = document.get(PATH)
-    return not isinstance(moments, list) or not moments or Moment.COMMITMENT in moments
+    return not isinstance(moments, list) or not moments or Trigger.COMMITMENT in moments

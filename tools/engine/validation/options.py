@@ -14,8 +14,8 @@ from projects.records.attributes import type_name
 from tools.engine.definition import (
     BODILESS,
     ActionType,
-    Delivery,
     Method,
+    RetryPolicy,
     UrgentMessageOptions,
     WebhookOptions,
     is_schema,
@@ -87,7 +87,7 @@ def _webhook_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem
 def _manner_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """How a webhook is called, beside what it carries."""
     if "delivery" in options:
-        yield from choice_problems(options["delivery"], path=join(path, "delivery"), choices=[*Delivery])
+        yield from choice_problems(options["delivery"], path=join(path, "delivery"), choices=[*RetryPolicy])
     if "callback" in options:
         yield from boolean_problems(options["callback"], path=join(path, "callback"))
     if "timeout_seconds" in options:

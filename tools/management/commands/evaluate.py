@@ -19,7 +19,7 @@ from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_project_by_slug
 from tools.engine.catalogue import CompiledTool, at_moment, compile_tools
-from tools.engine.definition import Moment
+from tools.engine.definition import Trigger
 from tools.evaluation import report
 from tools.evaluation.builtins import builtin_tools_for
 from tools.evaluation.cases import BadCase, Case, Part, load_cases
@@ -114,7 +114,7 @@ class _Kept:
             cases = kept_cases(project)
             channels = {case.channel for case in cases}
             tools = {
-                channel: at_moment(compile_tools(project, channel=channel), Moment.COMMITMENT) for channel in channels
+                channel: at_moment(compile_tools(project, channel=channel), Trigger.COMMITMENT) for channel in channels
             }
             version = project.agent_version
             return cls(cases, tools, model_for(project, version.config, "detect") if version else None)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from projects.admin.tenant_admin import TenantAdmin
 from tenancy.scope import tenant_tx
 from tools.models import Booking, Resource
-from tools.services.bookings.refusals import Over
+from tools.services.bookings.refusals import BookingOver
 from tools.services.bookings.services import cancel
 
 
@@ -49,6 +49,6 @@ def _refusal(booking: Booking) -> str:
     try:
         with tenant_tx(cast(UUID, booking.organization_id)):
             cancel(booking, by="staff", now=timezone.now())
-    except Over as error:
+    except BookingOver as error:
         return error.message
     return ""

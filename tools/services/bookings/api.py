@@ -16,9 +16,9 @@ from rest_framework.response import Response
 
 from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
-from projects.api.project_views import ProjectView
 from projects.api.serializers import StrictSerializer, TextField
-from projects.api.typed_responses import Answer, Created, Page
+from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
 from projects.common.phones import NoPhone, read_phone
 from projects.common.presenters import Day, Id, Url
@@ -30,7 +30,6 @@ from tools.services.bookings.clock import read_clock, read_day, read_moment
 from tools.services.bookings.codes import normal_code
 from tools.services.bookings.finding import bookings_of, on_day, with_phone
 from tools.services.bookings.formatting import BookingPayload, booking_data
-from tools.services.bookings.links import manage_url
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.refusals import Closed, NoTime
 from tools.services.bookings.resources import (
@@ -43,6 +42,7 @@ from tools.services.bookings.resources import (
 )
 from tools.services.bookings.search import config_of, new_search, sentences
 from tools.services.bookings.services import Guest, book, cancel, move, where_it_is, who_is_met
+from tools.services.signed_links import manage_url
 
 STARTS_AT = "An ISO 8601 date and time; without an offset it is local to the project."
 
@@ -140,7 +140,7 @@ class Bookings(BookView):
     }
 
     @extend_schema(operation_id="bookings_list")
-    def get(self, request: Request) -> Answer[Page[ShownBookingPayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[ShownBookingPayload]]:
         """Bookings, by their start."""
         rows = bookings_of(self.project)
         if day := self.asked_day():
@@ -180,12 +180,12 @@ class BookingDetail(BookView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.OPERATE, "DELETE": Scope.OPERATE}
 
     @extend_schema(operation_id="bookings_read")
-    def get(self, request: Request, booking_id: UUID) -> Answer[ShownBookingPayload]:
+    def get(self, request: Request, booking_id: UUID) -> TypedResponse[ShownBookingPayload]:
         """One booking."""
-        return Answer(self.shown(self.booking(booking_id)))
+        return TypedResponse(self.shown(self.booking(booking_id)))
 
     @extend_schema(operation_id="bookings_change", request=BookingChange)
-    def patch(self, request: Request, booking_id: UUID) -> Answer[ShownBookingPayload]:
+    def patch(self, request: Request, booking_id: UUID) -> TypedResponse[ShownBookingPayload]:
         """Move it to another time, another number of people or another resource. A person whom it is with stays, and a room
         stays a room, unless another is named.
         """
@@ -199,12 +199,12 @@ class BookingDetail(BookView):
             place=where_it_is(booking),
             now=timezone.now(),
         )
-        return Answer(self.shown(moved))
+        return TypedResponse(self.shown(moved))
 
     @extend_schema(operation_id="bookings_cancel")
-    def delete(self, request: Request, booking_id: UUID) -> Answer[ShownBookingPayload]:
+    def delete(self, request: Request, booking_id: UUID) -> TypedResponse[ShownBookingPayload]:
         """Cancel it. The row stays, as cancelled."""
-        return Answer(self.shown(cancel(self.booking(booking_id), by="staff", now=timezone.now())))
+        return TypedResponse(self.shown(cancel(self.booking(booking_id), by="staff", now=timezone.now())))
 
 
 class FreeTimes(BookView):
@@ -223,14 +223,14 @@ class FreeTimes(BookView):
     }
 
     @extend_schema(operation_id="bookings_free")
-    def get(self, request: Request) -> Answer[FreeTimesPayload]:
+    def get(self, request: Request) -> TypedResponse[FreeTimesPayload]:
         """What is free on a day: every start, and near a time when one is asked for. 409 where it is closed."""
         day = self.asked_day()
         if day is None:
             raise ApiError("required", "date is required.", field="date")
         search = new_search(self.project, self._wish(), now=timezone.now())
         found = search.on(day, self._clock())
-        return Answer(
+        return TypedResponse(
             {
                 "date": day.isoformat(),
                 "free": found.is_free,
@@ -263,7 +263,7 @@ class Resources(BookView):
     queries: ClassVar = {"GET": PAGED}
 
     @extend_schema(operation_id="resources_list")
-    def get(self, request: Request) -> Answer[Page[ResourcePayload]]:
+    def get(self, request: Request) -> TypedResponse[Page[ResourcePayload]]:
         """What can be booked, in the order it was made."""
         return self.page(Resource.objects.filter(project=self.project), resource_data, ordering="id")
 
@@ -278,16 +278,16 @@ class ResourceDetail(BookView):
     scopes: ClassVar = {"GET": Scope.READ, "PATCH": Scope.CONFIGURE, "DELETE": Scope.CONFIGURE}
 
     @extend_schema(operation_id="resources_read")
-    def get(self, request: Request, resource_id: UUID) -> Answer[ResourcePayload]:
+    def get(self, request: Request, resource_id: UUID) -> TypedResponse[ResourcePayload]:
         """One resource."""
-        return Answer(resource_data(self._resource(resource_id)))
+        return TypedResponse(resource_data(self._resource(resource_id)))
 
     @extend_schema(operation_id="resources_change", request=ResourceChange)
-    def patch(self, request: Request, resource_id: UUID) -> Answer[ResourcePayload]:
+    def patch(self, request: Request, resource_id: UUID) -> TypedResponse[ResourcePayload]:
         """Change it, or switch it off. Bookings that stand keep their time and place."""
         changes = self.valid(ResourceChange)
         try:
-            return Answer(resource_data(change_resource(self._resource(resource_id), changes)))
+            return TypedResponse(resource_data(change_resource(self._resource(resource_id), changes)))
         except Resource.DoesNotExist:
             raise Http404 from None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from projects.models import Project
-from tools.engine.contacts import contact_of
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
+from tools.engine.hooks import read_contact
 from tools.services.bookings.clock import read_day
 from tools.services.bookings.finding import Clue
 from tools.services.bookings.handler_adapter import Arguments
@@ -31,13 +31,13 @@ class WhichBooking(Arguments):
     )
 
 
-def clue_of(asked: WhichBooking, occasion: Occasion, project: Project) -> Clue:
+def clue_of(asked: WhichBooking, context: ToolContext, project: Project) -> Clue:
     """What was said, filled up with what is known of the customer. Where the project wants to be sure of who they are, only
     their own bookings are meant (D14): what is on file of them is read anew, inside the tenant's transaction. Raises NoTime.
     """
-    contact = occasion.contact
+    contact = context.contact
     is_sure = level_of(project) != "none"
-    on_file = contact_of(contact.persona_id) if contact and is_sure else None
+    on_file = read_contact(contact.persona_id) if contact and is_sure else None
     return Clue(
         persona_id=contact.persona_id if contact else None,
         code=asked.code or "",

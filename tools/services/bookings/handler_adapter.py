@@ -12,7 +12,7 @@ from projects.common.api_error import Conflict
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import CarryOut, Occasion
+from tools.engine.execution.handler import Execute, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.refusals import NoTime
 
@@ -35,21 +35,21 @@ class Arguments(BaseModel):
 
 A = TypeVar("A", bound=Arguments)
 # The work of a handler, inside the transaction; what it refuses it raises.
-Work = Callable[[Project, A, Occasion], Outcome]
+Work = Callable[[Project, A, ToolContext], Outcome]
 
 
-def at_desk(arguments: type[A], work: Work[A]) -> CarryOut:
-    """A handler's `carry_out` whose work is on our own rows. Conflict and NoTime end as failed, with what is possible."""
+def at_desk(arguments: type[A], work: Work[A]) -> Execute:
+    """A handler's `execute` whose work is on our own rows. Conflict and NoTime end as failed, with what is possible."""
 
-    async def carry_out(given: Mapping[str, Any], occasion: Occasion) -> Outcome:
-        return await in_db(_work, given, occasion)
+    async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
+        return await in_db(_work, given, context)
 
-    def _work(given: Mapping[str, Any], occasion: Occasion) -> Outcome:
+    def _work(given: Mapping[str, Any], context: ToolContext) -> Outcome:
         try:
             read = arguments.model_validate(dict(given))
-            with tenant_tx(occasion.organization_id):
-                project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
-                return work(project, read, occasion)
+            with tenant_tx(context.organization_id):
+                project = Project.objects.select_related("agent_version").get(pk=context.project_id)
+                return work(project, read, context)
         except ValidationError as error:
             return refused(f"The arguments don't fit: {_first(error)}.")
         except Conflict as error:
@@ -57,7 +57,7 @@ def at_desk(arguments: type[A], work: Work[A]) -> CarryOut:
         except NoTime as error:
             return refused(str(error))
 
-    return carry_out
+    return execute
 
 
 def refused(sentence: str) -> Outcome:

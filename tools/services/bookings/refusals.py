@@ -44,13 +44,13 @@ class Closed(Unbookable):
     code = "closed"
 
 
-class Taken(Unbookable):
+class SlotTaken(Unbookable):
     """It is taken by then."""
 
     code = "taken"
 
 
-class Over(Unbookable):
+class BookingOver(Unbookable):
     """The booking is cancelled, or has begun."""
 
     code = "over"

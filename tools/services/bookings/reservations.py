@@ -10,7 +10,7 @@ from pydantic import Field
 
 from projects.common.phones import NoPhone, example_phone, read_phone
 from projects.models import Project
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingKind, BookingState, ResourceKind
 from tools.services.bookings.booking_request import Wish, fitting
@@ -75,7 +75,7 @@ class PhoneUnknown(Unbookable):
 def reserve(
     project: Project,
     agreed: Agreed,
-    occasion: Occasion,
+    context: ToolContext,
     *,
     kind: BookingKind,
     busy: Sequence[Span] = (),
@@ -91,20 +91,20 @@ def reserve(
         project,
         wish,
         starts_at=local_moment(
-            project, wish, day=read_day(agreed.date), clock=read_clock(agreed.time), now=occasion.at, busy=busy
+            project, wish, day=read_day(agreed.date), clock=read_clock(agreed.time), now=context.at, busy=busy
         ),
-        guest=_guest(agreed, occasion, region=config_of(project).region),
-        now=occasion.at,
-        cause=_cause(occasion),
+        guest=_guest(agreed, context, region=config_of(project).region),
+        now=context.at,
+        cause=_cause(context),
         title=title,
         notes=agreed.notes or "",
         busy=busy,
     )
     result = {"booking": booking_data(booking, project)}
-    return Outcome.done(_told(booking, project, occasion), result=result, adapter="book")
+    return Outcome.done(_told(booking, project, context), result=result, adapter="book")
 
 
-def same_reservation(arguments: Mapping[str, Any], occasion: Occasion) -> str | None:
+def same_reservation(arguments: Mapping[str, Any], context: ToolContext) -> str | None:
     """The same time for the same people is the same booking, whatever else was said."""
     return " ".join(str(arguments.get(part)) for part in ("date", "time", "party_size", "with_whom"))
 
@@ -120,17 +120,17 @@ def local_moment(
     return moment
 
 
-def _cause(occasion: Occasion) -> Cause:
+def _cause(context: ToolContext) -> Cause:
     return Cause(
-        effect_id=occasion.effect_id,
-        conversation_id=occasion.conversation_id,
-        persona_id=occasion.contact.persona_id if occasion.contact else None,
+        effect_id=context.effect_id,
+        conversation_id=context.conversation_id,
+        persona_id=context.contact.persona_id if context.contact else None,
     )
 
 
-def _guest(agreed: Agreed, occasion: Occasion, *, region: str) -> Guest:
+def _guest(agreed: Agreed, context: ToolContext, *, region: str) -> Guest:
     """What was said, filled up with what is known of the customer. Raises PhoneUnknown for words that are no number."""
-    contact = occasion.contact
+    contact = context.contact
     try:
         said = read_phone(agreed.phone, region=region) if agreed.phone else ""
     except NoPhone as refusal:
@@ -142,8 +142,8 @@ def _guest(agreed: Agreed, occasion: Occasion, *, region: str) -> Guest:
     )
 
 
-def _told(booking: Booking, project: Project, occasion: Occasion) -> str:
-    words = booking_words(booking, project, now=occasion.at)
+def _told(booking: Booking, project: Project, context: ToolContext) -> str:
+    words = booking_words(booking, project, now=context.at)
     if booking.state == BookingState.CANCELLED:
         return f"It was booked and has been cancelled since: {words}."
     return f"{DONE[BookingKind(booking.kind)]}: {words}."

@@ -15,7 +15,7 @@ from tools.services.bookings.booking_request import Wish, fitting, phrase
 from tools.services.bookings.date_words import day_words, moment_words, span_words, time_words, with_article
 from tools.services.bookings.day_schedule import Agenda, read_agenda, span_of
 from tools.services.bookings.opening import Opening, Span
-from tools.services.bookings.refusals import Closed, Past, Taken, TooFar, Unbookable
+from tools.services.bookings.refusals import Closed, Past, SlotTaken, TooFar, Unbookable
 
 HORIZON_DAYS = 365
 LOOK_AHEAD_DAYS = 14
@@ -79,9 +79,9 @@ class Search:
         self._check_moment(moment, agenda)
         return self._found(day, moment, agenda)
 
-    def taken(self, found: Found) -> Taken:
+    def taken(self, found: Found) -> SlotTaken:
         """The refusal of a time that isn't free."""
-        return Taken(sentences(found, today=self.today), field="starts_at")
+        return SlotTaken(sentences(found, today=self.today), field="starts_at")
 
     def starts_of(self, day: date) -> list[datetime]:
         """Every time of a day's grid that is free, local; none on a day that can't be booked."""

@@ -25,7 +25,7 @@ from tools.services.bookings.booking_request import Wish
 from tools.services.bookings.codes import new_code
 from tools.services.bookings.day_schedule import meets_any, span_of, standing
 from tools.services.bookings.opening import Span
-from tools.services.bookings.refusals import Over, Unbookable
+from tools.services.bookings.refusals import BookingOver, Unbookable
 from tools.services.bookings.search import Search, config_of, new_search
 from tools.services.calendar.event_sync import follow
 
@@ -52,7 +52,7 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Place:
+class FreeSlot:
     """A resource, locked until the end of the transaction, and the span in which it is free."""
 
     resource: Resource
@@ -149,7 +149,7 @@ def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None =
     if locked.state == BookingState.CANCELLED:
         return locked
     if locked.starts_at <= now:
-        raise Over("The booking has begun already, so it can't be cancelled.")
+        raise BookingOver("The booking has begun already, so it can't be cancelled.")
     locked.state, locked.cancelled_by, locked.cancelled_at = BookingState.CANCELLED, by, timezone.now()
     locked.cancel_effect_id = effect_id
     locked.save(update_fields=["state", "cancelled_by", "cancelled_at", "cancel_effect_id"])
@@ -157,28 +157,28 @@ def cancel(booking: Booking, *, by: str, now: datetime, effect_id: UUID | None =
     return locked
 
 
-def _take_place(search: Search, starts_at: datetime) -> Place:
+def _take_place(search: Search, starts_at: datetime) -> FreeSlot:
     """The first resource that is free, locked. Raises Unbookable."""
     found = search.at(starts_at)
     if found.resource is None:
         raise search.taken(found)
     for resource in search.resources:
         # What looked free is locked, and looked at again: see above.
-        place = Place(resource, span_of(resource, starts_at))
+        place = FreeSlot(resource, span_of(resource, starts_at))
         is_open = search.opening.is_open_for(place.span) and not meets_any(place.span, search.busy)
         if is_open and _lock_if_free(place, without=search.without):
             return place
     raise search.taken(search.at(starts_at))
 
 
-def _lock_if_free(place: Place, *, without: UUID | None) -> bool:
+def _lock_if_free(place: FreeSlot, *, without: UUID | None) -> bool:
     if _is_taken(place, without=without):
         return False
     locked = Resource.objects.select_for_update(no_key=True).filter(pk=place.resource.pk, is_active=True)
     return locked.first() is not None and not _is_taken(place, without=without)
 
 
-def _is_taken(place: Place, *, without: UUID | None) -> bool:
+def _is_taken(place: FreeSlot, *, without: UUID | None) -> bool:
     rows = standing(place.span.starts_at, place.span.ends_at, without=without)
     return rows.filter(resource=place.resource).exists()
 
@@ -186,9 +186,9 @@ def _is_taken(place: Place, *, without: UUID | None) -> bool:
 def _lock_to_change(booking: Booking, *, now: datetime) -> Booking:
     locked = _locked(booking)
     if locked.state != BookingState.CONFIRMED:
-        raise Over("The booking is cancelled, so it can't be changed. A new one can be made.")
+        raise BookingOver("The booking is cancelled, so it can't be changed. A new one can be made.")
     if locked.starts_at <= now:
-        raise Over("The booking has begun already, so it can't be changed.")
+        raise BookingOver("The booking has begun already, so it can't be changed.")
     return locked
 
 
@@ -198,7 +198,7 @@ def _locked(booking: Booking) -> Booking:
     return Booking.objects.select_for_update(no_key=True).get(pk=booking.pk)
 
 
-def _put(booking: Booking, place: Place) -> None:
+def _put(booking: Booking, place: FreeSlot) -> None:
     booking.resource = place.resource
     booking.starts_at, booking.ends_at = place.span.starts_at, place.span.ends_at
 

@@ -22,7 +22,7 @@ from projects.connections.integrations import Connection, mark_needs_reauth, ope
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import CarryOut, Occasion
+from tools.engine.execution.handler import Execute, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.bookings.clock import read_day
 from tools.services.bookings.handler_adapter import A, at_desk
@@ -58,24 +58,24 @@ class View:
 
 
 # The work of a handler, inside the transaction, by what was seen in the calendar just before.
-Sighted = Callable[[Project, A, Occasion, View], Outcome]
+Sighted = Callable[[Project, A, ToolContext, View], Outcome]
 
 
-def at_sighted_desk(arguments: type[A], work: Sighted[A]) -> CarryOut:
-    """A handler's `carry_out` that looks at the connected calendar, within five seconds, and then works on our own rows.
+def at_sighted_desk(arguments: type[A], work: Sighted[A]) -> Execute:
+    """A handler's `execute` that looks at the connected calendar, within five seconds, and then works on our own rows.
 
     The look holds no transaction; what it found is what the work's transaction goes by.
     """
 
-    async def carry_out(given: Mapping[str, Any], occasion: Occasion) -> Outcome:
-        view = await look(occasion, day=_day_of(given))
+    async def execute(given: Mapping[str, Any], context: ToolContext) -> Outcome:
+        view = await look(context, day=_day_of(given))
 
-        def sighted(project: Project, asked: A, occasion: Occasion) -> Outcome:
-            return work(project, asked, occasion, view)
+        def sighted(project: Project, asked: A, context: ToolContext) -> Outcome:
+            return work(project, asked, context, view)
 
-        return view.beside(await at_desk(arguments, sighted)(given, occasion))
+        return view.beside(await at_desk(arguments, sighted)(given, context))
 
-    return carry_out
+    return execute
 
 
 class Asker(Protocol):

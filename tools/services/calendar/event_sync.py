@@ -16,7 +16,7 @@ from jobs.enqueue import JobRequest, enqueue
 from projects.models import Project, Source
 from tenancy.postgresql.prepared import Prepared
 from tools.engine import ledger
-from tools.engine.definition import Delivery, ToolDefinition
+from tools.engine.definition import RetryPolicy, ToolDefinition
 from tools.engine.execution.outcome import Outcome
 from tools.models import Booking, BookingState, Effect, EffectOrigin, EffectState
 from tools.services.calendar.availability import KIND
@@ -63,7 +63,7 @@ def follow(booking: Booking) -> None:
         tool=TOOL,
         tool_origin="built-in",
         kind=TOOL,
-        delivery=Delivery.IDEMPOTENT,
+        delivery=RetryPolicy.IDEMPOTENT,
         definition=DEFINITION.model_dump(mode="json", by_alias=True),
         arguments={"booking": booking.code, "event": _what(booking)},
         arranged_at=timezone.now(),

@@ -15,11 +15,10 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from jobs.claimed import ClaimedJob
 from jobs.enqueue import enqueue
-from jobs.failpoints import crash_point
+from jobs.failpoints import failpoint
 from jobs.fence import prove
-from jobs.lanes import Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
 from jobs.models import State
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Response
@@ -51,7 +50,7 @@ UNREADABLE = "The calendar’s password can’t be read any more; connect it aga
 
 
 @dataclass(frozen=True)
-class Work:
+class SyncContext:
     """One attempt: the booking as it stands, and the calendar."""
 
     effect: Effect
@@ -79,7 +78,7 @@ def register_lane() -> None:
             mode=Mode.QUEUE,
             handler=run_calendar,
             lock=lock_booking,
-            on_failed=give_up_calendar,
+            on_failed=fail_calendar,
             on_run_again=write_again,
         )
     )
@@ -90,13 +89,13 @@ async def run_calendar(job: ClaimedJob) -> None:
     work = await in_db(_begin, job)
     if work is None:
         return
-    crash_point("calendar.sending_pre_bytes")
+    failpoint("calendar.sending_pre_bytes")
     outcome = await _carry_out(work)
-    crash_point("calendar.response_pre_commit")
+    failpoint("calendar.response_pre_commit")
     await in_db(_settle, job, work, outcome)
 
 
-def give_up_calendar(job: ClaimedJob, reason: str) -> None:
+def fail_calendar(job: ClaimedJob, reason: str) -> None:
     """The job has failed for good: what was begun may have happened."""
     effect = Effect.objects.get(pk=effect_of(job.key))
     state = EffectState.UNKNOWN if effect.state == EffectState.SENDING else EffectState.FAILED
@@ -122,7 +121,7 @@ def _at_booking(job: ClaimedJob) -> Iterator[Booking]:
         yield Booking.objects.select_related("resource").get(pk=job.subject_id)
 
 
-def _begin(job: ClaimedJob) -> Work | None:
+def _begin(job: ClaimedJob) -> SyncContext | None:
     with _at_booking(job) as booking:
         effect = Effect.objects.get(pk=effect_of(job.key))
         try:
@@ -134,7 +133,7 @@ def _begin(job: ClaimedJob) -> Work | None:
             return None
         ledger.begin_sending(effect)
         project = Project.objects.select_related("agent_version").get(pk=booking.project_id)
-        return Work(effect, booking, project, connection, calendar_over(connection))
+        return SyncContext(effect, booking, project, connection, calendar_over(connection))
 
 
 def _connection(effect: Effect, booking: Booking) -> Connection:
@@ -154,7 +153,7 @@ def _connection(effect: Effect, booking: Booking) -> Connection:
     return connection
 
 
-async def _carry_out(work: Work) -> Outcome:
+async def _carry_out(work: SyncContext) -> Outcome:
     method = "PUT" if work.is_written else "DELETE"
     kept: dict[str, Any] = {"request": {"method": method, "event": work.url}, "adapter": ADAPTER}
     try:
@@ -170,7 +169,7 @@ async def _carry_out(work: Work) -> Outcome:
     return _outcome(answer, work, {**kept, "http_status": answer.status})
 
 
-async def _write(work: Work) -> Response:
+async def _write(work: SyncContext) -> Response:
     """Write the event: over none where it was never written, over its own where an attempt that wasn't heard of did."""
     name, event = event_name(work.booking), event_of(work.booking, work.project, at=timezone.now())
     is_new = work.booking.calendar_url != work.url
@@ -180,7 +179,7 @@ async def _write(work: Work) -> Response:
     return answer
 
 
-def _outcome(answer: Response, work: Work, kept: dict[str, Any]) -> Outcome:
+def _outcome(answer: Response, work: SyncContext, kept: dict[str, Any]) -> Outcome:
     status = answer.status
     if 200 <= status < 300 or (not work.is_written and status in GONE):
         # No agent is told: it has spoken of the booking, which stands whatever becomes of its event.
@@ -194,13 +193,13 @@ def _outcome(answer: Response, work: Work, kept: dict[str, Any]) -> Outcome:
     return Outcome.failed(refusal_of(status), **kept)
 
 
-def _settle(job: ClaimedJob, work: Work, outcome: Outcome) -> None:
+def _settle(job: ClaimedJob, work: SyncContext, outcome: Outcome) -> None:
     effect, now = work.effect, timezone.now()
     with _at_booking(job):
         effect.refresh_from_db()
         course = course_of(effect, outcome, now=now)
         if course is Course.AGAIN:
-            if ledger.put_back(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
+            if ledger.requeue(effect, outcome, is_uncertain=may_have_happened(effect, outcome)):
                 due_at = next_attempt_at(effect, outcome, now=now)
                 enqueue([job_of(effect, job.subject_id, run_after=due_at)])
         else:

@@ -7,10 +7,10 @@ are looked at, whatever it says. Rules that are finer than a day, or rarer than 
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 DAY = timedelta(days=1)
@@ -27,8 +27,7 @@ class RuleNotUnderstood(Exception):
         super().__init__(type(self).__doc__)
 
 
-@dataclass(frozen=True)
-class Weekday:
+class Weekday(NamedTuple):
     """A day of the week; with a `number` the so-manieth of its month, from the end when it is negative."""
 
     day: int
@@ -44,7 +43,7 @@ class Rule:
     interval: int
     count: int | None
     until: date | None
-    weekdays: Sequence[Weekday]
+    weekdays: Collection[Weekday]
     monthdays: Collection[int]
     months: Collection[int]
     week_begins: int
@@ -99,11 +98,13 @@ class Rule:
         return not self.months or day.month in self.months
 
     def _on_monthdays(self, day: date) -> bool:
+        if not self.monthdays:
+            return True
         length = monthrange(day.year, day.month)[1]
-        return not self.monthdays or day.day in self.monthdays or day.day - length - 1 in self.monthdays
+        return day.day in self.monthdays or day.day - length - 1 in self.monthdays
 
     def _on_weekdays(self, day: date) -> bool:
-        return not self.weekdays or any(_is_weekday(day, weekday) for weekday in self.weekdays)
+        return not self.weekdays or any(weekday in self.weekdays for weekday in _weekdays_of(day))
 
 
 FREQUENCIES: Mapping[str, Callable[[Rule, date], bool]] = {
@@ -126,7 +127,7 @@ def read_rule(parts: Any, *, first: date, zone: ZoneInfo) -> Rule:
 
 def _read(parts: Mapping[str, list[Any]], first: date, zone: ZoneInfo) -> Rule:
     frequency = str(parts["FREQ"][0]).upper()
-    weekdays = [_weekday(str(text)) for text in parts.get("BYDAY", ())]
+    weekdays = {_weekday(str(text)) for text in parts.get("BYDAY", ())}
     has_number = any(weekday.number for weekday in weekdays)
     is_of_year = frequency == "YEARLY" and weekdays and "BYMONTH" not in parts
     if parts.keys() - KNOWN or frequency not in FREQUENCIES or is_of_year:
@@ -165,8 +166,8 @@ def _day(until: Any, first: date, zone: ZoneInfo) -> date | None:
     return local.date() - DAY if is_before else local.date()
 
 
-def _is_weekday(day: date, weekday: Weekday) -> bool:
-    if day.weekday() != weekday.day:
-        return False
+def _weekdays_of(day: date) -> Iterator[Weekday]:
+    """The ways to name a day's weekday: Friday, the second Friday, the last but two."""
     from_end = (monthrange(day.year, day.month)[1] - day.day) // 7 + 1
-    return weekday.number in (None, (day.day - 1) // 7 + 1, -from_end)
+    for number in (None, (day.day - 1) // 7 + 1, -from_end):
+        yield Weekday(day.weekday(), number)

@@ -9,7 +9,7 @@ from tools.models import Booking, BookingState, Effect, EffectState
 
 
 @dataclass(frozen=True)
-class Standing:
+class SyncStatus:
     """`tone` is ok, act, warn or bad; `why` is empty where nothing is wrong."""
 
     tone: str
@@ -19,13 +19,13 @@ class Standing:
     effect_id: UUID
 
 
-def standing_of(booking: Booking) -> Standing | None:
+def sync_status_of(booking: Booking) -> SyncStatus | None:
     """How the connected calendar was last told of a booking; None where it never was to be."""
     effect = Effect.objects.filter(pk=booking.calendar_effect_id).first() if booking.calendar_effect_id else None
     if effect is None:
         return None
     tone, icon, words = _words(EffectState(effect.state), is_wanted=booking.state == BookingState.CONFIRMED)
-    return Standing(tone, icon, words, effect.error, effect.pk)
+    return SyncStatus(tone, icon, words, effect.error, effect.pk)
 
 
 def _words(state: EffectState, *, is_wanted: bool) -> tuple[str, str, str]:

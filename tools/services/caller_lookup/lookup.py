@@ -14,9 +14,9 @@ from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.contacts import contact_of
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
+from tools.engine.hooks import read_contact
 from tools.services.caller_lookup.directory import Directory, DirectoryFailed
 
 log = logging.getLogger(__name__)
@@ -31,9 +31,9 @@ NOBODY = "The business's records know nobody with this number. Go on without it,
 NO_ANSWER = "The business's records can't be reached at the moment. Go on without them, and don't mention it."
 
 
-async def look_up_caller(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def look_up_caller(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """What the business knows of whoever is calling, as text. There are no arguments: the number is the call's own."""
-    phone, connection = await in_db(_read, occasion)
+    phone, connection = await in_db(_read, context)
     if not phone:
         return Outcome.done(NO_NUMBER, result={"found": False}, adapter=ADAPTER)
     if connection is None:
@@ -61,19 +61,19 @@ def open_directory(organization_id: UUID, project_id: UUID) -> Connection | None
             return None
 
 
-def callers_number(occasion: Occasion) -> str:
+def callers_number(context: ToolContext) -> str:
     """The number that a call comes from, as the telephone says, else what staff or the API gave with it.
 
     What the caller said of themselves is neither: it would show them the records of whomever they name. Inside the tenant's
     transaction.
     """
-    if told := occasion.call.get("caller_phone"):
+    if told := context.call.get("caller_phone"):
         return str(told)
-    contact = contact_of(occasion.contact.persona_id) if occasion.contact else None
+    contact = read_contact(context.contact.persona_id) if context.contact else None
     return contact.phone_on_file if contact else ""
 
 
-def _read(occasion: Occasion) -> tuple[str, Connection | None]:
-    with tenant_tx(occasion.organization_id):
-        phone = callers_number(occasion)
-    return phone[:40].strip(), open_directory(occasion.organization_id, occasion.project_id)
+def _read(context: ToolContext) -> tuple[str, Connection | None]:
+    with tenant_tx(context.organization_id):
+        phone = callers_number(context)
+    return phone[:40].strip(), open_directory(context.organization_id, context.project_id)

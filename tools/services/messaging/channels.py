@@ -13,7 +13,7 @@ from projects.connections.integration_types import SmtpSettings, TwilioSettings
 from projects.connections.integrations import Connection, find_source, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import Channel, Email, Sms, needs_reauth
 from tools.services.messaging.outbox import Outbox
@@ -27,7 +27,7 @@ TO_CONNECT_AGAIN = "It wasn't sent: staff has to connect the service again that 
 CARRIERS: dict[type[Sms | Email], str] = {Sms: "twilio", Email: "smtp"}
 
 
-async def deliver(message: Sms | Email, occasion: Occasion) -> Outcome:
+async def deliver(message: Sms | Email, context: ToolContext) -> Outcome:
     """Send one message by the project's connection, or keep it in the outbox. No transaction may be open.
 
     A connection whose sign-in was refused, or whose secret can't be read any more, is not tried again before staff has connected
@@ -35,17 +35,17 @@ async def deliver(message: Sms | Email, occasion: Occasion) -> Outcome:
     """
     kind = CARRIERS[type(message)]
     try:
-        connection = await in_db(_open, occasion, kind)
+        connection = await in_db(_open, context, kind)
     except WrongSecret:
-        await in_db(_note_unreadable, occasion, kind)
+        await in_db(_note_unreadable, context, kind)
         return Outcome.failed(TO_CONNECT_AGAIN)
     if connection is None:
-        return await Outbox().send(message, key=occasion.key)
+        return await Outbox().send(message, key=context.key)
     if connection.needs_reauth:
         return Outcome.failed(TO_CONNECT_AGAIN)
-    outcome = await channel_over(connection).send(message, key=occasion.key)
+    outcome = await channel_over(connection).send(message, key=context.key)
     if needs_reauth(outcome):
-        await in_db(_ask_for_sign_in, occasion, connection)
+        await in_db(_ask_for_sign_in, context, connection)
     return outcome
 
 
@@ -60,19 +60,19 @@ def channel_over(connection: Connection) -> Channel[Any]:
     raise TypeError(f"{type(connection.settings).__name__} carries no messages.")
 
 
-def _open(occasion: Occasion, kind: str) -> Connection | None:
-    with tenant_tx(occasion.organization_id):
-        return open_source(occasion.project_id, kind)
+def _open(context: ToolContext, kind: str) -> Connection | None:
+    with tenant_tx(context.organization_id):
+        return open_source(context.project_id, kind)
 
 
-def _note_unreadable(occasion: Occasion, kind: str) -> None:
-    with tenant_tx(occasion.organization_id):
-        source = find_source(occasion.project_id, kind)
+def _note_unreadable(context: ToolContext, kind: str) -> None:
+    with tenant_tx(context.organization_id):
+        source = find_source(context.project_id, kind)
         if source is not None and mark_needs_reauth(source.pk):
-            log.error("The secret of a source of project %s was encrypted with another key.", occasion.project_id)
+            log.error("The secret of a source of project %s was encrypted with another key.", context.project_id)
 
 
-def _ask_for_sign_in(occasion: Occasion, tried: Connection) -> None:
-    with tenant_tx(occasion.organization_id):
+def _ask_for_sign_in(context: ToolContext, tried: Connection) -> None:
+    with tenant_tx(context.organization_id):
         if mark_needs_reauth(tried.source_id, tried=tried):
-            log.warning("A source of project %s has to be connected again.", occasion.project_id)
+            log.warning("A source of project %s has to be connected again.", context.project_id)

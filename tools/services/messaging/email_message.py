@@ -24,7 +24,7 @@ UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 CRLF = "\r\n"
 
 
-class LetterRefused(ValueError):
+class MessageRefused(ValueError):
     """This letter can't be written as it is."""
 
 
@@ -43,7 +43,7 @@ POLICY = _SevenBits(linesep=CRLF, cte_type="7bit", max_line_length=78)
 
 
 @dataclass(frozen=True)
-class Letter:
+class MimeMessage:
     """A letter: its envelope, its bytes with CRLF, and what of it the ledger shows."""
 
     sender: str
@@ -53,12 +53,12 @@ class Letter:
     shown: dict[str, Any]
 
 
-def write_letter(message: Email, settings: SmtpSettings, *, key: str) -> Letter:
+def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMessage:
     """The letter whose Message-ID is the effect's key, the same at every attempt. Raises LetterRefused."""
     sender, recipient = _plain(settings.from_address), _plain(message.to)
     for what, text in (("subject", message.subject), ("recipient's name", message.name)):
         if any(category(one) in UNWRITABLE for one in text):
-            raise LetterRefused(f"The {what} holds a line break or a control character, which an e-mail can't carry.")
+            raise MessageRefused(f"The {what} holds a line break or a control character, which an e-mail can't carry.")
     letter = EmailMessage(policy=POLICY)
     letter["From"] = Address(settings.from_name, addr_spec=sender)
     letter["To"] = Address(message.name, addr_spec=recipient)
@@ -75,7 +75,7 @@ def write_letter(message: Email, settings: SmtpSettings, *, key: str) -> Letter:
         "body": message.body,
         "message_id": message_id,
     }
-    return Letter(sender, recipient, message_id, letter.as_bytes(), shown)
+    return MimeMessage(sender, recipient, message_id, letter.as_bytes(), shown)
 
 
 def _plain(address: str) -> str:
@@ -85,7 +85,7 @@ def _plain(address: str) -> str:
         plain = f"{user}@{idna.encode(domain, uts46=True).decode('ascii')}"
         validate_email(plain)
     except (ValidationError, idna.IDNAError) as error:
-        raise LetterRefused(
+        raise MessageRefused(
             f"{address[:100]!r} is no e-mail address that can be written to; ask for it again."
         ) from error
     return plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.words import same_words
 from tools.services.messaging.base import Email
@@ -33,17 +33,17 @@ class WrittenEmail(BaseModel):
     )
 
 
-async def send_email(subject: str, body: str, occasion: Occasion) -> Outcome:
+async def send_email(subject: str, body: str, context: ToolContext) -> Outcome:
     """Write to the customer of the occasion."""
-    contact = occasion.contact
+    contact = context.contact
     if contact is None or not contact.email:
         return Outcome.failed(NO_ADDRESS, told=NO_ADDRESS)
-    return await deliver(Email(to=contact.email, name=contact.name, subject=subject, body=body), occasion)
+    return await deliver(Email(to=contact.email, name=contact.name, subject=subject, body=body), context)
 
 
-def email_repeat(subject: str, body: str, occasion: Occasion) -> str | None:
+def email_repeat(subject: str, body: str, context: ToolContext) -> str | None:
     """The same words to the same address are a repeat."""
-    contact = occasion.contact
+    contact = context.contact
     if contact is None or not contact.email:
         return None
     return f"{contact.email.strip().casefold()}\n{same_words(subject)}\n{same_words(body)}"

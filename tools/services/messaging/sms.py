@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from projects.common.phones import NumberRefused, countries_of, number_to_text, same_number
 from projects.models import Project
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
-from tools.engine.numbers import NumberRefused, countries_of, number_to_text, same_number
 from tools.engine.words import same_words
 from tools.services.messaging.base import Sms
 from tools.services.messaging.channels import deliver
@@ -20,21 +20,21 @@ COUNTRIES = "project_attributes_setting_sms_allowed_countries"
 NO_PHONE = "The text wasn't sent: the customer's phone number isn't known. Ask for it, and then promise the text again."
 
 
-async def send_sms(text: str, occasion: Occasion) -> Outcome:
+async def send_sms(text: str, context: ToolContext) -> Outcome:
     """Text the customer of the occasion."""
-    phone = occasion.contact.phone if occasion.contact else ""
+    phone = context.contact.phone if context.contact else ""
     if not phone:
         return Outcome.failed(NO_PHONE, told=NO_PHONE)
     try:
-        to = await in_db(_allowed_number, phone, occasion)
+        to = await in_db(_allowed_number, phone, context)
     except NumberRefused as refusal:
         return Outcome.failed(f"The text wasn't sent. {refusal}", told=f"The text wasn't sent. {refusal}")
-    return await deliver(Sms(to=to, text=text), occasion)
+    return await deliver(Sms(to=to, text=text), context)
 
 
-def sms_repeat(text: str, occasion: Occasion) -> str | None:
+def sms_repeat(text: str, context: ToolContext) -> str | None:
     """The same text to the same number is a repeat, whichever tool sends it."""
-    phone = occasion.contact.phone if occasion.contact else ""
+    phone = context.contact.phone if context.contact else ""
     return f"{same_number(phone)}\n{same_words(text)}" if phone else None
 
 
@@ -63,7 +63,7 @@ class TextRules:
         return countries_of(setting.value if setting else None)
 
 
-def _allowed_number(phone: str, occasion: Occasion) -> str:
-    with tenant_tx(occasion.organization_id):
-        project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
+def _allowed_number(phone: str, context: ToolContext) -> str:
+    with tenant_tx(context.organization_id):
+        project = Project.objects.select_related("agent_version").get(pk=context.project_id)
         return TextRules(project).number(phone)

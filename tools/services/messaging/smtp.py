@@ -13,7 +13,7 @@ from outbound.guard import Guard
 from projects.connections.integration_types import MAIL_PORTS, SmtpSettings
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import Email
-from tools.services.messaging.email_message import Letter, LetterRefused, write_letter
+from tools.services.messaging.email_message import MessageRefused, MimeMessage, build_message
 from tools.services.messaging.smtp_dialogue import Dialogue
 
 DEADLINE_S = 30.0
@@ -40,10 +40,10 @@ class Smtp:
         """Hand one letter to the server, within 30 seconds. Once it may have left, a break is unknown."""
         kept: dict[str, Any] = {"adapter": self.name}
         try:
-            letter = write_letter(message, self._settings, key=key)
+            letter = build_message(message, self._settings, key=key)
             kept["request"] = {**letter.shown, "server": self._settings.server}
             addresses = await self._guard.resolve(self._settings.host, self._settings.port, ports=MAIL_PORTS)
-        except LetterRefused as refusal:
+        except MessageRefused as refusal:
             return Outcome.failed(str(refusal), **kept)
         except NotSent as error:
             return Outcome.not_sent(f"The mail server couldn't be reached: {error}", **kept)
@@ -51,7 +51,7 @@ class Smtp:
         return await _within_deadline(dialogue, letter, kept)
 
 
-async def _within_deadline(dialogue: Dialogue, letter: Letter, kept: dict[str, Any]) -> Outcome:
+async def _within_deadline(dialogue: Dialogue, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
     """Talk in a thread, which the deadline wakes by shutting its socket down: it ends at once, and says how far it came."""
     talk = asyncio.get_running_loop().run_in_executor(_threads, dialogue.run, letter, kept)
     try:

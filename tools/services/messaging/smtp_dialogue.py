@@ -16,7 +16,7 @@ from django.core.mail.utils import DNS_NAME
 from projects.connections.integration_types import SmtpSettings
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
-from tools.services.messaging.email_message import Letter
+from tools.services.messaging.email_message import MimeMessage
 
 CONNECT_TIMEOUT_S = 5.0
 SILENCE_TIMEOUT_S = 15.0
@@ -82,7 +82,7 @@ class Dialogue:
                     self._wire.shutdown(socket.SHUT_RDWR)
             return self._has_begun
 
-    def run(self, letter: Letter, kept: dict[str, Any]) -> Outcome:
+    def run(self, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
         """Hand the letter over. Every end of it is an Outcome; `kept` goes into each."""
         try:
             self._begin()
@@ -106,7 +106,7 @@ class Dialogue:
                 raise TimeoutError
             self._has_begun = True
 
-    def _hand_over(self, letter: Letter) -> str:
+    def _hand_over(self, letter: MimeMessage) -> str:
         line = self._connected()
         self._sign_in(line)
         _expect(line.mail(letter.sender), "sender")
@@ -214,7 +214,7 @@ def _expect(answer: tuple[int, bytes], step: str) -> tuple[int, bytes]:
     return answer
 
 
-def _refusal(refusal: Refused, letter: Letter, kept: dict[str, Any]) -> Outcome:
+def _refusal(refusal: Refused, letter: MimeMessage, kept: dict[str, Any]) -> Outcome:
     """4xx says not now, 5xx says no; either way the server has nothing (RFC 5321, 4.2.1)."""
     if refusal.code in SIGN_IN_NEEDED and refusal.step in ("sign-in", "sender"):
         return refused_sign_in("The mail server refuses the user or the password; connect it again.", **kept)

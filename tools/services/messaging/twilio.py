@@ -41,7 +41,7 @@ MEANINGS: Mapping[int, str] = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class TwilioResponse:
     """Twilio's answer, read as far as it can be."""
 
     status: int
@@ -77,7 +77,7 @@ class Twilio:
         try:
             answer = _read(await self._post(form))
         except Unreadable as error:
-            answer = Answer(error.status, {}, str(error), None)
+            answer = TwilioResponse(error.status, {}, str(error), None)
         except NotSent as error:
             return Outcome.not_sent(f"Twilio couldn't be reached: {error}", **kept)
         except OutboundError as error:
@@ -105,7 +105,7 @@ class Twilio:
         return await self._guard.request("POST", self._url, headers=headers, body=body, deadline_s=DEADLINE_S)
 
 
-def _outcome(answer: Answer, message: Sms, kept: dict[str, Any]) -> Outcome:
+def _outcome(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
     """What the answer means, by the table of reliability 2.2."""
     status = answer.status
     if 200 <= status < 300:
@@ -120,7 +120,7 @@ def _outcome(answer: Answer, message: Sms, kept: dict[str, Any]) -> Outcome:
     return Outcome.failed(_refusal(answer), **kept)
 
 
-def _taken(answer: Answer, message: Sms, kept: dict[str, Any]) -> Outcome:
+def _taken(answer: TwilioResponse, message: Sms, kept: dict[str, Any]) -> Outcome:
     result = {
         "to": message.to,
         "text": message.text,
@@ -133,13 +133,13 @@ def _taken(answer: Answer, message: Sms, kept: dict[str, Any]) -> Outcome:
     return Outcome.done(told, result=result, **kept)
 
 
-def _refusal(answer: Answer) -> str:
+def _refusal(answer: TwilioResponse) -> str:
     reason = MEANINGS.get(answer.code or 0) or answer.message or f"It answered {answer.status}."
     code = f" (Twilio {answer.code})" if answer.code else ""
     return f"The text wasn't sent. {reason}{code}"
 
 
-def _read(response: Response) -> Answer:
+def _read(response: Response) -> TwilioResponse:
     text = response.body.decode("utf-8", "replace").replace("\x00", "�")
     try:
         found = parse_value(text)
@@ -147,7 +147,9 @@ def _read(response: Response) -> Answer:
         # What the ledger couldn't keep isn't Twilio's, and takes nothing from what its status says.
         found = None
     document = found if isinstance(found, dict) else {}
-    return Answer(response.status, document, text[:LONGEST_EXCERPT], _seconds(response.headers.get("retry-after", "")))
+    return TwilioResponse(
+        response.status, document, text[:LONGEST_EXCERPT], _seconds(response.headers.get("retry-after", ""))
+    )
 
 
 def _seconds(text: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast, get_args
+from typing import Any, ClassVar, get_args
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
@@ -13,13 +13,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects.api.async_views import door_of, plain, rendered
-from projects.api.project_views import ProjectView
-from projects.api.query_params import PROJECT
+from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page
+from projects.api.views import PROJECT, ProjectView
 from projects.common.api_error import ApiError
-from projects.common.request_id import request_id_of
+from projects.common.middleware import request_id_of
 from projects.models import Project
 from projects.models.key import Scope
 from tenancy.threads import in_db
@@ -84,28 +83,18 @@ class Orders(ProjectView):
         asked = {name: text for name, text in request.query_params.items() if name != PROJECT}
         checked = OrdersQuery(data=asked)
         checked.is_valid(raise_exception=True)
-        response = Response(status=202)
-        # For the door, which goes on from here.
-        vars(response)["look"] = _look(self.project, dict(checked.validated_data))
-        return response
+        return Continued(_look(self.project, dict(checked.validated_data)))
 
 
-_orders = plain(Orders)
-
-
-@door_of(Orders)
-async def orders(request: HttpRequest) -> HttpResponseBase:
-    """Read what is asked in one short transaction; ask the shop after it."""
-    response = await in_db(rendered, _orders, request)
-    if "look" not in vars(response):
-        return response
+@continues(Orders)
+async def orders(request: HttpRequest, served: Continued[Look]) -> HttpResponseBase:
+    """Ask the shop."""
     try:
-        found = await _found(cast(Look, vars(response)["look"]))
+        found = await _found(served.state)
     except ApiError as problem:
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
-    kept = {name: value for name, value in response.headers.items() if not name.startswith("Content-")}
     answer: Page[OrderPayload] = {"results": found, "next": None}
-    return JsonResponse(answer, headers=kept)
+    return served.json(answer)
 
 
 async def _found(look: Look) -> list[OrderPayload]:

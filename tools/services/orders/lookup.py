@@ -14,7 +14,7 @@ from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, guard_for, mark_needs_reauth, open_source
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import refused_sign_in
 from tools.services.orders.formatting import order_block, order_data, orders_told
@@ -56,22 +56,22 @@ class Wanted:
         return {"customer": str(self.customer_id), "per_page": str(self.limit), **status}
 
 
-async def look_up_orders(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def look_up_orders(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """The shopper's newest orders. Without a shopper, or without a shop, it says so kindly, which is no error (W05)."""
     asked = WhichOrders.model_validate(arguments)
-    customer_id = wp_user_id(occasion.shopper)
+    customer_id = wp_user_id(context.shopper)
     if customer_id is None:
         return Outcome.done(SIGN_IN, result={"signed_in": False}, adapter=ADAPTER)
-    connection = await in_db(open_shop, occasion.organization_id, occasion.project_id)
+    connection = await in_db(open_shop, context.organization_id, context.project_id)
     if connection is None:
         return Outcome.done(NOT_CONNECTED, result={"connected": False}, adapter=ADAPTER)
     wanted = Wanted(customer_id, asked.limit, asked.status)
     shop = shop_over(connection)
     kept = {"request": {"method": "GET", "url": shop.url_of(wanted.query)}, "adapter": ADAPTER}
     try:
-        orders = await fetch_orders(shop, wanted, timezone=occasion.timezone)
+        orders = await fetch_orders(shop, wanted, timezone=context.timezone)
     except SignInRefused as error:
-        await in_db(ask_for_sign_in, occasion.organization_id, connection)
+        await in_db(ask_for_sign_in, context.organization_id, connection)
         return refused_sign_in(str(error), told=NOT_CONNECTED, http_status=401, **kept)
     except ShopFailed as error:
         return Outcome.failed(str(error), told=NO_ANSWER, **kept)

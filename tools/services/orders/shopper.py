@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from projects.models import Project
+from tools.engine.hooks import read_shopper
 
-# The claims of a customer's last visit as a signed-in shopper, inside the tenant's transaction; empty for none. Raises ApiError
-# for a customer whom the project doesn't have.
-ShopperReader = Callable[[Project, UUID], Mapping[str, Any]]
-
-_readers: list[ShopperReader] = []
 LARGEST = 2**63 - 1
-
-
-def read_shoppers_by(reader: ShopperReader) -> None:
-    """Make the one reader known. Called once, when the apps are ready."""
-    _readers[:] = [reader]
 
 
 def shopper_of(project: Project, persona_id: UUID) -> int | None:
     """A customer's id in the shop, as far as the shop has ever signed them in. Raises ApiError."""
-    return wp_user_id(_readers[0](project, persona_id))
+    return wp_user_id(read_shopper(project, persona_id))
 
 
 def wp_user_id(claims: Mapping[str, Any]) -> int | None:

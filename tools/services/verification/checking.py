@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.services.verification.codes import Verdict, compare_code
 from tools.services.verification.desk import open_case, proved, settled, unproved
@@ -30,14 +30,14 @@ class TypedCode(BaseModel):
     )
 
 
-async def check_code(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def check_code(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Compare it, and put down that the customer is verified when it is right. Each comparison is a try."""
-    return await in_db(_check, TypedCode.model_validate(arguments).code, occasion)
+    return await in_db(_check, TypedCode.model_validate(arguments).code, context)
 
 
-def _check(typed: str, occasion: Occasion) -> Outcome:
-    with tenant_tx(occasion.organization_id):
-        case = open_case(occasion)
+def _check(typed: str, context: ToolContext) -> Outcome:
+    with tenant_tx(context.organization_id):
+        case = open_case(context)
         answer = settled(case)
         if answer is not None or case is None:
             return answer or unproved(OVER)

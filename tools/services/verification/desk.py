@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from projects.models import Project
 from projects.models.agent_config import CallerVerification
-from tools.engine.contacts import contact_of
-from tools.engine.execution.handler import Contact, Occasion
+from tools.engine.execution.handler import Contact, ToolContext
 from tools.engine.execution.outcome import Outcome
+from tools.engine.hooks import read_contact
 from tools.services.verification.codes import Holder
 from tools.services.verification.services import is_verified, level_of
 
@@ -39,17 +39,17 @@ class Case:
         return self.project.agent_version.config.region if self.project.agent_version else "US"
 
 
-def open_case(occasion: Occasion) -> Case | None:
+def open_case(context: ToolContext) -> Case | None:
     """Who is to be verified, read anew inside the tenant's transaction; None outside of a conversation with a customer."""
-    project = Project.objects.select_related("agent_version").get(pk=occasion.project_id)
-    contact = contact_of(occasion.contact.persona_id) if occasion.contact else None
-    if contact is None or occasion.conversation_id is None:
+    project = Project.objects.select_related("agent_version").get(pk=context.project_id)
+    contact = read_contact(context.contact.persona_id) if context.contact else None
+    if contact is None or context.conversation_id is None:
         return None
     return Case(
         project=project,
         level=level_of(project),
         contact=contact,
-        holder=Holder(project, contact.persona_id, occasion.conversation_id),
+        holder=Holder(project, contact.persona_id, context.conversation_id),
         is_verified=is_verified(project, persona_id=contact.persona_id),
     )
 

@@ -17,7 +17,7 @@ from pydantic import Field
 from projects.common.phones import normal_phone
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Effect, EffectState
 from tools.services.bookings.handler_adapter import Arguments
@@ -45,26 +45,26 @@ class Claimed(Arguments):
     )
 
 
-async def verify_caller(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def verify_caller(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Verify the customer by what is on file, or say what is needed (F20)."""
-    return await in_db(_verify, Claimed.model_validate(dict(arguments)), occasion)
+    return await in_db(_verify, Claimed.model_validate(dict(arguments)), context)
 
 
-def _verify(claimed: Claimed, occasion: Occasion) -> Outcome:
-    with tenant_tx(occasion.organization_id):
-        case = open_case(occasion)
+def _verify(claimed: Claimed, context: ToolContext) -> Outcome:
+    with tenant_tx(context.organization_id):
+        case = open_case(context)
         answer = settled(case)
         if answer is not None or case is None:
             return answer or unproved(ASK)
-        return unproved(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, occasion)
+        return unproved(CODE_NEEDED) if case.level == "code" else _by_match(case, claimed, context)
 
 
-def _by_match(case: Case, claimed: Claimed, occasion: Occasion) -> Outcome:
-    if _is_the_callers_number(case, occasion):
+def _by_match(case: Case, claimed: Claimed, context: ToolContext) -> Outcome:
+    if _is_the_callers_number(case, context):
         return _proved(case)
     if claimed.phone is None and claimed.email is None:
         return unproved(ASK)
-    if _has_tried_too_often(occasion):
+    if _has_tried_too_often(context):
         return unproved(TOO_OFTEN)
     return _proved(case) if _matches(case, claimed) else unproved(NO_MATCH, matched=False)
 
@@ -79,10 +79,10 @@ def _proved(case: Case) -> Outcome:
     return proved()
 
 
-def _is_the_callers_number(case: Case, occasion: Occasion) -> bool:
+def _is_the_callers_number(case: Case, context: ToolContext) -> bool:
     """Whether the network tells of the number on file: a browser's call has no number of its own (F15)."""
-    calling = str(occasion.call.get("caller_phone") or "")
-    return occasion.channel == "phone" and _same_phone(case, calling)
+    calling = str(context.call.get("caller_phone") or "")
+    return context.channel == "phone" and _same_phone(case, calling)
 
 
 def _matches(case: Case, claimed: Claimed) -> bool:
@@ -98,12 +98,12 @@ def _same_phone(case: Case, phone: str) -> bool:
     return normal_phone(phone, region=case.region) == normal_phone(on_file, region=case.region)
 
 
-def _has_tried_too_often(occasion: Occasion) -> bool:
+def _has_tried_too_often(context: ToolContext) -> bool:
     """Whether five others of this conversation didn't match within ten minutes; one that runs at the same moment counts too."""
     others = Effect.objects.filter(
         Q(result__matched=False) | Q(state=EffectState.SENDING),
-        conversation_id=occasion.conversation_id,
+        conversation_id=context.conversation_id,
         tool=NAME,
         started_at__gt=Now() - WITHIN,
     )
-    return others.exclude(pk=occasion.effect_id).count() >= MOST_TRIES
+    return others.exclude(pk=context.effect_id).count() >= MOST_TRIES

@@ -13,13 +13,13 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from projects.common.phones import NumberRefused, countries_of, number_to_text
 from projects.connections.integrations import find_source
 from projects.records.attributes import resolve_attributes
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Ending, Outcome
-from tools.engine.numbers import NumberRefused, countries_of, number_to_text
 from tools.services.messaging.base import Email, Sms
 from tools.services.messaging.channels import CARRIERS, deliver
 from tools.services.messaging.sms import COUNTRIES
@@ -57,41 +57,41 @@ class Prepared:
     way: str
 
 
-async def send_code(arguments: Mapping[str, Any], occasion: Occasion) -> Outcome:
+async def send_code(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:
     """Send a code, or say why none is. A code that didn't leave is ended at once."""
-    prepared = await in_db(_prepare, HowToSend.model_validate(arguments).by, occasion)
+    prepared = await in_db(_prepare, HowToSend.model_validate(arguments).by, context)
     if isinstance(prepared, Outcome):
         return prepared
-    outcome = _without_digits(await deliver(prepared.message, occasion), prepared)
+    outcome = _without_digits(await deliver(prepared.message, context), prepared)
     if outcome.ending in (Ending.FAILED, Ending.NOT_SENT):
-        await in_db(_end, prepared.code.row_id, occasion)
+        await in_db(_end, prepared.code.row_id, context)
     return outcome
 
 
-def _prepare(by: str, occasion: Occasion) -> Prepared | Outcome:
-    with tenant_tx(occasion.organization_id):
-        case = open_case(occasion)
+def _prepare(by: str, context: ToolContext) -> Prepared | Outcome:
+    with tenant_tx(context.organization_id):
+        case = open_case(context)
         answer = settled(case)
         if answer is not None or case is None:
             return answer or unproved(NO_WAY)
         if case.level != "code":
             return unproved(NO_CODES)
         try:
-            return _first_way(case, by, occasion) or Outcome.failed(NO_WAY, told=NO_WAY)
+            return _first_way(case, by, context) or Outcome.failed(NO_WAY, told=NO_WAY)
         except TooManyCodes:
             return Outcome.failed(TOO_MANY, told=TOO_MANY)
 
 
-def _first_way(case: Case, by: str, occasion: Occasion) -> Prepared | None:
+def _first_way(case: Case, by: str, context: ToolContext) -> Prepared | None:
     """The way that the customer wants if it is open, else the other one. Raises TooManyCodes."""
     ways = {"sms": _by_sms, "email": _by_email}
     for name in sorted(ways, key=lambda name: name != by):
-        if (prepared := ways[name](case, occasion)) is not None:
+        if (prepared := ways[name](case, context)) is not None:
             return prepared
     return None
 
 
-def _by_sms(case: Case, occasion: Occasion) -> Prepared | None:
+def _by_sms(case: Case, context: ToolContext) -> Prepared | None:
     phone = case.contact.phone_on_file
     if not phone or not _is_connected(case, Sms):
         return None
@@ -100,25 +100,25 @@ def _by_sms(case: Case, occasion: Occasion) -> Prepared | None:
         to = number_to_text(phone, region=case.region, countries=countries_of(countries.value if countries else None))
     except NumberRefused:
         return None
-    code = issue_code(case.holder, sent_by="sms", effect_id=occasion.effect_id)
+    code = issue_code(case.holder, sent_by="sms", effect_id=context.effect_id)
     return Prepared(
         code,
-        Sms(to=to, text=_words(code.digits, occasion)),
-        {"to": to, "text": _words(BLOTTED, occasion)},
+        Sms(to=to, text=_words(code.digits, context)),
+        {"to": to, "text": _words(BLOTTED, context)},
         f"by text, to your number on file that ends in {to[-2:]}",
     )
 
 
-def _by_email(case: Case, occasion: Occasion) -> Prepared | None:
+def _by_email(case: Case, context: ToolContext) -> Prepared | None:
     to = case.contact.email_on_file
     if not to or not _is_connected(case, Email):
         return None
-    code = issue_code(case.holder, sent_by="email", effect_id=occasion.effect_id)
-    subject = SUBJECT.format(business=occasion.business)
+    code = issue_code(case.holder, sent_by="email", effect_id=context.effect_id)
+    subject = SUBJECT.format(business=context.business)
     return Prepared(
         code,
-        Email(to=to, name=case.contact.name, subject=subject, body=_words(code.digits, occasion)),
-        {"to": to, "subject": subject, "body": _words(BLOTTED, occasion)},
+        Email(to=to, name=case.contact.name, subject=subject, body=_words(code.digits, context)),
+        {"to": to, "subject": subject, "body": _words(BLOTTED, context)},
         f"by e-mail, to your address on file {to[:1]}…@{to.rpartition('@')[2]}",
     )
 
@@ -129,8 +129,8 @@ def _is_connected(case: Case, message: type[Sms | Email]) -> bool:
     return source is not None and not source.needs_reauth
 
 
-def _words(code: str, occasion: Occasion) -> str:
-    return WORDS.format(code=code, business=occasion.business)
+def _words(code: str, context: ToolContext) -> str:
+    return WORDS.format(code=code, business=context.business)
 
 
 def _without_digits(outcome: Outcome, prepared: Prepared) -> Outcome:
@@ -147,6 +147,6 @@ def _without_digits(outcome: Outcome, prepared: Prepared) -> Outcome:
     )
 
 
-def _end(row_id: UUID, occasion: Occasion) -> None:
-    with tenant_tx(occasion.organization_id):
+def _end(row_id: UUID, context: ToolContext) -> None:
+    with tenant_tx(context.organization_id):
         end_code(row_id)

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from projects.models import Project
 from projects.models.agent_config import CallerVerification
-from tools.engine.execution.handler import Occasion
+from tools.engine.execution.handler import ToolContext
 from tools.models import Verification
 
 # For so long a customer isn't asked again, in whichever conversation.
@@ -59,9 +59,9 @@ def is_verified(project: Project, *, persona_id: UUID | None) -> bool:
     return proof is not None and proof.is_recent
 
 
-def why_not_verified(project: Project, occasion: Occasion) -> str:
+def why_not_verified(project: Project, context: ToolContext) -> str:
     """Why a tool must not show or change what is the customer's yet, as the sentence that the agent is told; "" if it may."""
-    persona_id = occasion.contact.persona_id if occasion.contact else None
+    persona_id = context.contact.persona_id if context.contact else None
     return "" if is_verified(project, persona_id=persona_id) else VERIFY_FIRST
 
 

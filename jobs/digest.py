@@ -1,0 +1,182 @@
+"""E-mail digests: members are told what waits for them, at most once in a quarter of an hour each.
+
+A member is noted as written to before the e-mail is sent, so that no crash writes twice. A job queued with the note, the owed
+one, writes once more when the quarter of an hour is over, unless the e-mails went out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db.models import Manager
+from django.db.models.functions import Now
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from jobs.enqueue import JobRequest, enqueue
+from jobs.failpoints import failpoint
+from jobs.fence import job_tx
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
+from jobs.models import Job, State
+from projects.common.mail import MailResult, deliver, has_server
+from projects.models import Member, Project, Role
+from tenancy.postgresql.prepared import Prepared
+from tenancy.scope import current_organization_id
+from tenancy.threads import in_db
+
+PAUSE = timedelta(minutes=15)
+# An item's time is that of its transaction's beginning: one that was committed late is not overlooked.
+MARGIN = timedelta(seconds=2)
+SHOWN = 5
+LONGEST_LINE = 160
+
+# A job that waits, which no worker takes before this transaction ends: one that read the items already would not see this one.
+_WAITING = Prepared("""
+select 1 from jobs_job where organization_id = %s and lane = %s and subject_id = %s and state = 'queued'
+and run_after <= clock_timestamp() limit 1 for share skip locked
+""")
+
+Item = TypeVar("Item")
+
+
+class Undelivered(RuntimeError):
+    """The mail server didn't take every e-mail of a digest; the others are tried again."""
+
+
+@dataclass(frozen=True)
+class Digest(Generic[Item]):
+    """A kind of digest: a lane whose jobs write to the members of a project.
+
+    `notices` are rows with `project`, `member_id` and `sent_at`; `holds` are further values of one that still holds. `since`
+    is when an item began to wait, `text` its line in the e-mail. `one` and `many` begin the subject, for one item and for
+    `{count}`; `note` ends the e-mail; `page` is the project's page of the items.
+    """
+
+    lane: str
+    notices: Manager[Any]
+    waiting: Callable[[Project], Sequence[Item]]
+    is_for: Callable[[Item, Role], bool]
+    since: Callable[[Item], datetime]
+    text: Callable[[Item], str]
+    one: str
+    many: str
+    note: str
+    page: str
+    holds: Mapping[str, Any] = field(default_factory=dict)
+
+    def register(self) -> None:
+        """Make the lane known to the workers."""
+        register(Lane(name=self.lane, queue=Queue.WORK, mode=Mode.QUEUE, handler=self.run))
+
+    def queue(self, project_id: UUID, *, cause: str) -> None:
+        """Tell members soon, in the running transaction; `cause` makes the job's key. Nothing is queued without a mail server."""
+        if has_server() and not _WAITING(current_organization_id(), self.lane, project_id):
+            enqueue([self.request(project_id, key=f"{self.lane}:{cause}")])
+
+    def request(self, project_id: UUID, *, key: str, run_after: datetime | None = None) -> JobRequest:
+        """A job of the lane."""
+        return JobRequest(
+            lane=self.lane, project_id=project_id, subject_id=project_id, ordinal=0, key=key, run_after=run_after
+        )
+
+    async def run(self, job: ClaimedJob) -> None:
+        """Write to each member who may be written to now. Raises Undelivered."""
+        due = await in_db(_note, self, job)
+        failpoint(f"{self.lane}.noted_pre_send")
+        failed = [email for email in due.emails if await asyncio.to_thread(_is_refused, self, email, due.project)]
+        await in_db(_finish, self, job, due, failed)
+        if failed:
+            raise Undelivered(Undelivered.__doc__)
+
+
+@dataclass(frozen=True)
+class DigestEmail(Generic[Item]):
+    """An e-mail to one member; `before` is when the notice before it was sent, if that still held."""
+
+    member: Member
+    items: Sequence[Item]
+    before: datetime | None
+
+
+@dataclass(frozen=True)
+class DigestRun(Generic[Item]):
+    """One look at a project at a moment: the e-mails that are due, and when a member may be written to again."""
+
+    project: Project
+    at: datetime
+    emails: Sequence[DigestEmail[Item]]
+    again_at: datetime | None
+
+
+def _note(digest: Digest[Item], job: ClaimedJob) -> DigestRun[Item]:
+    """Note the members as written to, before they are."""
+    with job_tx(job):
+        project, now = Project.objects.get(pk=job.subject_id), timezone.now()
+        sent = dict(digest.notices.filter(project=project).values_list("member_id", "sent_at"))
+        news = list(_news(digest, project, is_owed=job.key.startswith(_owed_key(digest, project))))
+        paused = {email.member.pk: sent[email.member.pk] + PAUSE for email in news if email.member.pk in sent}
+        emails = [email for email in news if paused.get(email.member.pk, now) <= now]
+        for email in emails:
+            noted = {"sent_at": now, **digest.holds}
+            digest.notices.update_or_create(project=project, member_id=email.member.pk, defaults=noted)
+        if emails:
+            enqueue([digest.request(project.pk, key=_owed_key(digest, project, at=now), run_after=now + PAUSE)])
+        again_at = min((at for at in paused.values() if at > now), default=None)
+        return DigestRun(project=project, at=now, emails=emails, again_at=again_at)
+
+
+def _news(digest: Digest[Item], project: Project, *, is_owed: bool) -> Iterator[DigestEmail[Item]]:
+    """An e-mail for each member for whom something waits that they weren't told of, or for whom anything waits that is owed."""
+    held = dict(digest.notices.filter(project=project, **digest.holds).values_list("member_id", "sent_at"))
+    waiting = digest.waiting(project)
+    for member in Member.objects.select_related("user").filter(user__is_active=True):
+        items = [item for item in waiting if digest.is_for(item, Role(member.role))]
+        before = None if is_owed else held.get(member.pk)
+        if any(before is None or digest.since(item) > before - MARGIN for item in items):
+            yield DigestEmail(member=member, items=items, before=held.get(member.pk))
+
+
+def _is_refused(digest: Digest[Item], email: DigestEmail[Item], project: Project) -> bool:
+    """Send it. True when the mail server didn't take it."""
+    name, count = " ".join(project.name.split()), len(email.items)
+    headline = digest.one if count == 1 else digest.many.format(count=count)
+    context = {
+        "headline": headline,
+        "project": name,
+        "lines": [_line(digest.text(item)) for item in email.items[:SHOWN]],
+        "more": max(0, count - SHOWN),
+        "url": f"{settings.BASE_URL}/p/{project.slug}/{digest.page}",
+        "note": digest.note,
+    }
+    body = render_to_string("email/digest.txt", context)
+    return deliver(EmailMessage(f"{headline}: {name}", body, to=[email.member.user.email])) is MailResult.FAILED
+
+
+def _line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST_LINE else f"{words[: LONGEST_LINE - 1]}…"
+
+
+def _finish(digest: Digest[Item], job: ClaimedJob, due: DigestRun[Item], failed: Sequence[DigestEmail[Item]]) -> None:
+    """The end of the job; what was not delivered counts as not written, and the job is tried again."""
+    with job_tx(job, finish=None if failed else State.DONE):
+        owed = Job.objects.filter(key=_owed_key(digest, due.project, at=due.at), state=State.QUEUED)
+        owed.update(state=State.SKIPPED, error="The e-mails went out, or are tried again.", finished_at=Now())
+        for email in failed:
+            rows = digest.notices.filter(project=due.project, member_id=email.member.pk)
+            rows.delete() if email.before is None else rows.update(sent_at=email.before)
+        if due.again_at is not None:
+            key = f"{digest.lane}:{due.project.pk}:{due.again_at:%Y%m%d%H%M%S}"
+            enqueue([digest.request(due.project.pk, key=key, run_after=due.again_at)])
+
+
+def _owed_key(digest: Digest[Item], project: Project, *, at: datetime | None = None) -> str:
+    """The key of the owed job of a moment; without one, the beginning of all such keys."""
+    return f"{digest.lane}:{project.pk}:owed:{f'{at:%Y%m%d%H%M%S%f}' if at else ''}"

@@ -1,0 +1,53 @@
+"""The address of the OpenAPI document, which is built once per process."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from threading import Lock
+from typing import cast
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
+from rest_framework.renderers import BaseRenderer
+
+_building = Lock()
+_rendered: dict[type[BaseRenderer], Rendered] = {}
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The document in one form, as it is sent."""
+
+    content: bytes
+    etag: str
+
+
+@require_safe
+@cache_control(public=True, max_age=60)
+@vary_on_headers("Accept")
+def schema(request: HttpRequest) -> HttpResponseBase:
+    """The document as YAML, or as JSON where `?format=` or `Accept` asks for it; 304 for a client that has it.
+
+    Anybody may ask, and building it takes a few hundred milliseconds of CPU. Of several first requests at once, one builds
+    it and the others wait.
+    """
+    asked = request.GET.get("format") or request.headers.get("Accept", "")
+    renderer = OpenApiJsonRenderer if "json" in asked else OpenApiYamlRenderer
+    with _building:
+        rendered = _rendered.get(renderer) or _rendered.setdefault(renderer, _render(renderer))
+    response = HttpResponse(rendered.content, content_type=renderer.media_type)
+    response["ETag"] = rendered.etag
+    response["Content-Disposition"] = f'inline; filename="makegood.{"json" if "json" in renderer.format else "yaml"}"'
+    return get_conditional_response(request, etag=rendered.etag, response=response) or response
+
+
+def _render(renderer: type[BaseRenderer]) -> Rendered:
+    document = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    content = cast(bytes, renderer().render(document, renderer_context={}))
+    return Rendered(content, f'"{hashlib.sha256(content).hexdigest()[:32]}"')

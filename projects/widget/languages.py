@@ -1,0 +1,29 @@
+"""The languages in which the product itself speaks to customers: those of `settings.LANGUAGES`. The agent answers in any."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.translation import get_supported_language_variant
+
+from projects.models import Widget
+
+
+def best_language(*codes: str) -> str:
+    """The first code with a translation; `it-CH` falls back to `it`, and all others to English."""
+    for code in codes:
+        try:
+            return get_supported_language_variant(code.lower())
+        except LookupError:
+            continue
+    return settings.LANGUAGE_CODE
+
+
+def customer_language(project_id: UUID, *, known: str, asked: str = "") -> str:
+    """What is `known` of the customer, else the widget's language, else what their browser `asked` for.
+
+    Must run in the tenant's transaction.
+    """
+    theme = Widget.objects.filter(project_id=project_id).values_list("theme", flat=True).first() or {}
+    return best_language(known, str(theme.get("language", "")), asked)

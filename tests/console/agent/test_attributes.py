@@ -1,0 +1,232 @@
+"""The page of attributes: the project's own over the organization's."""
+
+from __future__ import annotations
+
+import pytest
+
+from projects.agents.attribute_changes import AttributeEdit, change_attributes
+from projects.models import Attribute, Project
+from projects.models.agent_errors import SettingsRefused
+from projects.models.attribute import AttributeType
+from projects.models.attribute_catalogue import KNOWN_SETTINGS, SETTING
+from projects.records.attributes import (
+    GATES,
+    Origin,
+    WrongValue,
+    attributes_column,
+    fill,
+    read_column,
+    read_secret,
+    resolve_attributes,
+    set_attribute,
+)
+from tests.concurrent import meanwhile
+from tests.conftest import Tenant
+from tests.console.agent.conftest import Settings
+from tools.engine.business_state import read_state
+from tools.engine.catalogue import is_called
+from tools.engine.registry import builtin_tools
+
+SMS = f"{SETTING}sms_send_information_enabled"
+
+
+def row_of(form: dict[str, str], key: str) -> str:
+    return next(name.removesuffix(".key") for name, value in form.items() if name.endswith(".key") and value == key)
+
+
+def value_of(tenant: Tenant, key: str) -> object:
+    with tenant.tx():
+        found = resolve_attributes(tenant.project).get(key)
+    return found and found.value
+
+
+def without(form: dict[str, str], name: str) -> dict[str, str]:
+    return {field: value for field, value in form.items() if field != name}
+
+
+def test_a_form_posted_as_it_was_shown_changes_nothing(owner: Settings) -> None:
+    with owner.tenant.tx():
+        before = list(Attribute.objects.values_list("pk", "value", "updated_at"))
+    owner.change("attributes")
+    with owner.tenant.tx():
+        assert list(Attribute.objects.values_list("pk", "value", "updated_at")) == before
+
+
+@pytest.mark.parametrize("written", ["True", "true", "1", True])
+def test_a_switch_is_typed_however_it_is_written(tenant: Tenant, written: object) -> None:
+    with tenant.tx():
+        Attribute.objects.filter(key=SMS).delete()
+        set_attribute(tenant.project, SMS, written)
+    assert value_of(tenant, SMS) is True
+
+
+def test_a_switch_turns_its_tool_off(owner: Settings) -> None:
+    form = owner.form("attributes")
+    owner.save(without(form, f"{row_of(form, SMS)}.value"), "attributes")
+    assert value_of(owner.tenant, SMS) is False
+    assert "send_sms_tool is off" in owner.page("scenarios")
+
+
+def test_a_projects_own_value_wins_whichever_was_written_first(tenant: Tenant) -> None:
+    """Also in what a turn reads beside its project, and of secrets."""
+    with tenant.tx():
+        set_attribute(tenant.project, "house_rule", "ours")
+        set_attribute(tenant.project, "token", "our-token", type=AttributeType.SECRET)
+        for key, value, kind in (
+            ("house_rule", "everybody's", AttributeType.STRING),
+            ("token", "everybody's", AttributeType.SECRET),
+        ):
+            row = Attribute(project=None, key=key, type=kind)
+            fill(row, value)
+            row.save()
+        column = Project.objects.annotate(found=attributes_column()).get(pk=tenant.project.pk).found
+        for found in (resolve_attributes(tenant.project), read_column(column)):
+            assert (found["house_rule"].value, found["house_rule"].origin) == ("ours", Origin.PROJECT)
+        assert read_secret(tenant.project, "token") == "our-token"
+
+
+def test_without_a_type_the_standing_one_holds(tenant: Tenant) -> None:
+    """A new value of a secret is no text for everyone to read, nor where only the organization has one."""
+    with tenant.tx():
+        row = Attribute(project=None, key="everybody's", type=AttributeType.SECRET)
+        fill(row, "the-first")
+        row.save()
+        set_attribute(tenant.project, "token", "the-first", type=AttributeType.SECRET)
+        for key in ("token", "everybody's"):
+            written = set_attribute(tenant.project, key, "the-second")
+            assert (written.type, written.value) == (AttributeType.SECRET, None)
+            assert read_secret(tenant.project, key) == "the-second"
+
+
+@pytest.mark.parametrize("kind", [AttributeType.STRING, AttributeType.SECRET])
+def test_what_is_to_be_text_is_text(tenant: Tenant, kind: AttributeType) -> None:
+    with tenant.tx(), pytest.raises(WrongValue, match="count must be text, not a number"):
+        set_attribute(tenant.project, "count", 5, type=kind)
+
+
+def test_of_a_secret_that_becomes_a_text_nothing_stays(tenant: Tenant) -> None:
+    with tenant.tx():
+        set_attribute(tenant.project, "token", "canary", type=AttributeType.SECRET)
+        set_attribute(tenant.project, "token", "for everyone", type=AttributeType.STRING)
+        row = Attribute.objects.get(key="token")
+        assert (row.value, row.secret, read_secret(tenant.project, "token")) == ("for everyone", "", None)
+
+
+def test_a_projects_own_value_can_be_given_up_for_the_organizations(owner: Settings) -> None:
+    """The origin is shown."""
+    with owner.tenant.tx():
+        Attribute.objects.create(project=None, key="greeting", type=AttributeType.STRING, value="Ciao")
+        set_attribute(owner.tenant.project, "greeting", "Salve")
+    owner.change("attributes", unset="greeting")
+    with owner.tenant.tx():
+        found = resolve_attributes(owner.tenant.project)["greeting"]
+    assert (found.value, found.origin) == ("Ciao", Origin.ORGANIZATION)
+    # A form that was written by hand names what no attribute can be called.
+    owner.change("attributes", unset="a\0b")
+
+
+def test_a_new_secret_is_kept_and_not_shown(owner: Settings) -> None:
+    owner.change("attributes", new__key="crm_token", new__type="secret", new__value="s3cret-canary")
+    with owner.tenant.tx():
+        assert read_secret(owner.tenant.project, "crm_token") == "s3cret-canary"
+    assert "s3cret-canary" not in owner.page("attributes")
+
+
+def test_a_secret_left_empty_stays(owner: Settings) -> None:
+    owner.change("attributes", new__key="crm_token", new__type="secret", new__value="s3cret-canary")
+    owner.change("attributes")
+    with owner.tenant.tx():
+        assert read_secret(owner.tenant.project, "crm_token") == "s3cret-canary"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "value", "sentence"),
+    [
+        ("1st", "str", "x", "A letter, then letters, digits"),
+        ("model_api_key", "str", "x", "write it under Models"),
+        ("empty", "secret", "", "Write a value"),
+        ("menu", "json", "{", "This is no JSON."),
+        ("flag", "bool", "perhaps", "must be True or False"),
+        ("text", "str", "a\x00b", "control character"),
+        ("text", "str", "x" * 10_001, "At most 10,000 characters; this has 10,001."),
+        (SMS, "bool", "True", "There is an attribute of this name already"),
+    ],
+)
+def test_a_new_attribute_that_cant_be_kept_is_refused(
+    key: str, kind: str, value: str, sentence: str, owner: Settings
+) -> None:
+    before = value_of(owner.tenant, key)
+    response = owner.change("attributes", new__key=key, new__type=kind, new__value=value)
+    assert response.status_code == 422
+    assert sentence in response.content.decode()
+    assert value_of(owner.tenant, key) == before
+
+
+def test_what_someone_else_set_meanwhile_is_not_overwritten_unseen(owner: Settings) -> None:
+    with owner.tenant.tx():
+        set_attribute(owner.tenant.project, "greeting", "Ciao")
+    form = owner.form("attributes")
+    with owner.tenant.tx():
+        set_attribute(owner.tenant.project, "greeting", "Salve")
+    name = f"{row_of(form, 'greeting')}.value"
+    response = owner.save({**form, name: "Buonasera"}, "attributes")
+    assert "Someone set this to “Salve” meanwhile" in response.content.decode()
+    assert value_of(owner.tenant, "greeting") == "Salve"
+
+
+def test_who_saves_at_the_same_moment_is_told(tenant: Tenant) -> None:
+    """The later of the two waits, and then sees what the earlier has set."""
+
+    def change(text: str) -> None:
+        with tenant.tx():
+            change_attributes(tenant.project, [AttributeEdit("greeting", AttributeType.STRING, text, was="Ciao")])
+
+    with tenant.tx():
+        set_attribute(tenant.project, "greeting", "Ciao")
+    with meanwhile("projects_attribute", lambda: change("Salve")) as other:
+        change("Buonasera")
+    with pytest.raises(SettingsRefused) as refused:
+        other[0].result()
+    assert "Someone set this to “Buonasera” meanwhile" in refused.value.errors["greeting"]
+    assert value_of(tenant, "greeting") == "Buonasera"
+
+
+def test_who_chose_the_same_is_in_nobodys_way(owner: Settings) -> None:
+    with owner.tenant.tx():
+        set_attribute(owner.tenant.project, "greeting", "Ciao")
+    form = owner.form("attributes")
+    with owner.tenant.tx():
+        set_attribute(owner.tenant.project, "greeting", "Salve")
+    assert owner.save({**form, f"{row_of(form, 'greeting')}.value": "Salve"}, "attributes").status_code == 302
+
+
+def test_a_value_that_is_no_choice_is_refused_with_those_that_are(tenant: Tenant) -> None:
+    key = f"{GATES}booking_cancellation_type"
+    with tenant.tx(), pytest.raises(WrongValue, match="must be one of endpoint, project, manual, not 'never'"):
+        set_attribute(tenant.project, key, "never")
+
+
+def test_an_attribute_that_someone_else_adds_at_the_same_moment_is_not_overwritten(owner: Settings) -> None:
+    form = owner.form("attributes")
+
+    def add() -> None:
+        with owner.tenant.tx():
+            set_attribute(owner.tenant.project, "greeting", "Salve")
+
+    with meanwhile('FROM "projects_attribute"', add):
+        answer = owner.save(form, "attributes", new__key="greeting", new__type="str", new__value="Ciao")
+    assert "There is an attribute of this name already" in answer.content.decode()
+    assert value_of(owner.tenant, "greeting") == "Salve"
+
+
+def test_every_switch_opens_the_tools_it_names(tenant: Tenant) -> None:
+    """What the page says about tools is what the tools say themselves."""
+    named = {tool: setting.key for setting in KNOWN_SETTINGS for tool in setting.tools}
+    with tenant.tx():
+        for setting in KNOWN_SETTINGS:
+            if setting.type is AttributeType.BOOL:
+                set_attribute(tenant.project, setting.key, False, type=AttributeType.BOOL)
+        state = read_state(tenant.project, channel="phone")
+        reasons = {name: tool.gate(state) for name, tool in builtin_tools().items() if not is_called(tool)}
+    assert {name for name, reason in reasons.items() if reason} == set(named)
+    assert all(any(s.key in reasons[tool] for s in KNOWN_SETTINGS if tool in s.tools) for tool in named)

@@ -1,0 +1,138 @@
+"""The versions of the settings: their difference, and the way back."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from projects.agents.agent_versions import Edit, change_agent
+from projects.agents.services import create_project
+from projects.common.differences import differences
+from projects.models import AgentVersion, User
+from tests.console.agent.conftest import Settings
+
+
+def test_the_history_says_who_changed_what(owner: Settings) -> None:
+    owner.change(agent_name="Bruno")
+    page = owner.page("history")
+    assert owner.tenant.owner.name in page
+    assert "Agent’s name" in page
+    assert "<del>Nello</del><ins>Bruno</ins>" in page
+
+
+def test_times_are_those_of_the_business(owner: Settings) -> None:
+    owner.change("hours", timezone="Pacific/Kiritimati")
+    page = owner.page("history")
+    for version in owner.versions:
+        assert f"{version.created_at.astimezone(ZoneInfo('Pacific/Kiritimati')):%H:%M}</time>" in page
+
+
+def test_any_two_versions_can_be_compared(owner: Settings) -> None:
+    for name in ("Bruno", "Carla", "Dario"):
+        owner.change(agent_name=name)
+    page = owner.page("history", **{"from": 2, "to": 4})
+    assert "<del>Bruno</del><ins>Dario</ins>" in page
+    assert "Version 2 to 4" in page
+
+
+def test_a_restored_version_is_a_new_one(owner: Settings) -> None:
+    first = owner.document
+    owner.change(agent_name="Bruno")
+    response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "2"})
+    assert response.status_code == 302
+    assert (owner.document, owner.versions[0].note) == (first, "Restored version 1")
+    assert [version.number for version in owner.versions] == [3, 2, 1]
+
+
+def test_nothing_is_restored_over_a_version_that_was_not_seen(owner: Settings) -> None:
+    owner.change(agent_name="Bruno")
+    owner.change(agent_name="Carla")
+    response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "2"})
+    assert response.status_code == 409
+    assert owner.document["agent_name"] == "Carla"
+
+
+def test_another_projects_version_is_not_restored(owner: Settings) -> None:
+    """Two projects of one business count their versions alike."""
+    with owner.tenant.tx():
+        other = create_project("Other", config=owner.tenant.project.agent_version.config)
+        change_agent(other, Edit({"agent_name": "Other"}, 1, owner.tenant.owner))
+    assert owner.client.post(owner.address("history"), {"restore": "2", "started_from": "1"}).status_code == 404
+    assert owner.client.post(owner.address("history"), {"restore": "1", "started_from": "1"}).status_code == 302
+    assert owner.document["agent_name"] == "Nello"
+
+
+def test_settings_that_have_become_invalid_can_be_put_right(owner: Settings) -> None:
+    """A newer version of the product may refuse what an older one took."""
+    tenant, seen = owner.tenant, owner.versions[0]
+    with tenant.tx():
+        AgentVersion.objects.create(
+            project=tenant.project, number=seen.number + 1, document={**seen.document, "timezone": "Europe/Nowhere"}
+        )
+        saved = change_agent(tenant.project, Edit({"timezone": "Europe/Rome"}, seen.number + 1, tenant.owner))
+    assert (saved.number, saved.document["timezone"]) == (seen.number + 2, "Europe/Rome")
+
+
+def test_an_address_that_the_operator_has_closed_since_is_not_restored(owner: Settings, settings: Any) -> None:
+    """It doesn't keep anyone from changing other settings either."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    owner.change("models", model_base_url="http://127.0.0.1:8999/v1")
+    settings.OUTBOUND_ALLOW = []
+    assert owner.change(agent_name="Bruno").status_code == 302
+    owner.change("models", model_base_url="")
+    response = owner.client.post(owner.address("history"), {"restore": "2", "started_from": "4"})
+    assert (response.status_code, owner.document["model_base_url"]) == (422, "")
+
+
+def test_a_viewer_restores_nothing(owner: Settings, viewer: User) -> None:
+    owner.change(agent_name="Bruno")
+    reader = Settings(owner.tenant, viewer)
+    assert reader.client.post(owner.address("history"), {"restore": "1"}).status_code == 403
+    assert "Restore version" not in reader.page("history")
+
+
+@pytest.mark.parametrize("number", ["0", "9", "x", "-1", "9" * 50])
+def test_a_version_that_is_none_is_not_found(number: str, owner: Settings) -> None:
+    assert owner.client.post(owner.address("history"), {"restore": number, "started_from": "1"}).status_code == 404
+
+
+def test_the_first_version_has_nothing_to_be_compared_with(owner: Settings) -> None:
+    assert "<ins>" not in owner.page("history")
+
+
+def step(text: str) -> dict[str, Any]:
+    return {"text": text, "collects": [], "tools": []}
+
+
+def scenario(title: str, *texts: str) -> dict[str, Any]:
+    return {"title": title, "steps": [step(text) for text in texts]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ({"style": "warm"}, {"style": "warm"}, []),
+        ({"style": "warm"}, {"style": "cold"}, [("Style", "warm", "cold")]),
+        ({"hours": {"mon": []}}, {"hours": {"mon": [["09:00", "17:00"]]}}, [("Hours, Monday", "", "09:00 to 17:00")]),
+        (
+            {"scenarios": [scenario("Book", "a", "c")]},
+            {"scenarios": [scenario("Book", "a", "b", "c")]},
+            [("Scenario “Book”, step 2", "", "b")],
+        ),
+        (
+            {"procedures": [{"title": "A", "text": "x"}, {"title": "B", "text": "y"}]},
+            {"procedures": [{"title": "B", "text": "y"}, {"title": "A", "text": "x"}]},
+            [("Procedure, order", "A, B", "B, A")],
+        ),
+        (
+            {"intents": []},
+            {"intents": [{"name": "A person", "working_hours": "x", "non_working_hours": "y"}]},
+            [("Intent “A person”", "", "A person x y")],
+        ),
+        ({"models": {}}, {"models": {"reply": "large"}}, [("Models, reply", "", "large")]),
+    ],
+)
+def test_difference(old: dict[str, Any], new: dict[str, Any], expected: list[tuple[str, str, str]]) -> None:
+    assert [(change.label, change.before, change.after) for change in differences(old, new)] == expected

@@ -1,0 +1,160 @@
+"""How much of a request the settings take, functions and all, and what is said where too little is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from projects.agents.prompt_budget import prompt_budget, what_is_too_large
+from projects.agents.prompt_size import Weight, weigh
+from projects.agents.services import save_agent
+from projects.models.agent_config import AgentConfig
+from tests.console.agent.conftest import Settings
+from tests.console.agent.controls import controls_of
+from tools.engine.definition import Trigger
+from tools.engine.function_calling.offer import read_offer
+
+KIND = {"rules": 1_500, "business_context": 0, "scenarios": 0, "procedures": 0, "intents": 0, "tools": 0}
+
+
+def weight_of(settings: Settings, **changes: Any) -> Weight:
+    """Of the settings as they stand, with changes."""
+    with settings.tenant.tx():
+        settings.tenant.project.refresh_from_db()
+        return weigh(settings.tenant.project, AgentConfig.model_validate({**settings.document, **changes}))
+
+
+def put(settings: Settings, **changes: Any) -> None:
+    """Settings that stand, however they came to be."""
+    with settings.tenant.tx():
+        config = AgentConfig.model_validate({**settings.document, **changes})
+        save_agent(settings.tenant.project, config=config, author=None)
+
+
+def words(settings: Settings, *, room: int) -> str:
+    """A business context that leaves so much room for the conversation."""
+    without = weight_of(settings, business_context="")
+    return "x" * (without.room - room)
+
+
+def weight(**parts: int) -> Weight:
+    return Weight({**KIND, **parts}, channel="chat", limit=25_000, least=4_000)
+
+
+def test_functions_and_their_sections_are_counted(owner: Settings) -> None:
+    """What the model may call goes along with every request."""
+    everything, none = weight_of(owner), weight_of(owner, enabled_tools=[])
+    with owner.tenant.tx():
+        offer = read_offer(Trigger.TURN, owner.tenant.project, channel=everything.channel)
+    assert everything.parts["tools"] > offer.weight > 1_000
+    assert everything.total - none.total == pytest.approx(everything.parts["tools"], abs=200)
+    assert none.parts["tools"] == 0
+
+
+def test_the_page_shows_what_is_left_for_the_conversation(owner: Settings) -> None:
+    budget = prompt_budget(weight_of(owner))
+    for section in ("business", "scenarios", "procedures", "intents", "abilities"):
+        page = owner.page(section)
+        assert f'<p class="ag-kb">{budget.total} <small>of 25 kB' in page
+        assert f'<dd class="tn text-end ag-left">{budget.room}</dd>' in page
+        assert "Too little is left" not in page
+
+
+def test_too_little_room_is_said_beside_the_field_that_takes_most(owner: Settings) -> None:
+    put(owner, scenarios=[])
+    put(owner, business_context=words(owner, room=2_050))
+    page = owner.page()
+    assert 'aria-describedby="business_context-too-large"' in page
+    assert page.count("2.0 kB are left for the conversation. Take 2.0 kB off the business context") == 2
+    assert 'id="procedures-too-large"' not in owner.page("procedures")
+
+
+def test_settings_with_little_room_are_saved(owner: Settings) -> None:
+    """It is a warning: the agent answers, and remembers less."""
+    put(owner, scenarios=[])
+    assert owner.change(business_context=words(owner, room=50)).status_code == 302
+
+
+def test_settings_that_leave_no_room_are_refused_and_nothing_typed_is_lost(owner: Settings) -> None:
+    put(owner, scenarios=[])
+    before = len(owner.versions)
+    typed = words(owner, room=0)
+    response = owner.change(business_context=typed, note="All of it")
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert 'aria-invalid="true" aria-describedby="business_context-error"' in page
+    assert "nothing is left for the conversation. Take 4.0 kB off the business context, so that 4 kB of it fit." in page
+    assert {typed, "All of it"} <= set(controls_of(page).values())
+    assert len(owner.versions) == before
+
+
+def test_a_refusal_stands_on_the_page_that_was_saved_and_names_what_is_larger(owner: Settings) -> None:
+    put(owner, scenarios=[])
+    put(owner, business_context=words(owner, room=100))
+    form = {f"procedures.{at}.{name}": "y" * 80 for at in range(4) for name in ("title", "text")}
+    response = owner.save({**owner.form("procedures"), **form}, "procedures")
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert 'id="procedures-error"' in page
+    assert "the business context is" in page
+    assert "off the business context or the procedures, so that 4 kB of it fit." in page
+
+
+def test_tools_that_leave_no_room_are_refused_beside_them(owner: Settings) -> None:
+    put(owner, enabled_tools=[], procedures=[{"title": "Deposits", "text": "y" * 2_000}] * 3)
+    put(owner, business_context=words(owner, room=100))
+    response = owner.change("abilities", which_tools="all")
+    assert response.status_code == 422
+    assert 'id="enabled_tools-error"' in response.content.decode()
+
+
+def test_settings_that_had_no_room_before_may_shrink(owner: Settings) -> None:
+    """Step by step: who shortens them is not sent back."""
+    put(owner, business_context=words(owner, room=-500))
+    assert owner.change(business_context=words(owner, room=-300)).status_code == 302
+    assert owner.change(business_context=words(owner, room=-400)).status_code == 422
+
+
+def test_an_earlier_version_without_room_is_not_restored(owner: Settings) -> None:
+    put(owner, business_context=words(owner, room=-500))
+    put(owner, business_context="Short.")
+    number = owner.versions[1].number
+    owner.client.post(owner.address("history"), {"restore": str(number), "started_from": str(number + 1)})
+    assert owner.document["business_context"] == "Short."
+
+
+@pytest.mark.parametrize(
+    ("parts", "among", "field", "sentence"),
+    [
+        (
+            {"business_context": 14_200, "scenarios": 6_000},
+            (),
+            "business_context",
+            "Of the 25 kB that a request may weigh, the business context is 14.2 kB, and 3.3 kB are left for the conversation."
+            " Take 0.7 kB off the business context, so that 4 kB of it fit.",
+        ),
+        (
+            {"business_context": 14_200, "scenarios": 6_000, "tools": 4_000},
+            ("scenarios",),
+            "scenarios",
+            "Of the 25 kB that a request may weigh, the business context is 14.2 kB, the scenarios are 6.0 kB, and nothing is"
+            " left for the conversation. Take 4.7 kB off the business context or the scenarios, so that 4 kB of it fit.",
+        ),
+        (
+            {"scenarios": 9_000, "procedures": 8_500, "intents": 8_000},
+            (),
+            "scenarios",
+            "Of the 25 kB that a request may weigh, the scenarios are 9.0 kB, and nothing is left for the conversation."
+            " Take 6.0 kB off all that the agent reads, so that 4 kB of it fit.",
+        ),
+        ({"tools": 23_000}, ("agent_name",), "enabled_tools", "the tools are 23.0 kB"),
+    ],
+    ids=["too little", "on another page", "all of it", "nowhere else"],
+)
+def test_a_sentence_says_what_is_too_large_and_what_would_be_right(
+    parts: dict[str, int], among: tuple[str, ...], field: str, sentence: str
+) -> None:
+    [(found, said)] = what_is_too_large(weight(**parts), among=among).items()
+    assert found == field
+    assert sentence in said

@@ -1,0 +1,171 @@
+"""The ledger of effects: its states, one effect in full, and the answers that people give."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from jobs.models import Job
+from projects.agents.services import create_project
+from tests.conftest import Tenant
+from tests.console.pages.conftest import add_effect, browser, talk
+from tools.models import AfterAction, AfterActionState, Effect, EffectState
+
+OUTBOX = {"adapter": "outbox", "result": {"outbox": True}, "request": {"to": "+393475550142", "text": "See you Friday"}}
+WEBHOOK = {
+    "method": "POST",
+    "url": "https://kitchen.example/notes",
+    "headers": {"Idempotency-Key": "k", "X-Api-Key": "••••"},
+    "body": {"note": "nuts"},
+}
+
+
+def list_of(tenant: Tenant, query: str = "") -> str:
+    return reverse("effects", args=[tenant.project.slug]) + query
+
+
+def url_of(tenant: Tenant, effect: Effect) -> str:
+    return reverse("effect", args=[tenant.project.slug, effect.pk])
+
+
+def state_of(tenant: Tenant, effect: Effect) -> str:
+    with tenant.tx():
+        return str(Effect.objects.get(pk=effect.pk).state)
+
+
+def test_no_effect_yet_says_what_appears(owner: Client, tenant: Tenant) -> None:
+    assert "What tools do appears here" in owner.get(list_of(tenant)).content.decode()
+
+
+def test_states_are_tabs_with_their_counts(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    for state in (EffectState.DONE, EffectState.DONE, EffectState.FAILED, EffectState.PLANNED, EffectState.SENDING):
+        add_effect(tenant, row, state=state)
+    tabs = {tab.label: tab.count for tab in owner.get(list_of(tenant)).context["tabs"]}
+    assert tabs == {"All": 5, "Unknown": 0, "Held back": 0, "Under way": 2, "Done": 2, "Failed": 1, "Cancelled": 0}
+    assert len(owner.get(list_of(tenant, "?state=under_way")).context["rows"]) == 2
+
+
+def test_an_effect_of_the_outbox_was_not_sent(owner: Client, tenant: Tenant) -> None:
+    effect = add_effect(tenant, talk(tenant, "Hi"), **OUTBOX)
+    assert "Not sent: outbox" in owner.get(list_of(tenant)).content.decode()
+    text = owner.get(url_of(tenant, effect)).content.decode()
+    assert "What would have been sent" in text
+    assert "See you Friday" in text
+
+
+def test_an_effect_that_somebody_has_to_approve_says_so(owner: Client, tenant: Tenant) -> None:
+    asks = {"description": "Sends a text.", "requires_approval": True}
+    add_effect(tenant, talk(tenant, "Hi"), state=EffectState.PLANNED, definition=asks, arranged_at=timezone.now())
+    assert "Waits for approval" in owner.get(list_of(tenant)).content.decode()
+
+
+def test_one_effect_shows_what_was_sent_and_what_came_back(owner: Client, tenant: Tenant) -> None:
+    effect = add_effect(
+        tenant,
+        talk(tenant, "Hi", name="Giulia Ferri"),
+        tool="notify_kitchen",
+        tool_version=3,
+        kind="webhook",
+        attempts=2,
+        http_status=200,
+        request=WEBHOOK,
+        excerpt="noted",
+    )
+    with tenant.tx():
+        AfterAction.objects.create(
+            effect=effect,
+            index=0,
+            type="set_persona_attribute",
+            options={"attribute": "allergy"},
+            state=AfterActionState.DONE,
+            value="nuts",
+        )
+    text = owner.get(url_of(tenant, effect)).content.decode()
+    for words in (
+        "POST https://kitchen.example/notes",
+        "X-Api-Key: ••••",
+        "noted",
+        "version 3",
+        "2 attempts",
+        "Giulia Ferri",
+        "Set a field of the customer",
+        "Sends a text.",
+    ):
+        assert words in text
+
+
+def test_it_happened_makes_it_done_and_it_did_not_sends_it_again(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    happened, lost = (add_effect(tenant, row, state=EffectState.UNKNOWN, attempts=1) for _ in range(2))
+    owner.post(url_of(tenant, happened), {"answer": "happened"})
+    owner.post(url_of(tenant, lost), {"answer": "not"})
+    assert state_of(tenant, happened) == EffectState.DONE
+    with tenant.tx():
+        assert list(Job.objects.filter(lane="effect").values_list("subject_id", flat=True)) == [lost.pk]
+
+
+def test_a_held_effect_is_released(owner: Client, tenant: Tenant) -> None:
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.HELD)
+    assert "Release" in owner.get(url_of(tenant, effect)).content.decode()
+    text = owner.post(url_of(tenant, effect), {"answer": "release"}, follow=True).content.decode()
+    assert "It is released, and runs now." in text
+    with tenant.tx():
+        assert Job.objects.filter(lane="effect", subject_id=effect.pk).exists()
+
+
+def test_the_second_of_two_who_answer_is_told(owner: Client, tenant: Tenant) -> None:
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
+    owner.post(url_of(tenant, effect), {"answer": "happened"})
+    text = owner.post(url_of(tenant, effect), {"answer": "not"}, follow=True).content.decode()
+    assert "this one is done" in text
+    assert state_of(tenant, effect) == EffectState.DONE
+
+
+def test_the_answer_leads_back_to_this_site_only(owner: Client, tenant: Tenant) -> None:
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
+    back = reverse("promises", args=[tenant.project.slug])
+    for wanted, way in (
+        (back, back),
+        ("https://evil.example/", url_of(tenant, effect)),
+        ("//evil.example", url_of(tenant, effect)),
+    ):
+        answer = owner.post(url_of(tenant, effect), {"answer": "happened", "back": wanted})
+        assert answer.headers["Location"] == way
+
+
+@pytest.mark.parametrize("role", ["operator", "viewer"])
+def test_operators_answer_and_viewers_look(role: str, tenant: Tenant, request: pytest.FixtureRequest) -> None:
+    client: Client = browser(request.getfixturevalue(role))
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
+    text = client.get(list_of(tenant)).content.decode()
+    assert ("It did not: send again" in text) is (role == "operator")
+    assert client.post(url_of(tenant, effect), {"answer": "happened"}).status_code == (
+        302 if role == "operator" else 403
+    )
+
+
+def test_another_tenants_effect_is_not_found(tenant: Tenant, stranger: Tenant) -> None:
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
+    client = browser(stranger.owner)
+    for slug in (tenant.project.slug, stranger.project.slug):
+        address = reverse("effect", args=[slug, effect.pk])
+        assert client.get(address).status_code == client.post(address, {"answer": "happened"}).status_code == 404
+    assert state_of(tenant, effect) == EffectState.UNKNOWN
+
+
+def test_what_waits_for_a_person_is_counted_in_the_side_bar(owner: Client, tenant: Tenant) -> None:
+    add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
+    counts = owner.get(reverse("dashboard", args=[tenant.project.slug])).context["counts"]
+    assert (counts["effects"].waiting, counts["promises"].waiting) == (1, 0)
+
+
+def test_a_question_of_another_project_is_not_counted(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    effect = add_effect(tenant, row, state=EffectState.UNKNOWN)
+    with tenant.tx():
+        other = create_project("Second", config=tenant.project.agent_version.config)
+        Effect.objects.filter(pk=effect.pk).update(project_id=other.pk)
+    assert owner.get(reverse("dashboard", args=[tenant.project.slug])).context["counts"]["effects"].waiting == 0

@@ -1,0 +1,197 @@
+"""The dashboard's figures: what is counted, in which days, and of whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from console.dashboard import metrics_cache
+from console.dashboard.charts import Series, lines, nice_top, stacked
+from console.dashboard.metrics import Figures, last_days, project_figures
+from conversations.models import Channel, Freshness, Turn
+from jobs.models import ModelCall
+from tests.conftest import Tenant
+from tests.console.pages.conftest import add_turn, talk
+
+
+def figures_of(tenant: Tenant, *, now: datetime | None = None) -> Figures:
+    with tenant.tx():
+        return project_figures(tenant.project, last_days(now or timezone.now(), timezone="Europe/Rome"))
+
+
+def days_ago(days: float) -> datetime:
+    return timezone.now() - timedelta(days=days)
+
+
+def test_a_week_is_compared_with_the_same_hours_of_the_week_before(tenant: Tenant) -> None:
+    talk(tenant, "Hi", "Still there?", at=days_ago(0.001))
+    talk(tenant, "Hello", at=days_ago(7.001))
+    talk(tenant, "Too early", at=days_ago(15))
+    figures = figures_of(tenant)
+    assert (figures.now.conversations, figures.now.messages) == (1, 2)
+    assert (figures.before.conversations, figures.before.messages) == (1, 1)
+
+
+def test_the_rest_of_the_same_day_a_week_ago_is_not_compared_yet(tenant: Tenant) -> None:
+    now = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+    talk(tenant, "In the evening", at=datetime(2026, 11, 13, 19, 0, tzinfo=UTC))
+    assert figures_of(tenant, now=now).before.conversations == 0
+
+
+def test_days_are_those_of_the_business(tenant: Tenant) -> None:
+    """Half past eleven at night in London is tomorrow in Rome."""
+    talk(tenant, "Hi", at=datetime(2026, 11, 19, 23, 30, tzinfo=UTC))
+    figures = figures_of(tenant, now=datetime(2026, 11, 20, 12, 0, tzinfo=UTC))
+    assert [day.count for day in figures.days] == [0, 0, 0, 0, 0, 0, 1]
+
+
+def test_the_share_of_fresh_directives_leaves_out_replies_that_could_have_none(tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    with tenant.tx():
+        for seq, freshness in enumerate(("fresh", "fresh", "fresh", "stale", "waiting", "none"), 2):
+            add_turn(row, seq=seq, at=days_ago(0.001), freshness=Freshness(freshness))
+    today = figures_of(tenant).days[-1]
+    assert (today.fresh, today.stale, today.waiting, today.fresh_share) == (3, 1, 1, 0.6)
+
+
+def test_the_time_to_first_token_is_of_replies_to_a_customer(tenant: Tenant) -> None:
+    row = talk(tenant, "one", "two", "three")
+    with tenant.tx():
+        for turn, message in zip(Turn.objects.all(), row.messages.all(), strict=True):
+            Turn.objects.filter(pk=turn.pk).update(message=message)
+        add_turn(row, seq=4, at=days_ago(0.001), first_token_ms=9_000)
+    week = figures_of(tenant).now.turns
+    assert week.median_ms == pytest.approx(300)
+    assert week.p95_ms == pytest.approx(300)
+
+
+def test_quality_is_the_mean_of_the_turns_that_were_scored(tenant: Tenant) -> None:
+    row = talk(tenant, "Hi", channel=Channel.PHONE)
+    with tenant.tx():
+        for seq, score in enumerate((4, 9), 2):
+            add_turn(row, seq=seq, at=days_ago(0.001), quality_score=score)
+    week = figures_of(tenant).now.turns
+    assert (week.quality, week.scored, week.calls) == (6.5, 2, 3)
+
+
+def test_cost_is_unknown_until_a_model_has_a_price(tenant: Tenant) -> None:
+    def call(cost: Decimal | None) -> None:
+        with tenant.tx():
+            now = timezone.now()
+            ModelCall.objects.create(
+                project=tenant.project, skill="reply", model="m", messages=[], started_at=now, total_ms=1, cost=cost
+            )
+
+    call(None)
+    assert figures_of(tenant).now.cost is None
+    call(Decimal("0.25"))
+    assert figures_of(tenant).now.cost == Decimal("0.25")
+
+
+def test_another_tenants_talk_is_in_nobody_elses_figures(tenant: Tenant, stranger: Tenant) -> None:
+    talk(stranger, "Hi")
+    assert figures_of(tenant).is_empty
+
+
+@pytest.fixture
+def recent(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int | None]:
+    """How many conversations the dashboard of a project that counts as busy shows; None while they are counted."""
+    monkeypatch.setattr(metrics_cache, "BUSY", 1)
+
+    def count() -> int | None:
+        with tenant.tx():
+            period = last_days(timezone.now(), timezone="Europe/Rome")
+            figures = metrics_cache.recent_figures(tenant.project, period)
+        return figures.now.conversations if figures else None
+
+    return count
+
+
+def wait_for_counting() -> None:
+    for running in list(metrics_cache._counting.values()):
+        running.result(timeout=60)
+
+
+def test_nobody_waits_for_a_busy_projects_first_count(tenant: Tenant, recent: Callable[[], int | None]) -> None:
+    talk(tenant, "Hi")
+    assert recent() is None
+    wait_for_counting()
+    assert recent() == 1
+
+
+def test_a_quiet_projects_figures_are_of_this_moment(
+    tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics_cache, "BUSY", 3)
+    for conversations in (1, 2):
+        talk(tenant, "Hi")
+        assert recent() == conversations
+    assert not metrics_cache._counting
+
+
+def test_a_busy_projects_figures_are_counted_once_a_minute(tenant: Tenant, recent: Callable[[], int | None]) -> None:
+    talk(tenant, "Hi")
+    recent()
+    wait_for_counting()
+    talk(tenant, "Hi")
+    assert recent() == 1
+    assert not metrics_cache._counting
+
+
+def test_figures_of_more_than_a_minute_ago_are_counted_anew_behind_the_page(
+    tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tenant, "Hi")
+    recent()
+    wait_for_counting()
+    talk(tenant, "Hi")
+    monkeypatch.setattr(metrics_cache, "FRESH_SECONDS", 0.0)
+    assert recent() == 1
+    wait_for_counting()
+    assert recent() == 2
+    wait_for_counting()
+
+
+@pytest.mark.parametrize("older", ["by ten minutes", "by a day"])
+def test_figures_of_ten_minutes_ago_or_of_other_days_are_shown_to_nobody(
+    older: str, tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tenant, "Hi")
+    recent()
+    wait_for_counting()
+    if older == "by a day":
+        yesterday = last_days(timezone.now() - timedelta(days=1), timezone="Europe/Rome")
+        kept = metrics_cache._kept[tenant.project.pk]
+        metrics_cache._kept[tenant.project.pk] = replace(kept, figures=replace(kept.figures, period=yesterday))
+    else:
+        monkeypatch.setattr(metrics_cache, "LONGEST_SECONDS", 0.0)
+    assert recent() is None
+    wait_for_counting()
+
+
+# Charts
+
+
+@pytest.mark.parametrize(
+    ("value", "top"),
+    [(0, 2), (3, 4), (5, 6), (10, 10), (11, 20), (22, 40), (96, 100), (100 + 1e-13, 100), (210, 250), (1410, 2000)],
+)
+def test_an_axis_ends_at_a_round_number(value: float, top: float) -> None:
+    assert nice_top(value) == top
+
+
+def test_bars_stand_on_one_another() -> None:
+    series = [Series("Chat", "c-act", [3]), Series("Phone", "c-soft", [2])]
+    below, above = stacked(series, labels=["Mon"], height=190, unit="", summary="").bars
+    assert above.y + above.height < below.y
+    assert above.title == "Mon: 2 phone"
+
+
+def test_a_line_is_broken_where_nothing_was_measured() -> None:
+    chart = lines([Series("median", "l1", [1, None, 2])], labels=["a", "b", "c"], height=160, unit=" ms", summary="")
+    assert [part[0] for part in chart.lines[0].path.split(" ") if part[0] in "ML"] == ["M", "M"]

@@ -1,0 +1,118 @@
+"""Conversations are found by customer and by words, page by page, and only those of the project."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from console import search
+from console.search import Filters, find_by_customer, find_by_words, list_conversations
+from conversations.models import Channel, Conversation, ConversationStatus
+from projects.agents.services import create_project
+from tests.conftest import Tenant
+from tests.console.pages.conftest import talk
+
+ANY = Filters()
+
+
+def found_by(tenant: Tenant, text: str, filters: Filters = ANY) -> list[str]:
+    with tenant.tx():
+        return [row.persona.external_id for row in find_by_customer(tenant.project, text, filters)]
+
+
+def said(tenant: Tenant, text: str, filters: Filters = ANY) -> list[str]:
+    with tenant.tx():
+        return [hit.content for hit in find_by_words(tenant.project, text, filters, before=None).messages]
+
+
+def test_pages_follow_one_another_without_a_gap(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where two have their news at the same moment."""
+    monkeypatch.setattr(search, "PAGE", 2)
+    now = timezone.now()
+    made = [talk(tenant, "Hi", at=now - timedelta(minutes=number // 2), guest=str(number)) for number in range(5)]
+    seen: list[Conversation] = []
+    place, is_more = None, True
+    while is_more:
+        with tenant.tx():
+            page = list_conversations(tenant.project, ANY, after=place)
+        seen, place, is_more = seen + page.conversations, page.next, page.next is not None
+    assert {row.pk for row in seen} == {row.pk for row in made}
+    assert len(seen) == 5
+    assert [row.updated_at for row in seen] == sorted((row.updated_at for row in seen), reverse=True)
+
+
+def test_filters_narrow_the_list(tenant: Tenant) -> None:
+    talk(tenant, "Hi", guest="chat")
+    phone = talk(tenant, "Hi", guest="phone", channel=Channel.PHONE, flag="asked for a person")
+    with tenant.tx():
+        Conversation.objects.filter(pk=phone.pk).update(status=ConversationStatus.ENDED)
+        for filters in (Filters(channel="phone"), Filters(status="ended"), Filters(flagged=True)):
+            page = list_conversations(tenant.project, filters, after=None)
+            assert [row.persona.external_id for row in page.conversations] == ["phone"], filters
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Giulia", "giulia fe", "Ferri", "GIULIA.F", "+39 347 555 0142", "347 5550142", "0142", "the-guest", " ferri "],
+)
+def test_a_customer_is_found_by(text: str, tenant: Tenant) -> None:
+    talk(tenant, "Hi", guest="the-guest", name="Giulia Ferri", phone="+393475550142", email="giulia.ferri@example.com")
+    talk(tenant, "Hi", guest="another", name="Jonas Weber", phone="+491515550119", email="jonas@weber.example")
+    assert found_by(tenant, text) == ["the-guest"]
+
+
+@pytest.mark.parametrize("text", ["iulia", "%", "_", "", "555", "example.com", "0143"])
+def test_no_customer_is_found_by(text: str, tenant: Tenant) -> None:
+    talk(tenant, "Hi", guest="the-guest", name="Giulia Ferri", phone="+393475550142", email="giulia.ferri@example.com")
+    assert found_by(tenant, text) == []
+
+
+def test_words_are_found_in_any_order_and_case(tenant: Tenant) -> None:
+    talk(tenant, "A table by the Window", "Thank you")
+    assert said(tenant, "window TABLE") == ["A table by the Window"]
+    assert said(tenant, "window door") == []
+
+
+@pytest.mark.parametrize("text", ["100%", "a_b", "back\\slash"])
+def test_signs_of_a_pattern_are_looked_for_as_they_are(text: str, tenant: Tenant) -> None:
+    talk(tenant, f"It is {text}", "It is 1000, axb, backslash")
+    assert said(tenant, text) == [f"It is {text}"]
+
+
+def test_a_search_reads_its_share_and_goes_on_from_there(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "WINDOW", 2)
+    talk(tenant, "the oldest says marzipan", "two", "three", "four")
+    with tenant.tx():
+        first = find_by_words(tenant.project, "marzipan", ANY, before=None)
+        second = find_by_words(tenant.project, "marzipan", ANY, before=first.next)
+    assert (first.messages, first.back_to is not None) == ([], True)
+    assert [hit.content for hit in second.messages] == ["the oldest says marzipan"]
+
+
+def test_more_hits_than_a_page_are_gone_through_one_by_one(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PAGE", 2)
+    talk(tenant, "table 1", "table 2", "table 3")
+    with tenant.tx():
+        first = find_by_words(tenant.project, "table", ANY, before=None)
+        second = find_by_words(tenant.project, "table", ANY, before=first.next)
+    assert [hit.content for hit in first.messages] == ["table 3", "table 2"]
+    assert ([hit.content for hit in second.messages], second.next) == (["table 1"], None)
+
+
+def test_a_search_keeps_to_its_filters(tenant: Tenant) -> None:
+    talk(tenant, "table", name="Giulia Ferri", channel=Channel.PHONE)
+    assert said(tenant, "table", Filters(channel="chat")) == []
+    assert found_by(tenant, "giulia", Filters(channel="chat")) == []
+
+
+def test_another_project_and_another_tenant_are_not_found(tenant: Tenant, stranger: Tenant) -> None:
+    talk(stranger, "table", name="Giulia Ferri")
+    talk(tenant, "table", name="Giulia Ferri")
+    with tenant.tx():
+        second = create_project("Second", config=tenant.project.agent_version.config)
+        assert find_by_customer(second, "Giulia", ANY) == []
+        assert find_by_words(second, "table", ANY, before=None).messages == []
+        assert list_conversations(second, ANY, after=None).conversations == []
+    assert len(said(tenant, "table")) == 1

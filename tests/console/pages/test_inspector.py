@@ -1,0 +1,62 @@
+"""Staff look at a customer's conversation, and never speak for the customer."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from conversations.models import Conversation, Message
+from tests.conftest import Tenant
+from tests.console.pages.conftest import talk
+
+
+@pytest.fixture
+def real(tenant: Tenant) -> Conversation:
+    return talk(tenant, "Do you have a table?")
+
+
+def post(client: Client, tenant: Tenant, conversation: Conversation) -> tuple[int, str]:
+    response = client.post(
+        f"/api/v1/conversations/{conversation.pk}/messages",
+        {"content": "Cancel everything."},
+        "application/json",
+        headers={"X-Project": tenant.project.slug},
+    )
+    return response.status_code, response.json().get("error", {}).get("code", "")
+
+
+def as_test(tenant: Tenant, conversation: Conversation) -> Conversation:
+    with tenant.tx():
+        conversation.metadata = {"playground": True}
+        conversation.save()
+    return conversation
+
+
+def test_a_member_cannot_write_as_a_real_customer(owner: Client, tenant: Tenant, real: Conversation) -> None:
+    assert post(owner, tenant, real) == (403, "not_a_test_conversation")
+    with tenant.tx():
+        assert Message.objects.filter(conversation=real, content="Cancel everything.").count() == 0
+
+
+def test_a_member_plays_the_customer_of_a_test(owner: Client, tenant: Tenant, real: Conversation) -> None:
+    assert post(owner, tenant, as_test(tenant, real)) == (202, "")
+
+
+def test_the_business_posts_what_its_customer_says(api: Client, real: Conversation) -> None:
+    response = api.post(f"/api/v1/conversations/{real.pk}/messages", {"content": "Hello"}, "application/json")
+    assert response.status_code == 202
+
+
+def test_the_inspector_of_a_real_conversation_is_read_only(owner: Client, tenant: Tenant, real: Conversation) -> None:
+    page = owner.get(f"/p/{tenant.project.slug}/playground", {"conversation": str(real.pk)})
+    html = page.content.decode()
+    assert page.context["inspects"]
+    assert 'id="compose"' not in html
+    assert "data-can-write" not in html
+    assert f'href="/p/{tenant.project.slug}/conversations/{real.pk}"' in html
+
+
+def test_a_test_conversation_keeps_its_composer(owner: Client, tenant: Tenant, real: Conversation) -> None:
+    as_test(tenant, real)
+    page = owner.get(f"/p/{tenant.project.slug}/playground", {"conversation": str(real.pk)})
+    assert 'id="compose"' in page.content.decode()

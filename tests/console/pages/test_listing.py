@@ -1,0 +1,204 @@
+"""The list of conversations, one of them, and taking its flag down."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from html import unescape
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from console import search
+from conversations.live.event_log import open_log
+from conversations.models import Conversation, Event, PersonaField, Turn
+from conversations.models.persona import Strength
+from conversations.prompts.observer import Quality
+from conversations.turns.flags import broken_claim, clear_flag
+from conversations.turns.quality import keep_quality
+from tests.conftest import Tenant
+from tests.console.pages.conftest import browser, talk
+
+
+def list_url(tenant: Tenant) -> str:
+    return reverse("conversations", args=[tenant.project.slug])
+
+
+def one_url(tenant: Tenant, row: Conversation) -> str:
+    return reverse("conversation", args=[tenant.project.slug, row.pk])
+
+
+def test_an_empty_list_says_what_to_do_next(owner: Client, tenant: Tenant) -> None:
+    assert "Conversations appear here" in owner.get(list_url(tenant)).content.decode()
+
+
+def test_a_row_shows_who_spoke_last_and_what_they_said(owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "First", "And the last words", name="Giulia Ferri")
+    (row,) = owner.get(list_url(tenant)).context["rows"]
+    assert (row.name, row.initials, row.speaker) == ("Giulia Ferri", "GF", "")
+    assert [piece.text for piece in row.pieces] == ["And the last words"]
+
+
+def test_the_list_asks_as_many_queries_for_many_rows_as_for_one(owner: Client, tenant: Tenant) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            owner.get(list_url(tenant))
+        return len(queries)
+
+    talk(tenant, "Hi", name="Giulia")
+    one = count()
+    for number in range(5):
+        talk(tenant, "Hi", guest=str(number), name="Jonas")
+    assert count() == one
+
+
+def test_the_next_page_goes_on_where_this_one_ends(
+    owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "PAGE", 2)
+    now = timezone.now()
+    for number in range(3):
+        talk(tenant, f"words {number}", at=now - timedelta(minutes=number), guest=str(number))
+    first = owner.get(list_url(tenant))
+    second = owner.get(list_url(tenant) + first.context["next"])
+    shown = [row.pieces[0].text for page in (first, second) for row in page.context["rows"]]
+    assert shown == ["words 0", "words 1", "words 2"]
+    assert second.context["next"] == ""
+
+
+@pytest.mark.parametrize(
+    "query", ["after=x", "after=%00", "before=x", "channel=fax", "status=lost", "q=%00", "after=eCB5", "flagged=yes"]
+)
+def test_an_address_that_makes_no_sense_shows_the_list(query: str, owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "Hi")
+    response = owner.get(f"{list_url(tenant)}?{query}")
+    assert (response.status_code, len(response.context["rows"])) == (200, 1)
+
+
+def test_a_search_shows_the_customer_and_marks_the_words(owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "A table for two", name="Table Mountain")
+    response = owner.get(list_url(tenant), {"q": "table"})
+    assert [row.name for row in response.context["people"]] == ["Table Mountain"]
+    (hit,) = response.context["rows"]
+    assert [(piece.text, piece.is_marked) for piece in hit.pieces] == [
+        ("A ", False),
+        ("table", True),
+        (" for two", False),
+    ]
+
+
+def test_what_a_customer_wrote_stays_text(owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "<script>alert(1)</script> table", name="<b>Bob</b>")
+    for query in ("", "?q=table", "?q=script"):
+        text = owner.get(list_url(tenant) + query).content.decode()
+        assert "<script>alert" not in text
+        assert "<b>Bob" not in text
+
+
+def test_a_search_that_finds_nothing_says_how_to_search(owner: Client, tenant: Tenant) -> None:
+    text = owner.get(list_url(tenant), {"q": "zeppelin"}).content.decode()
+    assert "Nothing found" in text
+    assert "Show all conversations" in text
+
+
+def test_a_search_that_is_not_at_its_end_leads_further_back(
+    owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "WINDOW", 1)
+    talk(tenant, "the oldest says marzipan", "two")
+    first = owner.get(list_url(tenant), {"q": "marzipan"})
+    assert "Search further back" in first.content.decode()
+    second = owner.get(list_url(tenant) + first.context["next"])
+    assert len(second.context["rows"]) == 1
+
+
+# One conversation
+
+
+@pytest.mark.requirement("T17")
+def test_a_fact_leads_to_the_message_that_it_comes_from(owner: Client, tenant: Tenant) -> None:
+    """Provenance, for staff."""
+    row = talk(tenant, "Hi", "I am Giulia")
+    with tenant.tx():
+        source = row.messages.get(seq=2)
+        field = {"key": "name", "value": "Giulia", "strength": Strength.STATED, "quote": "I am Giulia"}
+        PersonaField.objects.create(persona_id=row.persona_id, message_id=source.pk, **field)
+    text = owner.get(one_url(tenant, row)).content.decode()
+    assert f'data-message="{source.pk}"' in text
+    assert "message 2" in text
+
+
+def test_a_fact_of_an_earlier_conversation_is_said_to_be(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    with tenant.tx():
+        field = {"key": "name", "value": "Giulia", "strength": Strength.STATED}
+        PersonaField.objects.create(persona_id=row.persona_id, message_id=uuid4(), **field)
+    assert "from an earlier conversation" in owner.get(one_url(tenant, row)).content.decode()
+
+
+def test_it_opens_in_the_inspector(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    inspector = reverse("playground", args=[tenant.project.slug])
+    assert f"{inspector}?conversation={row.pk}" in owner.get(one_url(tenant, row)).content.decode()
+
+
+def test_taking_the_flag_down_is_kept_in_the_log(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi", flag="asked for a person")
+    owner.post(one_url(tenant, row))
+    with tenant.tx():
+        assert Conversation.objects.get(pk=row.pk).flag == ""
+        event = Event.objects.get(conversation=row, idn="flag_cleared")
+    assert event.payload == {"reason": "asked for a person", "by": tenant.owner.name}
+
+
+@pytest.mark.requirement("T19")
+def test_a_low_score_and_a_broken_claim_of_one_turn_are_both_said(owner: Client, tenant: Tenant) -> None:
+    """Whichever flow wrote last; not what was before the flag was taken down."""
+    row = talk(tenant, "Hi")
+    with tenant.tx():
+        turn = Turn.objects.get(conversation=row)
+        for reason in ("It was rude.", "It asked three times."):
+            with open_log(row.pk) as log:
+                keep_quality(log, turn, Quality(reason=reason, score=2))
+            if reason == "It was rude.":
+                clear_flag(row.pk, by=tenant.owner)
+        with open_log(row.pk) as log:
+            for quote in ("I've sent it", "It is booked"):
+                log.add_event("claim_unbacked", payload={"turn": str(turn.pk), "tool": "x", "quote": quote})
+            log.conversation.flag = broken_claim(["I've sent it", "It is booked"])
+    text = unescape(owner.get(one_url(tenant, row)).content.decode())
+    assert "Flagged for staff, for 2 reasons" in text
+    reasons = [
+        "It said so, but nothing did it: “I've sent it” and “It is booked”",
+        "Quality 2 of 10: It asked three times.",
+    ]
+    assert "".join(f'<li dir="auto">{reason}</li>' for reason in reasons) in text
+
+
+def test_a_flag_that_is_down_already_is_said_to_be(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi", flag="asked for a person")
+    owner.post(one_url(tenant, row))
+    text = owner.post(one_url(tenant, row), follow=True).content.decode()
+    assert "The flag was taken down already." in text
+
+
+def test_an_operator_takes_a_flag_down_and_a_viewer_cannot(operator: Any, viewer: Any, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi", flag="asked for a person")
+    seen = browser(viewer).get(one_url(tenant, row)).content.decode()
+    assert "asked for a person" in seen
+    assert "Take the flag down" not in seen
+    assert browser(viewer).post(one_url(tenant, row)).status_code == 403
+    assert browser(operator).post(one_url(tenant, row)).status_code == 302
+
+
+def test_another_tenants_conversation_is_none_at_all(owner: Client, tenant: Tenant, stranger: Tenant) -> None:
+    theirs = talk(stranger, "Hi", flag="asked for a person")
+    for send in (owner.get, owner.post):
+        assert send(one_url(tenant, theirs)).status_code == 404
+    with stranger.tx():
+        assert Conversation.objects.get(pk=theirs.pk).flag

@@ -1,0 +1,125 @@
+"""Signing up with somebody else's address: it neither blocks them nor lets anybody in as them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from projects.accounts.members import MemberRefused, find_newcomer
+from projects.models import Role, User
+from tests.conftest import PASSWORD, Tenant
+from tests.console.people.conftest import NEW_PASSWORD, Mailbox, invite, is_signed_in, link_in, sign_in
+from tests.console.people.test_joining import FORM, JOIN, follow, role_of
+from tests.console.people.test_password import ask, set_password
+from tests.console.people.test_password import link_in as reset_link_in
+from tests.console.people.test_signup import sign_up
+
+ANNA = "anna@new.example"
+SQUATTERS = "the squatter's own"
+
+
+@pytest.fixture
+def verifies(mailbox: Mailbox, settings) -> Mailbox:
+    """The operator wants addresses confirmed."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    return mailbox
+
+
+@pytest.fixture
+def squatter(database: None, verifies: Mailbox) -> Client:
+    """A browser in which somebody signed up with Anna's address."""
+    return sign_up(ANNA, SQUATTERS)
+
+
+def confirmation_in(mailbox: Mailbox) -> str:
+    found = re.search(r"/account/confirm-email/\S+", mailbox.last_text())
+    assert found
+    return found[0]
+
+
+def is_confirmed(email: str) -> bool:
+    return EmailAddress.objects.get(email=email).verified
+
+
+def test_whose_address_it_is_signs_up_all_the_same(squatter: Client, verifies: Mailbox) -> None:
+    # To one address a link goes every three minutes.
+    cache.clear()
+    anna = sign_up(ANNA, NEW_PASSWORD)
+    anna.post(confirmation_in(verifies))
+    assert is_signed_in(anna)
+    assert is_signed_in(sign_in(ANNA, NEW_PASSWORD))
+    assert not is_signed_in(sign_in(ANNA, SQUATTERS))
+
+
+def test_the_squatters_link_confirms_nothing_after_that(squatter: Client, verifies: Mailbox) -> None:
+    link = confirmation_in(verifies)
+    sign_up(ANNA, NEW_PASSWORD)
+    squatter.post(link)
+    assert not is_signed_in(squatter)
+    assert not is_confirmed(ANNA)
+
+
+def test_who_opens_a_link_they_did_not_ask_for_confirms_no_strangers_account(
+    squatter: Client, verifies: Mailbox
+) -> None:
+    answer = Client().post(confirmation_in(verifies), follow=True)
+    assert "open the link of the e-mail again" in answer.content.decode()
+    assert not is_confirmed(ANNA)
+    assert not is_signed_in(sign_in(ANNA, SQUATTERS))
+
+
+def test_on_another_computer_the_password_comes_before_the_link(database: None, verifies: Mailbox) -> None:
+    sign_up(ANNA, NEW_PASSWORD)
+    link, elsewhere = confirmation_in(verifies), sign_in(ANNA, NEW_PASSWORD)
+    elsewhere.post(link)
+    assert is_signed_in(elsewhere)
+    assert is_confirmed(ANNA)
+
+
+def test_an_invited_person_joins_although_somebody_signed_up_as_them(
+    squatter: Client, owner: Client, tenant: Tenant, verifies: Mailbox
+) -> None:
+    invite(owner, tenant, ANNA)
+    anna = follow(link_in(verifies.last_text()))
+    anna.post(JOIN, FORM)
+    assert is_signed_in(anna)
+    assert role_of(tenant, ANNA) == Role.OPERATOR
+    assert not is_signed_in(sign_in(ANNA, SQUATTERS))
+
+
+def test_a_password_set_by_e_mail_confirms_the_address(squatter: Client, verifies: Mailbox) -> None:
+    ask(ANNA)
+    set_password(reset_link_in(verifies.last_text()))
+    assert is_confirmed(ANNA)
+    assert is_signed_in(sign_in(ANNA, NEW_PASSWORD))
+
+
+def test_an_account_that_somebody_uses_keeps_its_address(database: None, mailbox: Mailbox) -> None:
+    """Without confirmation of addresses, whoever was there first; the e-mail of a new password is the way back."""
+    sign_up(ANNA, PASSWORD)
+    assert "Somebody has signed up with this e-mail" in sign_up_page(ANNA)
+    assert is_signed_in(sign_in(ANNA, PASSWORD))
+
+
+def test_an_account_that_the_operator_made_keeps_its_address(database: None) -> None:
+    User.objects.create_user(ANNA, PASSWORD)
+    assert "Somebody has signed up with this e-mail" in sign_up_page(ANNA)
+    assert is_signed_in(sign_in(ANNA, PASSWORD))
+
+
+def test_nobody_becomes_a_member_by_an_address_that_is_not_confirmed(database: None, tenant: Tenant) -> None:
+    sign_up(ANNA, PASSWORD)
+    with tenant.tx(), pytest.raises(MemberRefused, match="isn’t confirmed; invite them"):
+        find_newcomer(ANNA)
+    EmailAddress.objects.filter(email=ANNA).update(verified=True)
+    with tenant.tx():
+        assert find_newcomer(ANNA).email == ANNA
+
+
+def sign_up_page(email: str) -> str:
+    return Client().post(reverse("account_signup"), {"email": email, "password1": NEW_PASSWORD}).content.decode()

@@ -1,0 +1,254 @@
+"""Repeats are held, and what one conversation may set off is capped."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from conversations.turns.services import give_fields
+from jobs.models import Job
+from projects.agents.services import create_project
+from projects.records.attributes import set_attribute
+from tenancy.ids import uuid7
+from tests.conversations.effects.conftest import PHONE, Bench, begin, webhook
+from tests.conversations.effects.target import Answers, Target
+from tests.processes import ScriptedModel
+from tools.builtin.create_meeting_tool import INTEGRATION
+from tools.engine.execution.deduplication import find_repeated, find_same
+from tools.engine.execution.handler import Contact
+from tools.engine.execution.limits import MOST_IN_CONVERSATION, MOST_OF_ANOTHER_KIND, MOST_TO_RECIPIENT, recipient_of
+from tools.models import Booking, Effect, EffectState
+from tools.services.bookings.reservations import Agreed
+from tools.services.bookings.resources import create_resource
+
+HOURS = "Could you text me the opening hours?"
+
+
+@pytest.fixture
+def texting(bench: Bench) -> Bench:
+    """A customer whose number is known, and texts switched on."""
+    bench.switch_on("sms_send_information_enabled", "booking_manage_url_enabled")
+    with bench.tenant.tx():
+        give_fields(bench.talk.reload().persona, {"phone": PHONE})
+    return bench
+
+
+def test_a_repeated_promise_is_held(texting: Bench) -> None:
+    """ "I'm sending it now" sends nothing twice; the agent reads that it was done already."""
+    first = texting.execute("send_sms_tool", hears=HOURS)
+    second = texting.execute("send_sms_tool", quote="I'm sending it now.")
+    assert (first.state, second.state, second.repeats) == ("done", "held", first.pk)
+    assert second.told.startswith("It was done already")
+    assert texting.events("effect_held")[0]["id"] == str(second.pk)
+
+
+def test_a_repeat_in_other_words_is_held_too(texting: Bench, model: ScriptedModel) -> None:
+    """A model words a text anew each time; nobody asked for it since."""
+    for words in ("We open at noon.", "From twelve o'clock."):
+        model.script("arguments", json={"text": words})
+    first = texting.execute("send_sms_tool", hears=HOURS)
+    second = texting.execute("send_sms_tool", quote="I'm sending it now.")
+    assert (first.state, second.state) == ("done", "held")
+
+
+def test_another_text_that_was_asked_for_is_no_repeat(texting: Bench) -> None:
+    texting.execute("send_sms_tool", hears=HOURS)
+    assert texting.execute("send_sms_tool", hears="Could you text me the address too?").state == "done"
+
+
+def test_the_customer_may_say_thanks_in_between(texting: Bench) -> None:
+    """A message since is no request; a model is asked, and says no."""
+    texting.execute("send_sms_tool", hears=HOURS)
+    texting.says("Thank you, is it on its way?")
+    texting.says(HOURS.replace("Could you text me", "And"))
+    second = texting.execute("send_sms_tool", quote="I'm sending it now.")
+    assert second.state == "held"
+
+
+def test_who_asks_again_gets_it_again(texting: Bench) -> None:
+    """Unless the customer asked again since."""
+    texting.execute("send_sms_tool", hears=HOURS)
+    second = texting.execute("send_sms_tool", hears="It did not arrive. " + HOURS)
+    assert second.state == "done"
+
+
+def test_two_at_once_are_one(texting: Bench) -> None:
+    """Two turns' effects that begin side by side; the conversation's lock lets one see the other."""
+    texting.says(HOURS)
+    effects = [*texting.plan("send_sms_tool"), *texting.plan("send_sms_tool")]
+    texting.run()
+    assert sorted(texting.effect(effect).state for effect in effects) == ["done", "held"]
+
+
+def test_another_request_is_no_repeat(bench: Bench, target: Target) -> None:
+    body = {"type": "object", "properties": {"zip": {"type": "string"}}}
+    bench.tool("notify", webhook(target.url, body=body))
+    first = bench.execute("notify", hears="My zip code is 00153.")
+    second = bench.execute("notify", hears="Sorry, it is zip 10115.")
+    assert (first.state, second.state, len(target.log)) == ("done", "done", 2)
+
+
+def test_after_ten_minutes_it_is_no_repeat(bench: Bench, target: Target) -> None:
+    bench.tool("notify", webhook(target.url))
+    first = bench.execute("notify")
+    with bench.tenant.tx():
+        Effect.objects.filter(pk=first.pk).update(started_at="2026-01-01T00:00:00Z")
+    assert bench.execute("notify").state == "done"
+
+
+@pytest.mark.parametrize(("kind", "is_repeat"), [("booking", True), ("meeting", True), ("sms", False)])
+def test_a_second_booking_is_a_mistake_for_a_day(kind: str, is_repeat: bool, texting: Bench) -> None:
+    """Three hours after the first."""
+    effects = [*texting.plan("send_sms_tool"), *texting.plan("send_sms_tool")]
+    with texting.tenant.tx():
+        Effect.objects.update(kind=kind, repeat_key="same")
+        Effect.objects.filter(pk=effects[0].pk).update(state="done", started_at=timezone.now() - timedelta(hours=3))
+        assert (find_repeated(Effect.objects.get(pk=effects[1].pk)) is not None) is is_repeat
+
+
+def test_what_one_project_did_is_no_repeat_in_another(texting: Bench) -> None:
+    """Outside of conversations too; two projects may each have a tool of one name."""
+    first, again, elsewhere = (texting.plan("send_sms_tool")[0] for _ in range(3))
+    with texting.tenant.tx():
+        other = create_project("Other", config=texting.tenant.project.agent_version.config)
+        Effect.objects.update(conversation_id=None, turn_id=None, repeat_key="same")
+        Effect.objects.filter(pk=first.pk).update(state="done", started_at=timezone.now())
+        Effect.objects.filter(pk=elsewhere.pk).update(project_id=other.pk)
+        assert find_same(Effect.objects.get(pk=again.pk)) == first
+        assert find_same(Effect.objects.get(pk=elsewhere.pk)) is None
+
+
+@pytest.mark.parametrize("is_one_breath", [True, False], ids=["in one answer", "in two"])
+def test_a_booking_and_a_meeting_of_one_wish_are_one(is_one_breath: bool, bench: Bench, model: ScriptedModel) -> None:
+    """Whichever tool books it first, the other isn't told that the doctor is taken at that time."""
+    bench.switch_on("booking_enabled")
+    with bench.tenant.tx():
+        set_attribute(bench.tenant.project, INTEGRATION, "google_integration")
+        create_resource(bench.tenant.project, name="Dr. Weber", kind="person", capacity=1, slot_minutes=30)
+    day = timezone.now().date() + timedelta(days=7)
+    friday = day + timedelta(days=(4 - day.weekday()) % 7)
+    said = {"date": friday.isoformat(), "time": "19:00", "with_whom": "Dr. Weber", "name": "Ada"}
+    agreed = dict.fromkeys(Agreed.model_fields) | said
+    tools = ("create_booking_tool", "create_meeting_tool")
+    for _ in tools:
+        model.script("arguments", json=agreed)
+    hears = "An appointment with Dr. Weber at seven, please."
+    effects = bench.plan(*tools, hears=hears) if is_one_breath else [bench.execute(one, hears=hears) for one in tools]
+    bench.run()
+    assert sorted(bench.effect(effect).state for effect in effects) == ["done", "held"]
+    with bench.tenant.tx():
+        assert Booking.objects.count() == 1
+
+
+def test_what_was_done_for_one_customer_is_done_for_the_next(bench: Bench, target: Target) -> None:
+    """A repeat is one within its conversation, though the request is the same."""
+    bench.tool("notify", webhook(target.url))
+    bench.execute("notify")
+    bench.talk = begin(bench.tenant, external_id="another")
+    assert (bench.execute("notify").state, len(target.log)) == ("done", 2)
+
+
+def test_what_was_called_and_promised_in_one_breath_is_one_text(texting: Bench) -> None:
+    """By another tool of the kind, in other words."""
+    [promised] = texting.plan("send_sms_tool", hears=HOURS)
+    with texting.tenant.tx():
+        Effect.objects.create(
+            project_id=promised.project_id,
+            conversation_id=promised.conversation_id,
+            turn_id=promised.turn_id,
+            origin="turn",
+            effect_key="called",
+            tool="send_sms",
+            kind="sms",
+            delivery="once",
+            definition={},
+            state=EffectState.DONE,
+            recipient=PHONE.removeprefix("+"),
+            started_at=timezone.now(),
+        )
+    texting.run()
+    assert texting.effect(promised).state == "held"
+
+
+def test_a_failed_one_may_be_promised_again(bench: Bench, target: Target) -> None:
+    target.answers(Answers(404), Answers(200))
+    bench.tool("notify", webhook(target.url))
+    assert bench.execute("notify").state == "failed"
+    assert bench.execute("notify").state == "done"
+
+
+def test_one_that_may_have_happened_is_not_sent_again(bench: Bench, target: Target) -> None:
+    target.answers(Answers(500), Answers(200))
+    bench.tool("notify", webhook(target.url))
+    assert bench.execute("notify").state == "unknown"
+    second = bench.execute("notify")
+    assert (second.state, len(target.log)) == ("held", 1)
+    assert "isn't known yet" in second.told
+
+
+def test_looking_something_up_is_never_a_repeat(bench: Bench, target: Target) -> None:
+    bench.tool("look_up", webhook(target.url, method="GET"))
+    bench.execute("look_up")
+    assert bench.execute("look_up").state == "done"
+    assert [heard.method for heard in target.log] == ["GET", "GET"]
+
+
+def test_a_conversation_sets_off_so_much_a_day(texting: Bench) -> None:
+    [effect] = texting.plan("send_sms_tool")
+    fill(texting, effect, MOST_IN_CONVERSATION["sms"], conversation_id=texting.conversation.pk)
+    texting.run()
+    found = texting.effect(effect)
+    assert found.state == "failed"
+    assert "limit" in found.error
+
+
+def test_looking_something_up_is_not_counted(bench: Bench, target: Target) -> None:
+    """Nobody is written to."""
+    bench.tool("look_up", webhook(target.url, method="GET"))
+    [effect] = bench.plan("look_up")
+    fill(bench, effect, MOST_OF_ANOTHER_KIND, conversation_id=bench.conversation.pk)
+    bench.run()
+    assert bench.effect(effect).state == "done"
+
+
+def test_a_recipient_is_one_however_it_is_written() -> None:
+    """Or one would be written to twice as often."""
+    contact = Contact(persona_id=uuid7(), phone="+39 347 555-0142", email=" Giulia@Example.com ")
+    assert [recipient_of(kind, contact) for kind in ("sms", "email")] == ["393475550142", "giulia@example.com"]
+
+
+def test_a_recipient_gets_so_much_a_day(texting: Bench) -> None:
+    """Over all conversations, whoever claims the number."""
+    [effect] = texting.plan("send_sms_tool")
+    fill(texting, effect, MOST_TO_RECIPIENT, recipient=PHONE.removeprefix("+"))
+    texting.run()
+    assert "recipient" in texting.effect(effect).error
+
+
+def fill(bench: Bench, like: Effect, count: int, **fields: object) -> None:
+    with bench.tenant.tx():
+        now = Job.objects.values_list("created_at", flat=True).last()
+        Effect.objects.bulk_create(
+            Effect(
+                project_id=like.project_id,
+                effect_key=f"filler {number}",
+                tool="x",
+                kind=like.kind,
+                delivery="once",
+                definition={},
+                state=EffectState.DONE,
+                started_at=now,
+                **fields,
+            )
+            for number in range(count)
+        )
+
+
+def test_a_text_and_a_booking_link_are_one_kind(texting: Bench) -> None:
+    """send_sms_tool and send_manage_booking_url_tool text the same customer; the kinds are compared, not the tools."""
+    with texting.tenant.tx():
+        assert not Booking.objects.exists()
+    [text, link] = texting.plan("send_sms_tool", "send_manage_booking_url_tool")
+    assert text.kind == link.kind == "sms"

@@ -1,0 +1,231 @@
+"""Tools of one tag exclude each other within a turn; what can't be decided doesn't run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from conversations.models import Analysis, Turn
+from jobs.models import Job, State
+from tests.conversations.promises.conftest import LINK, PROMISE, SMS, Desk, fired
+from tests.processes import ForkServer
+from tools.engine.analysis.conflicts import settle
+from tools.engine.analysis.steps import compiled_object, tool_of
+from tools.engine.catalogue import at_moment, compile_tools
+from tools.engine.definition import Trigger
+from tools.engine.registry import builtin_tools
+from tools.engine.skills.rerank import RankedTool, Ranking
+from tools.engine.verdicts import Judgement
+
+CREW = "notify_crew"
+AVAILABILITY, PRODUCT = "check_availability_tool", "check_product_or_service_availability"
+
+
+@pytest.mark.requirement("N41", "N42")
+@pytest.mark.parametrize(("tag", "rivals"), [("sms", {SMS, LINK}), ("availability", {AVAILABILITY, PRODUCT})])
+def test_the_built_in_tools_that_compete(tag: str, rivals: set[str]) -> None:
+    assert {name for name, tool in builtin_tools().items() if tool.definition.tag == tag} == rivals
+
+
+@pytest.mark.requirement("N40", "N41")
+def test_of_two_tools_of_a_tag_the_ranking_s_winner_fires(desk: Desk) -> None:
+    desk.reads(SMS, LINK)
+    desk.ranks(**{SMS: 40, LINK: 80})
+    turn = desk.analyse(PROMISE)
+    assert fired(turn) == [LINK]
+    assert [effect["tool"] for effect in turn["effects"]] == [LINK]
+    assert desk.steps(turn)[6] == {"winners": {"sms": LINK}, "ranked": ["sms"], "undecided": {}}
+
+
+@pytest.mark.requirement("N43")
+def test_the_loser_is_recorded_with_the_winner_s_name(desk: Desk) -> None:
+    desk.reads(SMS, LINK)
+    desk.ranks(**{SMS: 80, LINK: 40})
+    lost = next(verdict for verdict in desk.analyse(PROMISE)["verdicts"] if verdict["tool"] == LINK)
+    assert (lost["rule"], lost["reason"]) == ("lost_rerank", f"Lost rerank to {SMS} (tag sms).")
+
+
+@pytest.mark.requirement("N42")
+def test_the_two_tools_of_tag_availability_become_one(desk: Desk) -> None:
+    desk.switch_on("products_and_services_background_check_availability")
+    desk.reads(AVAILABILITY, PRODUCT)
+    desk.ranks(**{AVAILABILITY: 90, PRODUCT: 10})
+    assert fired(desk.analyse(PROMISE)) == [AVAILABILITY]
+
+
+@pytest.mark.requirement("N43")
+def test_the_ranking_is_asked_in_the_structure_of_the_detection(desk: Desk) -> None:
+    desk.reads(SMS, LINK)
+    desk.ranks(**{SMS: 80, LINK: 40})
+    desk.analyse(PROMISE)
+    [ranking] = desk.model.requests("rerank")
+    [detection] = [one for one in desk.model.requests("detect") if SMS in one["messages"][0]["content"]]
+    asked, listed = (one["messages"][0]["content"].partition("\n# Tools\n")[2] for one in (detection, ranking))
+    # What a condition says stands once in a list, so it may be in another place than its name.
+    assert all(line in asked for line in listed.splitlines() if not line.startswith("- "))
+    assert all(line.partition(": ")[0] in asked for line in listed.splitlines())
+    assert ranking["messages"][1] == detection["messages"][1]
+
+
+@pytest.mark.requirement("N43")
+@pytest.mark.parametrize("reads_history", [True, False])
+def test_the_ranking_reads_the_conversation_where_one_of_them_needs_it(desk: Desk, reads_history: bool) -> None:
+    """The prompt is that of the detection."""
+    desk.tool(CREW, conflictPolicy={"tag": "sms"}, useConversationHistory=reads_history)
+    desk.reads(SMS, CREW)
+    desk.ranks(**{SMS: 80, CREW: 40})
+    desk.analyse(PROMISE, hears="The blue door, please")
+    [request] = desk.model.requests("rerank")
+    assert ("The blue door" in "".join(message["content"] for message in request["messages"])) is reads_history
+
+
+@pytest.mark.requirement("N10")
+def test_an_untagged_tool_is_at_work_before_the_ranking_is_asked(desk: Desk) -> None:
+    """What needs no ranking is committed first; the rest when it is ranked."""
+    desk.tool(CREW)
+    desk.reads(CREW, SMS, LINK)
+    desk.model.script("rerank", times=3, fault="500")
+    turn = desk.reply(PROMISE)
+    desk.run("tool_caller")
+    assert [effect.tool for effect in desk.effects()] == [CREW]
+    assert desk.analysis().finished_at is None
+    assert [promise.tool for promise in desk.promises()] == [CREW]
+    assert [verdict["tool"] for verdict in desk.talk.turn(turn)["verdicts"]] == [CREW]
+
+
+@pytest.mark.requirement("N10")
+def test_an_attempt_that_comes_later_ranks_what_was_left_and_asks_nothing_again(desk: Desk) -> None:
+    """The detection is a stored decision."""
+    desk.tool(CREW)
+    desk.reads(CREW, SMS, LINK)
+    desk.model.script("rerank", times=3, fault="500")
+    turn = desk.reply(PROMISE)
+    desk.run("tool_caller")
+    detections = len(desk.model.requests("detect"))
+    desk.model.reset()
+    desk.ranks(**{SMS: 80, LINK: 40})
+    hurry(desk)
+    desk.run("tool_caller")
+    assert sorted(fired(desk.talk.turn(turn))) == sorted([CREW, SMS])
+    assert [effect.tool for effect in desk.effects()] == [CREW, SMS]
+    assert (detections, desk.model.requests("detect")) == (2, [])
+    executed = desk.steps(desk.talk.turn(turn))[7]["effects"]
+    assert [one["tool"] for one in executed] == [CREW, SMS]
+
+
+def hurry(desk: Desk) -> None:
+    with desk.tenant.tx():
+        Job.objects.filter(lane="tool_caller").update(run_after="2020-01-01T00:00Z")
+
+
+UNUSABLE = {
+    "a tie": [(SMS, 50), (LINK, 50)],
+    "an unknown name": [("send_fax_tool", 90), (SMS, 10)],
+    "no ranking": [],
+}
+
+
+@pytest.mark.parametrize("ranked", UNUSABLE.values(), ids=list(UNUSABLE))
+def test_what_can_not_be_decided_runs_none_and_says_so(desk: Desk, ranked: Sequence[tuple[str, int]]) -> None:
+    desk.reads(SMS, LINK)
+    rows = [{"reason": "r", "tool": tool, "relevance": points} for tool, points in ranked]
+    desk.model.script("rerank", json={"ranking": rows})
+    turn = desk.analyse(PROMISE)
+    assert (fired(turn), turn["effects"]) == ([], [])
+    reasons = {verdict["reason"] for verdict in turn["verdicts"] if verdict["rule"] == "lost_rerank"}
+    assert len(reasons) == 1
+    assert reasons.pop().startswith(f"Undecided between {SMS} and {LINK} (tag sms): ")
+    assert desk.steps(turn)[6]["winners"] == {"sms": None}
+
+
+def test_a_garbled_ranking_runs_none(desk: Desk) -> None:
+    desk.reads(SMS, LINK)
+    desk.model.script("rerank", times=0, fault="garbage_json")
+    turn = desk.analyse(PROMISE)
+    assert turn["effects"] == []
+    assert {verdict["rule"] for verdict in turn["verdicts"]} == {"lost_rerank"}
+
+
+def test_a_promise_that_could_not_be_decided_is_broken_with_the_reason(desk: Desk) -> None:
+    """The agent has said it, so it is not forgotten."""
+    desk.reads(SMS, LINK)
+    desk.ranks(**{SMS: 50, LINK: 50})
+    desk.analyse(PROMISE)
+    [promise] = desk.promises()
+    assert (promise.state, promise.quote) == ("broken", PROMISE)
+    assert "Undecided" in promise.reason
+
+
+def test_a_ranking_that_can_not_be_had_for_good_leaves_none_running(desk: Desk) -> None:
+    """The job fails visibly, and the trace is closed."""
+    desk.reads(SMS, LINK)
+    desk.model.script("rerank", times=0, fault="401")
+    turn = desk.reply(PROMISE)
+    desk.run("tool_caller")
+    with desk.tenant.tx():
+        assert Job.objects.get(lane="tool_caller", key__endswith="test").state == State.FAILED
+        assert Analysis.objects.get().finished_at is not None
+    assert desk.talk.turn(turn)["effects"] == []
+    assert {verdict["rule"] for verdict in desk.talk.turn(turn)["verdicts"]} == {"lost_rerank"}
+
+
+@pytest.mark.requirement("N10", "N40")
+def test_two_tags_at_once_have_one_winner_each(desk: Desk) -> None:
+    desk.switch_on("products_and_services_background_check_availability")
+    desk.reads(SMS, LINK, AVAILABILITY, PRODUCT)
+    for one, other in ((SMS, LINK), (AVAILABILITY, PRODUCT)):
+        rows = [{"reason": "r", "tool": tool, "relevance": points} for tool, points in ((one, 9), (other, 3))]
+        desk.model.script("rerank", match=f"## {one}", json={"ranking": rows})
+    assert sorted(fired(desk.analyse(PROMISE))) == sorted([AVAILABILITY, SMS])
+
+
+@pytest.mark.requirement("N41")
+def test_the_offline_model_ranks_by_the_answer_s_words(desk: Desk) -> None:
+    """The manage link is what these words mean."""
+    desk.reads(SMS, LINK)
+    turn = desk.analyse("I'll text you the link to manage your booking.")
+    assert len(fired(turn)) == 1
+
+
+def test_a_stored_tool_is_read_back_as_it_was(desk: Desk) -> None:
+    with desk.tenant.tx():
+        tools = at_moment(compile_tools(desk.tenant.project, channel="phone"), Trigger.COMMITMENT)
+    stored = compiled_object(tools)
+    assert [tool_of(tool.name, stored) for tool in tools if not tool.overrides] == [
+        tool for tool in tools if not tool.overrides
+    ]
+
+
+def judgement(desk: Desk, name: str) -> Judgement:
+    with desk.tenant.tx():
+        tool = next(tool for tool in compile_tools(desk.tenant.project, channel="chat") if tool.name == name)
+    return Judgement(tool=tool, fired=True, rule="", reason="", quote=PROMISE, conditions={})
+
+
+def test_a_tool_that_is_ranked_twice_still_wins(desk: Desk) -> None:
+    rivals = [judgement(desk, SMS), judgement(desk, LINK)]
+    ranked = [RankedTool(reason="r", tool=tool, relevance=points) for tool, points in ((SMS, 9), (SMS, 9), (LINK, 1))]
+    assert settle("sms", rivals, Ranking(ranking=ranked)).winner == SMS
+
+
+@pytest.mark.short_leases
+def test_a_worker_killed_between_decision_and_ranking_runs_each_tool_once(desk: Desk, processes: ForkServer) -> None:
+    """What was decided stands; another worker ranks the rest."""
+    desk.tool(CREW)
+    for _ in range(2):
+        desk.reads(CREW, SMS, LINK)
+    desk.model.script(
+        "rerank",
+        times=0,
+        json={"ranking": [{"reason": "r", "tool": SMS, "relevance": 9}, {"reason": "r", "tool": LINK, "relevance": 1}]},
+    )
+    doomed = processes.worker(crash_at="tool_caller.decided_pre_rerank:1")
+    turn = desk.reply(PROMISE)
+    doomed.wait()
+    processes.worker()
+    done = desk.talk.until_turn(turn, lambda turn: turn["analysis"] and len(turn["analysis"]) == 9)
+    assert sorted(fired(done)) == sorted([CREW, SMS])
+    with desk.tenant.tx():
+        assert Turn.objects.get(pk=turn.pk).tools_called
+    assert sorted(effect.tool for effect in desk.effects()) == sorted([CREW, SMS])

@@ -1,0 +1,293 @@
+"""The ledger of promises: each commitment with its words, and what became of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from tests.conversations.promises.conftest import ASKS_UNSERVED, PROMISE, SMS, Desk, begin
+from tools.engine.promises import KEPT_LATE, LATE, NO_TOOL, break_overdue_promises, settle_promises
+from tools.models import Effect, EffectState, Promise
+
+CHEF = {"quote": "I'll ask the chef about it", "what": "ask the chef"}
+TWO = f"{CHEF['quote']}. {PROMISE}"
+
+
+def ended(desk: Desk, state: EffectState, **changes: Any) -> Promise:
+    """The promise of an effect, once that has come to a state."""
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    return settled(desk, state, **changes)
+
+
+def settled(desk: Desk, state: EffectState, **changes: Any) -> Promise:
+    [effect] = desk.effects()[:1]
+    with desk.tenant.tx():
+        Effect.objects.filter(pk=effect.pk).update(state=state, **changes)
+        settle_promises(Effect.objects.get(pk=effect.pk))
+    return desk.promises()[0]
+
+
+def due(desk: Desk, *, seconds: float = -1) -> None:
+    with desk.tenant.tx(), connection.cursor() as cursor:
+        cursor.execute("update tools_promise set due_at = clock_timestamp() + %s * interval '1 second'", [seconds])
+
+
+def test_each_fired_verdict_is_an_open_promise_with_its_exact_words(desk: Desk) -> None:
+    desk.reads(SMS)
+    turn = desk.analyse(PROMISE)
+    [promise] = turn["promises"]
+    assert (promise["quote"], promise["tool"], promise["state"]) == (PROMISE, SMS, "open")
+    assert promise["effect"] == turn["effects"][0]["id"]
+    assert promise["message"] == turn["reply"]["id"]
+    assert promise["due_at"] > promise["created_at"]
+
+
+def test_a_tool_that_was_held_back_promises_nothing(desk: Desk) -> None:
+    desk.reads(SMS, rule="offer")
+    assert desk.analyse("I can send you an SMS.")["promises"] == []
+
+
+@pytest.mark.parametrize(
+    ("state", "becomes"),
+    [
+        (EffectState.DONE, "kept"),
+        (EffectState.FAILED, "broken"),
+        (EffectState.CANCELLED, "withdrawn"),
+        (EffectState.UNKNOWN, "open"),
+        (EffectState.SENDING, "open"),
+    ],
+)
+def test_a_promise_follows_its_effect(desk: Desk, state: EffectState, becomes: str) -> None:
+    """What nobody knows is not kept."""
+    assert ended(desk, state).state == becomes
+
+
+def test_a_broken_promise_says_why(desk: Desk) -> None:
+    assert (
+        ended(desk, EffectState.FAILED, error="The number is not a mobile's.").reason == "The number is not a mobile's."
+    )
+
+
+def test_a_promise_that_repeats_one_is_kept_by_the_first(desk: Desk) -> None:
+    desk.reads(SMS, times=2)
+    desk.analyse(PROMISE)
+    desk.analyse(PROMISE)
+    first, second = desk.effects()
+    with desk.tenant.tx():
+        Effect.objects.filter(pk=first.pk).update(state=EffectState.DONE)
+        Effect.objects.filter(pk=second.pk).update(state=EffectState.HELD, repeats=first.pk)
+        settle_promises(Effect.objects.get(pk=second.pk))
+    assert [(promise.state, promise.effect_id) for promise in desk.promises()] == [("kept", first.pk)] * 2
+
+
+def test_an_overdue_promise_is_broken_by_the_sweep(desk: Desk) -> None:
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    due(desk)
+    break_overdue_promises()
+    [promise] = desk.promises()
+    assert (promise.state, promise.reason) == ("broken", LATE)
+    assert promise.closed_at is not None
+
+
+def test_a_promise_that_is_not_due_is_left_alone(desk: Desk) -> None:
+    for _ in range(2):
+        desk.reads(SMS)
+        desk.analyse(PROMISE)
+    due(desk, seconds=60)
+    first = desk.promises()[0]
+    with desk.tenant.tx():
+        Promise.objects.filter(pk=first.pk).update(due_at=first.created_at)
+    break_overdue_promises()
+    assert [promise.state for promise in desk.promises()] == ["broken", "open"]
+
+
+def test_a_promise_is_kept_late(desk: Desk) -> None:
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    due(desk)
+    break_overdue_promises()
+    promise = settled(desk, EffectState.DONE)
+    assert (promise.state, promise.reason) == ("kept", KEPT_LATE)
+
+
+def test_a_promise_that_no_tool_serves_is_kept_too(desk: Desk) -> None:
+    desk.reads(unserved=[CHEF])
+    turn = desk.analyse(CHEF["quote"])
+    [promise] = turn["promises"]
+    assert (promise["quote"], promise["tool"], promise["state"]) == (CHEF["quote"], None, "open")
+    assert promise["reason"] == NO_TOOL
+    assert turn["effects"] == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "promised"),
+    [
+        ("Sure. I'll pass it on to my colleagues today.", ["I'll pass it on to my colleagues today"]),
+        ("I'll ask the chef and get back to you.", ["I'll ask the chef and get back to you"]),
+        ("I can ask the kitchen, if you like.", []),
+        ("A colleague will call you.", []),
+        ("I'll transfer you to my colleague.", []),
+        ("I'll send you an SMS.", []),
+    ],
+)
+def test_the_offline_model_finds_what_people_have_to_do(desk: Desk, answer: str, promised: list[str]) -> None:
+    desk.analyse(answer)
+    assert [promise.quote for promise in desk.promises() if not promise.tool] == promised
+
+
+def test_a_served_and_an_unserved_promise_of_one_answer_are_both_kept(desk: Desk) -> None:
+    desk.reads(SMS, unserved=[CHEF])
+    desk.analyse(TWO)
+    assert sorted(promise.tool for promise in desk.promises()) == ["", SMS]
+
+
+def test_words_that_the_agent_did_not_say_are_no_promise(desk: Desk) -> None:
+    desk.reads(unserved=[{"quote": "I'll give you a discount", "what": "a discount"}])
+    desk.analyse(PROMISE)
+    assert desk.promises() == []
+
+
+@pytest.mark.requirement("N33")
+def test_a_promise_is_found_whichever_marks_it_is_quoted_with(desk: Desk) -> None:
+    """The agent wrote a curly apostrophe, the model that read it a straight one."""
+    desk.reads(unserved=[CHEF])
+    desk.analyse(CHEF["quote"].replace("'", "’"))
+    assert [promise.quote for promise in desk.promises()] == [CHEF["quote"]]
+
+
+def test_what_a_tool_serves_is_not_unserved_as_well(desk: Desk) -> None:
+    desk.reads(SMS, unserved=[{"quote": PROMISE, "what": "send an SMS"}])
+    desk.analyse(PROMISE)
+    assert [promise.tool for promise in desk.promises()] == [SMS]
+
+
+def test_only_the_first_call_looks_for_what_no_tool_serves(desk: Desk) -> None:
+    """It is told the tools of the other call, so that it takes none of theirs for unserved."""
+    desk.analyse(PROMISE)
+    first, second = (request["messages"][0]["content"] for request in desk.model.requests("detect"))
+    if "# Other tools" not in first:
+        first, second = second, first
+    assert "- create_booking_tool: " in first.partition("# Other tools")[2].partition("\n# Tools\n")[0]
+    assert "`unserved`" not in second
+
+
+def test_a_claim_that_nothing_stands_behind_is_flagged_and_corrected(desk: Desk) -> None:
+    """Rule 2 with nobody's deed behind it: staff looks, and the next reply puts it right."""
+    desk.reads(SMS, quote="I've sent you the SMS", rule="completed")
+    desk.analyse("I've sent you the SMS.")
+    conversation = desk.talk.reload()
+    assert conversation.correction == "I've sent you the SMS"
+    assert "I've sent you the SMS" in conversation.flag
+    assert event_of(desk, "claim_unbacked")["tool"] == SMS
+
+
+def test_of_two_claims_that_nothing_stands_behind_both_are_corrected(desk: Desk) -> None:
+    said = ("I've sent you the SMS", "I've checked the table")
+    told = [
+        {"tool": tool, "quote": quote, "conditions": [], "rule": "completed"}
+        for tool, quote in zip((SMS, "check_availability_tool"), said, strict=True)
+    ]
+    desk.model.script("detect", match=ASKS_UNSERVED, json={"verdicts": told, "unserved": []})
+    desk.analyse(f"{said[0]}, and {said[1]}.")
+    conversation = desk.talk.reload()
+    assert conversation.correction == '" and "'.join(said)
+    assert all(quote in conversation.flag for quote in said)
+
+
+@pytest.mark.parametrize("rule", ["offer", "in_progress", "negation"])
+def test_only_what_is_told_as_done_is_put_right(desk: Desk, rule: str) -> None:
+    """Nobody apologises for an offer."""
+    desk.reads(SMS, rule=rule)
+    desk.analyse(PROMISE)
+    assert (desk.talk.reload().correction, desk.talk.reload().flag) == ("", "")
+
+
+def event_of(desk: Desk, idn: str) -> dict[str, Any]:
+    with desk.tenant.tx():
+        return dict(desk.talk.conversation.events.get(idn=idn).payload)
+
+
+@pytest.mark.parametrize("state", [EffectState.DONE, EffectState.PLANNED, EffectState.HELD])
+def test_a_claim_with_an_effect_behind_it_stands(desk: Desk, state: EffectState) -> None:
+    ended(desk, state)
+    desk.reads(SMS, quote="I've sent it", rule="completed")
+    desk.analyse("I've sent it.")
+    assert desk.talk.reload().correction == ""
+
+
+@pytest.mark.parametrize("state", [EffectState.UNKNOWN, EffectState.FAILED, EffectState.CANCELLED])
+def test_an_effect_that_did_not_happen_backs_no_claim(desk: Desk, state: EffectState) -> None:
+    ended(desk, state)
+    desk.reads(SMS, quote="I've sent it", rule="completed")
+    desk.analyse("I've sent it.")
+    assert desk.talk.reload().correction == "I've sent it"
+
+
+def test_what_was_done_for_another_customer_backs_no_claim(desk: Desk) -> None:
+    ended(desk, EffectState.DONE)
+    desk.talk = begin(desk.tenant, external_id="another")
+    desk.reads(SMS, quote="I've sent it", rule="completed")
+    desk.analyse("I've sent it.")
+    assert desk.talk.reload().correction == "I've sent it"
+
+
+def test_one_tool_of_the_project_s_own_stands_behind_no_other(desk: Desk) -> None:
+    """A webhook that was sent is no proof of another webhook."""
+    action = {"type": "send_webhook", "options": {"url": "https://example.com/"}}
+    for name in ("notify_crew", "file_complaint"):
+        desk.tool(name, action=action)
+    desk.reads("notify_crew")
+    desk.analyse(PROMISE)
+    desk.reads("notify_crew", quote="I've told the crew", rule="completed")
+    desk.analyse("I've told the crew.")
+    assert desk.talk.reload().correction == ""
+    desk.reads("file_complaint", quote="I've filed it", rule="completed")
+    desk.analyse("I've filed it.")
+    assert desk.talk.reload().correction == "I've filed it"
+
+
+def test_the_next_reply_is_told_to_correct_it_and_only_that_one(desk: Desk, processes) -> None:
+    desk.reads(SMS, quote="I've sent it", rule="completed")
+    desk.analyse("I've sent it.")
+    processes.worker()
+    for words in ("Where is it?", "Thanks"):
+        desk.talk.exchange(words)
+    one, other = (request["messages"][-1]["content"] for request in desk.model.requests("reply"))
+    assert '<Correction>\nYou told the customer: "I\'ve sent it".' in one
+    assert "<Correction>" not in other
+
+
+def test_the_api_lists_promises_by_state(desk: Desk, api) -> None:
+    desk.reads(SMS, unserved=[CHEF])
+    desk.analyse(TWO)
+    settled(desk, EffectState.DONE)
+    found = api.get("/api/v1/promises?state=kept").json()["results"]
+    assert [(promise["tool"], promise["state"]) for promise in found] == [(SMS, "kept")]
+
+
+def test_the_api_lists_the_promises_of_one_conversation(desk: Desk, api) -> None:
+    desk.reads(SMS, times=2)
+    desk.analyse(PROMISE)
+    other, desk.talk = desk.talk, begin(desk.tenant, external_id="another")
+    desk.analyse(PROMISE)
+    found = api.get(f"/api/v1/promises?conversation={other.conversation.pk}").json()["results"]
+    assert [promise["conversation"] for promise in found] == [str(other.conversation.pk)]
+
+
+@pytest.mark.parametrize("query", ["state=lost", "conversation=1"])
+def test_the_api_says_which_filter_is_wrong(api, query: str) -> None:
+    answer = api.get(f"/api/v1/promises?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["error"]["field"] == query.partition("=")[0]
+
+
+def test_another_tenant_s_promises_are_not_listed(desk: Desk, stranger, client) -> None:
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    found = client.get("/api/v1/promises", headers=stranger.headers)
+    assert json.loads(found.content)["results"] == []

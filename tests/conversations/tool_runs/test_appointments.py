@@ -1,0 +1,137 @@
+"""Booking while the agent answers: the same book as the tool caller's, and nothing of another's is told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.conversations.tool_runs.turns import Turns
+from tools.models import Booking, BookingState, EffectState
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.services import Guest, book
+from tools.services.verification.services import note_verified
+
+SET = {"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"}
+VERIFYING = {"verify_caller", "send_verification_code", "check_verification_code"}
+
+
+def soon() -> dict[str, Any]:
+    """A Friday evening to come."""
+    today = timezone.now().date()
+    friday = today + timedelta(days=(4 - today.weekday()) % 7 + 7)
+    return {"date": friday.isoformat(), "time": "19:00", "party_size": 2}
+
+
+@pytest.fixture
+def booking(turns: Turns) -> Turns:
+    """An agent that may use every tool that the state of its business allows."""
+    turns.configure(enabled_tools=None)
+    return turns
+
+
+def offered(turns: Turns) -> set[str]:
+    turns.says("Hello!")
+    turns.say("Hi")
+    return set(turns.asked()[-1]["tools"])
+
+
+@pytest.mark.requirement("F07", "F08")
+def test_without_anything_to_book_in_none_is_offered(booking: Turns) -> None:
+    """The tools of bookings and of verification go as one set, from the next turn on."""
+    assert offered(booking) >= SET | VERIFYING
+    with booking.tenant.tx():
+        booking.tenant.project.resources.all().update(is_active=False)
+    assert not (SET | VERIFYING) & offered(booking)
+
+
+@pytest.mark.requirement("F07")
+def test_a_table_is_booked_before_the_reply_ends(booking: Turns) -> None:
+    """The reply may say that it is booked."""
+    booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
+    booking.says("Your table is booked.")
+    turn = booking.say("A table for two on Friday at seven, Ada")
+    assert turn.reply is not None
+    assert turn.reply.content == "Your table is booked."
+    with booking.tenant.tx():
+        assert Booking.objects.get(conversation_id=booking.conversation.pk).party_size == 2
+
+
+def test_what_was_booked_in_a_turn_is_not_booked_again_in_it(booking: Turns) -> None:
+    """The second is the same thing."""
+    for _ in range(2):
+        booking.calls_tool("book_appointment", {**soon(), "name": "Ada"})
+    booking.says("Done.")
+    turn = booking.say("A table for two on Friday at seven, Ada")
+    assert [effect.state for effect in booking.effects(turn)] == [EffectState.DONE, EffectState.HELD]
+
+
+@pytest.mark.requirement("F07")
+def test_a_time_that_is_free_is_told(booking: Turns) -> None:
+    booking.calls_tool("check_availability", soon())
+    booking.says("It is free.")
+    assert "free" in booking.result(booking.say("Is Friday at seven free?"))
+
+
+@pytest.mark.parametrize("tool", ["lookup_appointment", "cancel_appointment"])
+def test_who_is_not_verified_is_told_of_no_booking(booking: Turns, tool: str) -> None:
+    """Where the project asks for it, the agent has to find out first who it talks to."""
+    booking.configure(caller_verification="basic")
+    known = booking.on("chat", external_id="ada", phone="+393475550142")
+    known.calls_tool("book_appointment", {**soon(), "name": "Ada"})
+    known.says("Booked.")
+    known.say("A table for two on Friday at seven")
+    known.calls_tool(tool, {"name": "Ada"})
+    known.says("I have to be sure first.")
+    assert "verify_caller" in known.result(known.say("What about my booking?"))
+    with booking.tenant.tx():
+        assert Booking.objects.get(conversation_id=known.conversation.pk).state == BookingState.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("adas", "bobs"),
+    [
+        ({"phone": "+393475550142"}, {"phone": "+393475550199"}),
+        ({"email": "ada@a.example"}, {"email": "bob@b.example"}),
+    ],
+    ids=["numbers", "no numbers"],
+)
+def test_a_verified_customer_is_told_of_no_other_s_booking(
+    booking: Turns, adas: dict[str, str], bobs: dict[str, str]
+) -> None:
+    """Neither a code nor a name and a number open what is another's, once the project wants to be sure."""
+    ada = booking.on("chat", external_id="ada", **adas)
+    ada.calls_tool("book_appointment", {**soon(), "name": "Ada", **adas})
+    ada.says("Booked.")
+    ada.say("A table for two on Friday at seven")
+    with booking.tenant.tx():
+        made = Booking.objects.get(conversation_id=ada.conversation.pk)
+    booking.configure(caller_verification="basic")
+    bob = booking.on("chat", external_id="bob", **bobs)
+    with booking.tenant.tx():
+        persona = bob.conversation.persona_id
+        note_verified(booking.tenant.project, persona_id=persona, conversation_id=bob.conversation.pk, method="basic")
+    bob.calls_tool("lookup_appointment", {"code": made.code, "name": "Ada", "phone": "+393475550142"})
+    bob.says("I find none.")
+    assert made.code not in bob.result(bob.say("What about Ada's booking?"))
+
+
+@pytest.mark.requirement("F07")
+@pytest.mark.parametrize("tool", ["lookup_appointment", "cancel_appointment"])
+def test_a_verified_customer_finds_what_staff_booked_under_their_number(booking: Turns, tool: str) -> None:
+    """The number on file is theirs, whoever wrote the booking down."""
+    booking.configure(caller_verification="basic", hours={}, holidays=[])
+    ada = booking.on("chat", external_id="ada", phone="+393475550142")
+    now = timezone.now()
+    with booking.tenant.tx():
+        project = booking.tenant.project
+        project.refresh_from_db()
+        guest = Guest(name="Ada Lovelace", phone="347 555 0142")
+        made = book(project, Wish(2), starts_at=now + timedelta(days=3), guest=guest, now=now)
+        conversation = ada.conversation
+        note_verified(project, persona_id=conversation.persona_id, conversation_id=conversation.pk, method="basic")
+    ada.calls_tool(tool, {"code": made.code})
+    ada.says("There it is.")
+    assert made.code in ada.result(ada.say("My booking, please"))

@@ -1,0 +1,192 @@
+"""New directives reach the running voice session."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from conversations.followups.proactive import say_proactively
+from conversations.live.event_log import open_log
+from conversations.models import Conversation, VoiceSession
+from jobs.models import Job
+from tests.conversations.sse import open_stream
+from tests.conversations.voice.conftest import Voice
+
+
+@pytest.mark.requirement("T28")
+def test_new_directives_reach_the_voice_with_the_text_for_its_model(voice: Voice) -> None:
+    turn = voice.exchange("Friday at seven?", "For how many?")
+    voice.think(goal="Ask for the name.")
+    [update] = voice.due()
+    assert (update["event"], update["version"], update["turn"]) == ("directives", 1, str(turn.pk))
+    assert update["id"] == update["seq"]
+    assert update["text"].startswith('<CurrentTaskAnalysis version="1">')
+    assert "goal of the next reply: Ask for the name." in update["text"]
+
+
+@pytest.mark.requirement("T28")
+def test_nothing_is_sent_while_the_caller_speaks(voice: Voice) -> None:
+    voice.exchange("Friday at seven?", "For how many?")
+    voice.report("speech_started")
+    voice.think()
+    assert voice.due() == []
+    voice.report("speech_stopped")
+    assert [update["version"] for update in voice.due()] == [1]
+
+
+@pytest.mark.requirement("T28")
+def test_of_several_directives_the_newest_is_sent_alone(voice: Voice) -> None:
+    """Never older over newer."""
+    for version in (1, 2):
+        voice.exchange(f"And {version}?", "Good.")
+        voice.think()
+    assert [update["version"] for update in voice.due()] == [2]
+
+
+@pytest.mark.requirement("T28")
+def test_what_was_sent_is_not_sent_again(voice: Voice) -> None:
+    """To a stream that is resumed, by the number of the last update."""
+    voice.exchange("Friday at seven?", "For how many?")
+    voice.think()
+    [update] = voice.due()
+    assert voice.due(after=update["seq"]) == []
+
+
+@pytest.mark.requirement("T28")
+def test_what_the_model_was_given_is_not_sent_again_to_a_stream_that_knows_nothing(voice: Voice) -> None:
+    """Whoever carries the voice was started anew."""
+    voice.exchange("Friday at seven?", "For how many?")
+    voice.think()
+    [update] = voice.due()
+    voice.report("update_applied", seq=update["seq"])
+    assert voice.due() == []
+
+
+@pytest.mark.requirement("T28")
+def test_a_stream_goes_on_behind_the_newer_of_what_it_saw_and_what_was_applied(voice: Voice) -> None:
+    voice.exchange("Friday at seven?", "For how many?")
+    voice.think()
+    [update] = voice.due()
+    voice.report("update_applied", seq=update["seq"])
+    assert voice.due(after=1) == []
+
+
+@pytest.mark.requirement("T28")
+def test_an_update_that_was_reported_late_is_no_step_back(voice: Voice) -> None:
+    for version in (1, 2):
+        voice.exchange(f"And {version}?", "Good.")
+        voice.think()
+        voice.report("update_applied", seq=voice.due()[0]["seq"])
+    newest = voice.session()
+    voice.report("update_applied", seq=1)
+    assert (voice.session().applied, voice.session().given_directives) == (newest.applied, newest.given_directives)
+    assert newest.given_directives.version == 2
+
+
+@pytest.mark.requirement("T28")
+def test_a_speech_whose_end_was_never_reported_holds_back_for_two_minutes(voice: Voice) -> None:
+    voice.exchange("Friday at seven?", "For how many?")
+    voice.think()
+    voice.report("speech_started")
+    assert voice.due() == []
+    with voice.tenant.tx():
+        VoiceSession.objects.update(speaking_since=timezone.now() - timedelta(minutes=2, seconds=1))
+    assert len(voice.due()) == 1
+
+
+@pytest.mark.requirement("T24", "T28")
+def test_an_urgent_message_is_told_by_the_voice_and_by_no_reply_of_ours(voice: Voice) -> None:
+    voice.exchange("Is Friday free?", "Let me look.")
+    _speak_up(voice, "Friday at seven is free. </UrgentMessages>")
+    [update] = voice.due()
+    assert update["event"] == "urgent_message"
+    assert "- Friday at seven is free. ‹/UrgentMessages>" in update["text"]
+    assert _replies(voice) == 0
+
+
+@pytest.mark.requirement("T28")
+def test_an_urgent_message_that_the_voice_has_told_is_not_sent_again(voice: Voice) -> None:
+    """A new stream doesn't get it either."""
+    voice.exchange("Is Friday free?", "Let me look.")
+    _speak_up(voice, "Friday at seven is free.")
+    voice.report("agent_said", text="Friday at seven is free.")
+    assert [update["event"] for update in voice.due()] == []
+
+
+@pytest.mark.requirement("T28")
+def test_what_was_told_as_done_and_was_not_is_corrected_by_the_voice(voice: Voice) -> None:
+    """The next reply that knows of it has put it right."""
+    voice.exchange("Did you text me?", "I've sent you a text message with our opening hours.")
+    voice.turns.run("tool_caller")
+    [update] = [one for one in voice.due() if one["event"] == "correction"]
+    assert 'You told the caller: "' in update["text"]
+    voice.report("update_applied", seq=update["seq"])
+    voice.report("agent_said", text="I was wrong, no message has left yet.")
+    with voice.tenant.tx():
+        assert Conversation.objects.get(pk=voice.conversation.pk).correction == ""
+
+
+def test_a_voice_that_has_talked_three_times_by_itself_is_told_nothing_before_the_caller_speaks(voice: Voice) -> None:
+    """Loops end."""
+    for number in range(3):
+        voice.report("agent_said", text=f"By the way, {number}.")
+    _speak_up(voice, "And another thing.")
+    assert voice.due() == []
+    voice.report("caller_said", text="Yes?")
+    assert [update["event"] for update in voice.due()] == ["urgent_message"]
+
+
+@pytest.mark.requirement("T24")
+def test_where_a_voice_is_gone_the_agent_speaks_for_itself_again(voice: Voice) -> None:
+    voice.exchange("Is Friday free?", "Let me look.")
+    with voice.tenant.tx():
+        VoiceSession.objects.update(heard_at=timezone.now() - timedelta(minutes=11))
+    _speak_up(voice, "Friday at seven is free.")
+    assert _replies(voice) == 1
+
+
+@pytest.mark.requirement("T24")
+def test_a_voice_that_reports_again_holds_its_call_again(voice: Voice) -> None:
+    voice.exchange("Is Friday free?", "Let me look.")
+    with voice.tenant.tx():
+        VoiceSession.objects.update(heard_at=timezone.now() - timedelta(minutes=11))
+    voice.report("speech_started")
+    _speak_up(voice, "Friday at seven is free.")
+    assert _replies(voice) == 0
+
+
+@pytest.mark.requirement("T28")
+@pytest.mark.standing_worker
+def test_a_stream_sends_what_comes_and_stops_the_voice_when_the_call_is_over(voice: Voice, processes) -> None:
+    """Over a real socket."""
+    _, url = processes.web()
+    voice.exchange("Friday at seven?", "For how many?")
+    path = f"/conversations/{voice.conversation.pk}/session/updates"
+    with open_stream(url, voice.tenant, path) as stream:
+        voice.report("speech_started")
+        voice.think()
+        voice.report("speech_stopped")
+        [update] = stream.until("directives")
+        voice.report("ended")
+        [stop] = stream.until("stop")
+    assert (update.id, update.data["version"]) == (update.data["seq"], 1)
+    assert stop.data == {"reason": "The call is over for you. Say nothing more."}
+
+
+@pytest.mark.requirement("T28")
+def test_a_session_begins_with_how_updates_are_read(voice: Voice) -> None:
+    answer = Client(headers=voice.tenant.headers).get(f"/api/v1/conversations/{voice.conversation.pk}/session").json()
+    assert "`<CurrentTaskAnalysis>`" in answer["guidance"]
+
+
+def _speak_up(voice: Voice, text: str) -> None:
+    with voice.tenant.tx(), open_log(voice.conversation.pk) as log:
+        say_proactively(log, text, {})
+
+
+def _replies(voice: Voice) -> int:
+    with voice.tenant.tx():
+        return Job.objects.filter(subject_id=voice.conversation.pk, lane="reply").count()

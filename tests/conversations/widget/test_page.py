@@ -1,0 +1,208 @@
+"""The page of the widget: what members see and change, and what is refused in a sentence."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects.common.origins import NoOrigin, origin_of
+from projects.models import AuditEntry, User, Widget
+from projects.widget.theme import DARK_GROUND, LIGHT_GROUND, WidgetTheme, contrast
+from tests.conftest import Tenant
+from tests.conversations.widget.conftest import Placed, Visitor
+
+FORM = {
+    "origins": "https://shop.example\r\n\r\nhttps://Bücher.example:443/",
+    "is_enabled": "on",
+    "theme.brand": "#7B2D26",
+    "theme.greeting": "Ciao!",
+    "theme.position": "left",
+    "theme.scheme": "dark",
+    "theme.language": "it",
+}
+
+
+def member(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def save(tenant: Tenant, client: Client | None = None, *, seen: str | None = None, **changes: str) -> Any:
+    """Save the form, opened just now, or when this was `seen`."""
+    typed = {name.replace("__", "."): value for name, value in changes.items()}
+    form = {**FORM, "seen": seen_by(tenant) if seen is None else seen, **typed}
+    url = reverse("widget", args=[tenant.project.slug])
+    return (client or member(tenant.owner)).post(url, form, follow=True)
+
+
+def seen_by(tenant: Tenant) -> str:
+    """What the form begins with now."""
+    page = member(tenant.owner).get(reverse("widget", args=[tenant.project.slug])).content.decode()
+    found = re.search('name="seen" value="([^"]*)"', page)
+    assert found is not None
+    return html.unescape(found[1])
+
+
+def text(answer: Any) -> str:
+    return html.unescape(answer.content.decode())
+
+
+def test_it_is_set_up_with_the_first_save_and_the_line_to_copy_appears(tenant: Tenant) -> None:
+    before = text(member(tenant.owner).get(reverse("widget", args=[tenant.project.slug])))
+    assert "data-key=" not in before
+    after = text(save(tenant))
+    with tenant.tx():
+        widget = Widget.objects.get()
+    assert f'/widget.js" data-key="{widget.public_key}"></script>' in after
+    assert widget.origins == ["https://shop.example", "https://xn--bcher-kva.example"]
+    assert widget.theme["brand"] == "#7b2d26"
+    assert (widget.theme["position"], widget.theme["language"]) == ("left", "it")
+
+
+@pytest.mark.parametrize(
+    ("typed", "named"),
+    [
+        ("https://Shop.Example:443/", "https://shop.example"),
+        ("http://shop.example:80", "http://shop.example"),
+        ("http://shop.example:443", "http://shop.example:443"),
+        ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
+        ("https://Bücher.Example", "https://xn--bcher-kva.example"),
+        # Older rules made it strasse.example, which may be somebody else's.
+        ("https://straße.example", "https://xn--strae-oqa.example"),
+        ("https://☃.example", "https://xn--n3h.example"),
+    ],
+)
+def test_a_site_is_named_as_a_browser_names_it(typed: str, named: str) -> None:
+    assert origin_of(typed) == named
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("*", "A * would let in pages that you don't know"),
+        ("https://*.shop.example", "A * would let in pages"),
+        ("shop.example", "doesn't say how it is reached"),
+        ("ftp://shop.example", "“ftp:” is no site"),
+        ("javascript://shop.example", "“javascript:” is no site"),
+        ("https://shop.example/cart", "end it after the host: https://shop.example."),
+        ("https://user@shop.example", "is more than a site"),
+        ("https://shop.example?x=1", "is more than a site"),
+        ("https://", "is no host's name"),
+        ("https://shop_.exa mple", "is no host's name"),
+        ("https://shop.example:99999", "can't be read as an address"),
+        ("https://[::1", "can't be read as an address"),
+    ],
+)
+def test_what_is_no_site_is_refused_with_what_would_be(typed: str, sentence: str) -> None:
+    with pytest.raises(NoOrigin, match=re.escape(sentence)):
+        origin_of(typed)
+
+
+WRONG: list[tuple[dict[str, str], str]] = [
+    ({"origins": "https://a.example\nshop"}, "Line 2: “shop” doesn't say how it is reached"),
+    ({"origins": "\n".join(f"https://s{n}.example" for n in range(31))}, "At most 30 sites; there are 31."),
+    ({"origins": "https://" + "a" * 300}, "Line 1 has 308 characters; the limit is 255."),
+    ({"theme__brand": "red"}, "is no colour; write # and six digits"),
+    ({"theme__greeting": "x" * 301}, "At most 300 characters; this has 301."),
+    ({"theme__position": "top"}, "Input should be"),
+]
+
+
+def test_what_cannot_be_saved_is_said_beside_its_field_and_nothing_is(tenant: Tenant) -> None:
+    for changes, sentence in WRONG:
+        answer = save(tenant, **changes)
+        assert answer.status_code == 422, changes
+        assert sentence in text(answer)
+    with tenant.tx():
+        assert not Widget.objects.exists()
+
+
+def test_a_switch_takes_it_from_every_page_at_once(placed: Placed) -> None:
+    visitor = Visitor(placed)
+    assert visitor.open().status_code == 200
+    save(placed.tenant, is_enabled="")
+    assert visitor.open().status_code == 404
+
+
+def test_the_secret_is_shown_once_and_stored_where_nobody_reads_it(tenant: Tenant) -> None:
+    """Not on the page, not in the row, not in the trail."""
+    save(tenant)
+    owner = member(tenant.owner)
+    shown = text(owner.post(reverse("widget_secret", args=[tenant.project.slug]), follow=True))
+    secret = re.search(r'id="secret" readonly value="([\w-]{43})"', shown)
+    assert secret is not None
+    assert secret[1] not in text(owner.get(reverse("widget", args=[tenant.project.slug])))
+    with tenant.tx():
+        assert secret[1] not in str(list(Widget.objects.values()))
+        assert secret[1] not in str(list(AuditEntry.objects.values()))
+
+
+def test_the_trail_says_who_changed_what(tenant: Tenant) -> None:
+    save(tenant)
+    save(tenant, theme__brand="#2b4acb", origins="https://other.example")
+    save(tenant, theme__brand="#2b4acb", origins="https://other.example")
+    with tenant.tx():
+        [changed, made] = AuditEntry.objects.filter(action="widget.changed")
+    assert (made.before, made.after["sites"]) == ({}, ["https://shop.example", "https://xn--bcher-kva.example"])
+    assert (changed.before["brand"], changed.after["brand"]) == ("#7b2d26", "#2b4acb")
+    assert tenant.owner.email in changed.actor
+    trail = text(member(tenant.owner).get(reverse("member_history", args=[tenant.project.slug])))
+    assert "changed the widget" in re.sub(r"<[^>]+>|\s+", " ", trail).replace("  ", " ")
+
+
+def test_a_viewer_sees_it_and_changes_nothing(tenant: Tenant, viewer: User) -> None:
+    client = member(viewer)
+    assert client.get(reverse("widget", args=[tenant.project.slug])).status_code == 200
+    assert save(tenant, client).status_code == 403
+
+
+@pytest.mark.parametrize("brand", ["#000000", "#ffffff", "#7b2d26", "#ffd400", "#808080", "#2b4acb", "#f5f3ee"])
+def test_whatever_colour_is_chosen_everything_on_it_and_of_it_can_be_read(brand: str) -> None:
+    """WCAG 1.4.3: 4.5 to 1, for words on the colour and for links of it on both grounds."""
+    palette = WidgetTheme(brand=brand).palette()
+    pairs = [(brand, palette["on"]), (palette["link_light"], LIGHT_GROUND), (palette["link_dark"], DARK_GROUND)]
+    assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
+
+
+def standing(tenant: Tenant) -> Widget:
+    with tenant.tx():
+        return Widget.objects.get()
+
+
+def test_what_two_change_in_different_fields_is_both_kept(tenant: Tenant) -> None:
+    save(tenant)
+    seen = seen_by(tenant)
+    save(tenant, origins="https://other.example", theme__greeting="Salve!")
+    assert save(tenant, seen=seen, theme__brand="#2b4acb").status_code == 200
+    widget = standing(tenant)
+    assert (widget.origins, widget.theme["greeting"]) == (["https://other.example"], "Salve!")
+    assert widget.theme["brand"] == "#2b4acb"
+
+
+def test_what_two_change_in_the_same_field_is_shown_and_not_saved(tenant: Tenant) -> None:
+    """A second save stands, with the rest of what the other changed."""
+    save(tenant)
+    seen = seen_by(tenant)
+    save(tenant, theme__greeting="Salve!", theme__position="right")
+    refused = save(tenant, seen=seen, theme__greeting="Buongiorno!")
+    shown = refused.content.decode()
+    assert refused.status_code == 409
+    assert f"{tenant.owner.email} saved the widget while you were editing" in shown
+    assert "<del>Salve</del><ins>Buongiorno</ins>!" in shown
+    assert '<option value="right" selected>' in shown
+    assert standing(tenant).theme["greeting"] == "Salve!"
+    save(tenant, theme__greeting="Buongiorno!")
+    assert standing(tenant).theme["greeting"] == "Buongiorno!"
+
+
+@pytest.mark.parametrize("nonsense", ["", "x", "[1]", '{"sites": 3}', "[" * 10_000])
+def test_a_form_that_does_not_say_what_it_began_with_saves_over_nobody(tenant: Tenant, nonsense: str) -> None:
+    save(tenant)
+    assert save(tenant, seen=nonsense, theme__greeting="Salve!").status_code == 409
+    assert standing(tenant).theme["greeting"] == "Ciao!"

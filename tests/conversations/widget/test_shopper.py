@@ -1,0 +1,160 @@
+"""The shop's word for who is signed in: believed when it is signed as agreed, and never otherwise."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.fernet import Fernet
+
+from conversations.models import Conversation, PersonaField
+from projects.widget.widgets import renew_shopper_secret
+from tests.conftest import Tenant
+from tests.conversations.widget.conftest import Placed, Visitor, place_widget
+
+
+def unsigned(claims: dict[str, Any]) -> str:
+    """As a token that says of itself that it needs no signature."""
+    return jwt.encode(claims, "", algorithm="none")
+
+
+def half(part: dict[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
+
+
+@pytest.mark.requirement("W05")
+def test_a_signed_in_shopper_is_the_customer_and_their_claims_stay_with_the_conversation(placed: Placed) -> None:
+    """`shopper.wp_user_id`, name and e-mail; the persona is known by them."""
+    visitor = Visitor(placed)
+    shopper = {"wp_user_id": "17", "name": "Clara", "email": "clara@example.com", "role": "admin"}
+    assert visitor.open(shopper=placed.signed(shopper=shopper)).json()["shopper"] == {
+        "signed_in": True,
+        "refused": None,
+        "name": "Clara",
+        "email": "clara@example.com",
+    }
+    visitor.say("Where is my order?")
+    with placed.tenant.tx():
+        conversation = Conversation.objects.select_related("persona").get()
+        assert conversation.shopper == {"wp_user_id": 17, "name": "Clara", "email": "clara@example.com"}
+        assert conversation.persona.external_id == "shopper:17"
+        known = dict(PersonaField.objects.values_list("key", "value"))
+    assert known == {"name": "Clara", "email": "clara@example.com"}
+
+
+def test_a_secret_that_no_key_opens_signs_nobody_in_and_the_visitor_goes_on(placed: Placed, settings: Any) -> None:
+    """After the operator's key was lost; the shop is told what to do."""
+    token = placed.signed()
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    answer = Visitor(placed).open(shopper=token)
+    assert (answer.status_code, answer.json()["shopper"]["refused"]) == (
+        200,
+        {
+            "code": "shopper_not_set_up",
+            "message": "This widget's shopper secret can't be read any more; make a new one under Widget.",
+        },
+    )
+
+
+def forged(placed: Placed) -> dict[str, str]:
+    claims = {"exp": int(time.time()) + 3600, "shopper": {"wp_user_id": 1}}
+    good = placed.signed()
+    head, body, signature = good.split(".")
+    return {
+        "expired": placed.signed(exp=int(time.time()) - 60),
+        "without an end": placed.signed(exp=None),
+        "other secret": placed.signed(secret="a secret of somebody else's, long enough"),
+        "other algorithm": placed.signed(algorithm="HS512", secret=placed.secret * 2),
+        "no algorithm": unsigned(claims),
+        "no algorithm, old signature": f"{half({'alg': 'none', 'typ': 'JWT'})}.{body}.{signature}",
+        "other claims": f"{head}.{half(claims)}.{signature}",
+        "not yet": placed.signed(nbf=int(time.time()) + 600),
+        "no shopper": placed.signed(shopper=None),
+        "no id": placed.signed(shopper={"name": "Clara"}),
+        "id 0": placed.signed(shopper={"wp_user_id": 0}),
+        "id true": placed.signed(shopper={"wp_user_id": True}),
+        "id of words": placed.signed(shopper={"wp_user_id": "1 or 1=1"}),
+        "no token": "x.y.z",
+        "long": "x" * 9_000,
+    }
+
+
+def test_a_token_that_is_not_good_is_refused_and_the_visitor_goes_on(placed: Placed) -> None:
+    """Forged, expired or of alg none: each with a sentence, and each as somebody who isn't signed in."""
+    codes: dict[str, str] = {}
+    for name, token in forged(placed).items():
+        answer = Visitor(placed).open(shopper=token).json()
+        assert answer["token"], name
+        assert answer["shopper"]["signed_in"] is False, name
+        assert answer["shopper"]["refused"]["message"].endswith("."), name
+        codes[name] = answer["shopper"]["refused"]["code"]
+    assert codes.pop("expired") == "shopper_expired"
+    assert {
+        codes.pop(name) for name in ("without an end", "no shopper", "no id", "id 0", "id true", "id of words")
+    } == {"shopper_claims"}
+    assert codes.pop("long") == "shopper_invalid"
+    assert set(codes.values()) == {"shopper_forged"}
+
+
+def test_another_shops_signature_is_worth_nothing_here(placed: Placed, stranger: Tenant) -> None:
+    answer = Visitor(placed).open(shopper=place_widget(stranger).signed()).json()
+    assert answer["shopper"]["refused"]["code"] == "shopper_forged"
+
+
+def test_a_new_secret_ends_the_old_one(placed: Placed) -> None:
+    old = placed.signed()
+    with placed.tenant.tx():
+        renew_shopper_secret(placed.tenant.project, by=None)
+    assert Visitor(placed).open(shopper=old).json()["shopper"]["refused"]["code"] == "shopper_forged"
+
+
+@pytest.mark.requirement("W05")
+def test_who_signs_in_while_they_talk_goes_on_talking(placed: Placed, visitor: Visitor) -> None:
+    """Asked to sign in for their orders, they do, and find their question answered in the same conversation."""
+    begun = visitor.say("Where is my order?").json()["conversation"]
+    assert visitor.open(shopper=placed.signed()).json()["conversation"] == begun
+    with placed.tenant.tx():
+        assert Conversation.objects.get().shopper["wp_user_id"] == 17
+
+
+def test_who_signs_out_leaves_nothing_for_the_next_at_that_browser(placed: Placed) -> None:
+    """Neither as a visitor nor as another shopper; the one who comes back finds it again."""
+    browser = Visitor(placed)
+    browser.open(shopper=placed.signed())
+    begun = browser.say("Where is my order?").json()["conversation"]
+    assert browser.open().json()["conversation"] is None
+    assert browser.open(shopper=placed.signed(shopper={"wp_user_id": 18})).json()["conversation"] is None
+    assert browser.open(shopper=placed.signed()).json()["conversation"] == begun
+
+
+def test_a_shopper_is_signed_in_no_longer_than_the_shop_says(placed: Placed, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = Visitor(placed)
+    now = time.time()
+    browser.open(shopper=placed.signed(exp=int(now) + 60))
+    monkeypatch.setattr("conversations.widget.visitors.time.time", lambda: now + 61)
+    assert browser.say("Hello").status_code == 401
+
+
+@pytest.mark.requirement("W05")
+def test_the_same_number_in_another_shop_is_another_shopper(
+    placed: Placed, stranger: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one writes is counted for that one."""
+    counted: set[str] = set()
+
+    def wait(bucket: str, *, per_minute: int) -> float:
+        is_known = bucket in counted
+        counted.add(bucket)
+        return 1.0 if is_known and "address" not in bucket else 0.0
+
+    monkeypatch.setattr("conversations.widget.limits.seconds_to_wait", wait)
+    codes = []
+    for widget in (placed, place_widget(stranger), placed):
+        browser = Visitor(widget)
+        browser.open(shopper=widget.signed())
+        codes.append(browser.say("Hello").status_code)
+    assert codes == [202, 202, 429]

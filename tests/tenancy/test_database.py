@@ -1,0 +1,183 @@
+"""The database's own walls, read from its catalogues: nothing here asks Django what it believes to be true."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.apps import apps
+from django.db import DatabaseError, connection, connections, models
+
+from projects.models import AgentVersion, Organization
+from tenancy.tenant_models import TenantForeignKey, TenantModel
+from tests.tenancy.conftest import OURS, Filled
+from tests.tenancy.rows import parent_of, tenant_models
+
+TENANT = "(NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid"
+# Django's own table of history, whose rows the database itself marks with their organization.
+BORROWED = {"django_admin_log"}
+TENANT_TABLES = {model._meta.db_table for model in tenant_models()} | BORROWED
+APPEND_ONLY = {
+    "projects_agentversion",
+    "projects_auditentry",
+    "tools_verdict",
+    "tools_customtoolversion",
+    "tools_ticketchange",
+    "todos_todoevent",
+    "conversations_directives",
+    "conversations_event",
+    "conversations_followup",
+    "conversations_summary",
+}
+
+pytestmark = pytest.mark.usefixtures("_schema")
+by_table = pytest.mark.parametrize("table", sorted({*TENANT_TABLES, Organization._meta.db_table}))
+by_model = pytest.mark.parametrize("model", tenant_models(), ids=lambda model: model._meta.label)
+
+
+def rows_of(sql: str, *parameters: Any, using: str = "default") -> list[tuple[Any, ...]]:
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return list(cursor.fetchall())
+
+
+@by_model
+def test_a_model_with_an_organization_is_a_tenant_model(model: type[models.Model]) -> None:
+    assert issubclass(model, TenantModel)
+
+
+def test_only_these_tables_belong_to_everybody() -> None:
+    """A new table is a tenant's, unless it is written down here."""
+    names = {row[0] for row in rows_of("select tablename from pg_tables where schemaname = 'public'")}
+    django = {"django_content_type", "django_migrations", "django_session"}
+    apps_of_others = {table for label in ("auth", "account", "mfa") for table in _tables_of(label)}
+    people = {"projects_user", "projects_user_groups", "projects_user_user_permissions"}
+    platform = {"projects_organization", "tools_platformdefinition"}
+    assert names - TENANT_TABLES == {*django, *apps_of_others, *people, *platform}
+
+
+def _tables_of(label: str) -> set[str]:
+    return {model._meta.db_table for model in apps.get_app_config(label).get_models(include_auto_created=True)}
+
+
+@by_table
+def test_row_level_security_is_on_and_forced(table: str) -> None:
+    sql = "select relrowsecurity, relforcerowsecurity from pg_class where oid = %s::regclass"
+    assert rows_of(sql, table) == [(True, True)]
+
+
+@by_table
+def test_each_table_has_these_two_policies(table: str) -> None:
+    owner = "id" if table == "projects_organization" else "organization_id"
+    shown, written = f'({owner} = ( SELECT {TENANT} AS "nullif"))', f"({owner} = {TENANT})"
+    found = rows_of(
+        "select policyname, permissive, array(select unnest(roles) order by 1)::text[], cmd, qual, with_check"
+        " from pg_policies where schemaname = 'public' and tablename = %s order by policyname",
+        table,
+    )
+    assert found == [
+        ("ops", "PERMISSIVE", ["mg_ops"], "ALL", "true", "true"),
+        ("tenant", "PERMISSIVE", ["mg_app", "mg_owner"], "ALL", shown, written),
+    ]
+
+
+def test_no_role_passes_row_level_security() -> None:
+    sql = "select rolname, rolsuper, rolbypassrls, rolcreaterole from pg_roles where rolname like 'mg\\_%%' order by rolname"
+    roles = ("mg_app", "mg_ops", "mg_owner")
+    assert rows_of(sql) == [(role, False, False, False) for role in roles]
+
+
+def test_no_role_may_become_another() -> None:
+    sql = "select count(*) from pg_auth_members m join pg_roles r on r.oid = m.member where r.rolname in ('mg_app', 'mg_ops')"
+    assert rows_of(sql) == [(0,)]
+
+
+def test_mg_owner_owns_every_table() -> None:
+    sql = "select distinct tableowner::text from pg_tables where schemaname = 'public'"
+    assert rows_of(sql) == [("mg_owner",)]
+
+
+def test_each_connection_has_its_role() -> None:
+    roles = {"default": "mg_app", "ops": "mg_ops", "owner": "mg_owner"}
+    assert {alias: rows_of("select current_user::text", using=alias)[0][0] for alias in roles} == roles
+
+
+def test_mg_app_makes_no_table_and_no_function() -> None:
+    assert rows_of("select has_schema_privilege('public', 'create')") == [(False,)]
+
+
+def test_no_function_or_view_leads_around_the_walls() -> None:
+    """A function with its owner's rights, or a view, would read with the rights of mg_owner."""
+    sql = "select relname::text from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')"
+    assert rows_of(sql) == []
+    assert rows_of("select proname::text from pg_proc where prosecdef and pronamespace = 'public'::regnamespace") == []
+
+
+# References
+
+
+def keys_of(table: str, column: str) -> list[tuple[list[str], str, list[str]]]:
+    """Every valid foreign key with this column: its columns, the table it points to, and that table's columns."""
+    names = "array(select attname::text from unnest({0}) k(n) join pg_attribute on attrelid = {1} and attnum = n)"
+    mine, parents = names.format("conkey", "conrelid"), names.format("confkey", "confrelid")
+    found = rows_of(
+        f"select {mine}, confrelid::regclass::text, {parents} from pg_constraint"
+        " where contype = 'f' and conrelid = %s::regclass and convalidated",
+        table,
+    )
+    return [(sorted(columns), parent, sorted(targets)) for columns, parent, targets in found if column in columns]
+
+
+REFERENCES = [
+    field
+    for model in tenant_models()
+    for field in model._meta.fields
+    if (parent := parent_of(field)) and any(one.name == "organization" for one in parent._meta.fields)
+]
+# A value's source may be gone while the value stays: no key holds these, and no page follows them.
+LOOSE = {"conversations_personafield.message_id", "conversations_personafield.turn_id"}
+
+
+@pytest.mark.parametrize("field", REFERENCES, ids=lambda field: f"{field.model._meta.db_table}.{field.column}")
+def test_a_reference_carries_its_organization(field: Any) -> None:
+    """The composite key is there, and no simple one, which any tenant's id would satisfy."""
+    table = field.model._meta.db_table
+    parent = parent_of(field)
+    assert parent
+    wanted = (sorted(["organization_id", field.column]), parent._meta.db_table, ["id", "organization_id"])
+    assert keys_of(table, field.column) == ([] if f"{table}.{field.column}" in LOOSE else [wanted])
+
+
+def test_references_between_tenants_rows_are_tenant_foreign_keys() -> None:
+    plain = [field for field in REFERENCES if field.remote_field and not isinstance(field, TenantForeignKey)]
+    assert plain == []
+
+
+# Facts
+
+
+def test_these_tables_are_append_only() -> None:
+    sql = "select table_name::text from information_schema.role_table_grants where grantee = 'mg_app' and privilege_type = %s"
+    insertable = {row[0] for row in rows_of(sql, "INSERT")}
+    for privilege in ("UPDATE", "DELETE"):
+        assert insertable - {row[0] for row in rows_of(sql, privilege)} == APPEND_ONLY
+    assert rows_of(sql, "TRUNCATE") == []
+
+
+@pytest.mark.parametrize("model", [m for m in tenant_models() if m._meta.db_table in APPEND_ONLY])
+def test_a_fact_is_neither_changed_nor_deleted(model: Any, ours: Filled) -> None:
+    for write in (lambda rows: rows.update(id=uuid4()), lambda rows: rows._raw_delete("default")):
+        with pytest.raises(DatabaseError, match="permission denied"), ours.tenant.tx():
+            write(model.objects.all())
+
+
+def test_a_fact_goes_with_what_it_is_about(ours: Filled) -> None:
+    """The database deletes it, by its key; nobody else can."""
+    with ours.tenant.tx():
+        project = ours.rows[AgentVersion].project_id  # type: ignore[attr-defined]
+        with connection.cursor() as cursor:
+            cursor.execute("update projects_project set agent_version_id = null where id = %s", [project])
+            cursor.execute("delete from projects_project where id = %s", [project])
+    with ours.tenant.tx():
+        assert not AgentVersion.objects.filter(note=OURS).exists()

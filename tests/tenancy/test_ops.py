@@ -1,0 +1,77 @@
+"""Every use of mg_ops, the role that sees all tenants. A new one fails here, and is argued for or taken back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+from jobs.sweep import sweep
+from projects.models import IdempotentRequest
+from tests.conftest import Tenant
+from tests.test_architecture import ROOT, sources
+
+# Where the role is used, by function. Three reasons are accepted; the fourth is the plumbing itself.
+ALLOWED = {
+    # The claim of jobs, and the sweep.
+    "tenancy/threads.py": {"in_ops"},
+    "jobs/claims.py": {"_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes"},
+    "jobs/sweep.py": {"sweep", "sweep_tenants", "_is_mine"},
+    "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
+    "conversations/tool_runs/calls/orphans.py": {"<module>", "end_left_behind"},
+    "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
+    "conversations/promises/make_good.py": {"<module>", "draft_make_goods"},
+    "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
+    "tools/engine/promises.py": {"<module>", "break_overdue_promises"},
+    "todos/expiry.py": {"<module>", "expire_overdue_todos"},
+    "projects/api/idempotency.py": {"delete_old_answers"},
+    # Look-ups before a tenant is known.
+    "tenancy/tenant_lookup.py": {"find_organizations", "_row"},
+    # The platform's own definitions of tools, which the migration lets nobody else write.
+    "tools/engine/platform/seeds.py": {"<module>", "seed_tools"},
+    # The platform's own admin.
+    "config/admin.py": {"<module>", "_scope_of"},
+    # The connection, its router and the scope themselves.
+    "config/settings.py": {"<module>"},
+    "tenancy/scope.py": {"Router.db_for_read"},
+    "projects/management/commands/roles.py": {"<module>"},
+}
+
+
+def uses_of(path: Path) -> Iterator[str]:
+    """The functions that name the connection or the scope, however they come by it."""
+    tree = ast.parse(path.read_text())
+    yield from (where for where, node in _places(tree, inside="<module>") if _is_use(node))
+
+
+def _places(node: ast.AST, *, inside: str) -> Iterator[tuple[str, ast.AST]]:
+    for child in ast.iter_child_nodes(node):
+        yield inside, child
+        name = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else ""
+        path = f"{inside}.{name}" if inside != "<module>" else name
+        yield from _places(child, inside=path if name else inside)
+
+
+def _is_use(node: ast.AST) -> bool:
+    """The connection's name in a string, or the name of the scope or of the sweep's query anywhere but where it is made."""
+    if isinstance(node, ast.Constant):
+        return bool(node.value == "ops")
+    name = getattr(node, "id", getattr(node, "attr", getattr(node, "name", "")))
+    return name in ("platform_scope", "sweep_tenants") and not isinstance(node, ast.FunctionDef)
+
+
+def test_mg_ops_is_used_here_and_nowhere_else() -> None:
+    found = {str(path.relative_to(ROOT)): set(uses_of(path)) for path in sources()}
+    assert {file: uses for file, uses in found.items() if uses} == ALLOWED
+
+
+def test_the_sweep_forgets_answers_of_yesterday(tenant: Tenant) -> None:
+    """In all tenants: an id tells when its row was made."""
+    with tenant.tx():
+        row = {"project": tenant.project, "body_hash": "x"}
+        IdempotentRequest.objects.create(key="old", id=UUID(int=1_600_000_000_000 << 80), **row)
+        IdempotentRequest.objects.create(key="new", **row)
+    sweep()
+    with tenant.tx():
+        assert [request.key for request in IdempotentRequest.objects.all()] == ["new"]

@@ -1,0 +1,212 @@
+"""When a conversation ends, what is left to be done is taken out of it, for the types of its project."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.turns.conversation_end import close_silent_conversations
+from conversations.turns.services import give_fields, post_message
+from tests.concurrent import meanwhile
+from tests.todos.sources.conftest import (
+    CHEF,
+    LUCIA,
+    MAIL,
+    PROMISE,
+    SMS,
+    TEAM,
+    Desk,
+    conversation,
+    end,
+    events,
+    finds,
+    jobs,
+    look_through,
+    no_types,
+    silent,
+    todos,
+)
+from todos.models import Todo, TodoSource, TodoStatus, TodoType
+from todos.services import edit_todo, make_todo, reject_todo
+from todos.sources.extraction import Source, keep_findings
+from todos.sources.extraction_prompt import Finding
+
+MENU = "I'll e-mail you the banquet menu tonight"
+ASKED = "Could you e-mail me the banquet menu? Copy it to events@acme.example please."
+
+
+def talked(desk: Desk, reply: str = f"{MENU}.", hears: str = ASKED) -> None:
+    """One exchange, of which no tool served anything."""
+    desk.reads()
+    desk.analyse(reply, hears=hears)
+
+
+def test_what_is_left_to_be_done_is_a_todo_of_its_type(desk: Desk) -> None:
+    talked(desk)
+    finds(desk, {"quote": MENU, "description": "E-mail the banquet menu."})
+    [todo] = look_through(desk)
+    assert (todo.source, todo.status) == (TodoSource.EXTRACTION, TodoStatus.PENDING_REVIEW)
+    assert (todo.type.name, todo.description, todo.quote) == (MAIL, "E-mail the banquet menu.", MENU)
+    assert todo.conversation_id == desk.talk.conversation.pk
+    assert todo.persona_id == desk.talk.conversation.persona_id
+    assert events(desk, "todos_extracted") == [{"todos": [str(todo.pk)]}]
+
+
+def test_the_model_reads_the_types_the_customer_and_what_was_said(desk: Desk) -> None:
+    talked(desk)
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"name": "Ann Lee"})
+        TodoType.objects.create(project=desk.tenant.project, name="Hidden", description="x", is_extracted=False)
+    look_through(desk)
+    [request] = desk.model.requests("extract")
+    prompt = str(request["messages"])
+    assert all(part in prompt for part in (f"## {MAIL}", "name: Ann Lee", f"agent: {MENU}.", "customer: Could you"))
+    assert "Hidden" not in prompt
+
+
+def test_without_types_no_model_is_asked(desk: Desk) -> None:
+    talked(desk)
+    no_types(desk)
+    assert look_through(desk) == []
+    assert (jobs(desk, "extraction"), desk.model.requests("extract")) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        {"quote": "I'll refund you everything"},
+        {"quote": MENU, "type": "No such type"},
+        {"quote": "menu"},
+        {"quote": ""},
+    ],
+    ids=["words that nobody said", "a type that isn't there", "too few words", "no words"],
+)
+def test_a_finding_that_does_not_hold_is_left_out(desk: Desk, finding: dict[str, str]) -> None:
+    talked(desk)
+    finds(desk, finding)
+    assert look_through(desk) == []
+
+
+def test_what_a_tool_serves_is_no_todo(desk: Desk) -> None:
+    desk.reads(SMS)
+    desk.analyse(PROMISE)
+    finds(desk, {"quote": PROMISE})
+    assert look_through(desk) == []
+
+
+def test_one_matter_is_one_todo_however_often_it_is_found(desk: Desk) -> None:
+    talked(desk)
+    finds(desk, {"quote": MENU}, {"quote": f"{MENU}."}, {"quote": "I'll e-mail you the banquet menu"})
+    assert len(look_through(desk)) == 1
+
+
+@pytest.mark.requirement("L11")
+def test_only_addresses_that_were_said_are_proposed(desk: Desk) -> None:
+    """The recipients are there before anybody approves, and none of them is a model's invention."""
+    talked(desk)
+    finds(desk, {"quote": MENU, "recipients": ["events@acme.example", "mallory@evil.example"]})
+    [todo] = look_through(desk)
+    assert todo.recipients == ["events@acme.example"]
+
+
+def test_a_conversation_that_went_on_is_looked_through_again_and_nothing_is_made_twice(desk: Desk) -> None:
+    talked(desk)
+    finds(desk, {"quote": MENU})
+    [first] = look_through(desk)
+    with desk.tenant.tx():
+        reject_todo(first.pk, actor=LUCIA)
+    talked(desk, reply=f"{CHEF['quote']}.", hears="And the ragù?")
+    finds(desk, {"quote": MENU}, {"quote": CHEF["quote"], "type": TEAM})
+    assert [todo.quote for todo in look_through(desk)] == [MENU, CHEF["quote"]]
+
+
+def test_an_end_without_a_new_word_asks_nothing_again(desk: Desk) -> None:
+    talked(desk)
+    look_through(desk)
+    end(desk)
+    assert jobs(desk, "extraction") == ["done"]
+
+
+def test_a_conversation_that_fell_silent_is_over_for_this(desk: Desk) -> None:
+    talked(desk)
+    silent(desk, minutes=59)
+    close_silent_conversations()
+    assert jobs(desk, "extraction") == []
+    silent(desk, minutes=61)
+    before = conversation(desk).updated_at
+    close_silent_conversations()
+    close_silent_conversations()
+    assert jobs(desk, "extraction") == ["queued"]
+    # It was looked at, which doesn't make it recent.
+    assert conversation(desk).updated_at == before
+
+
+def test_one_that_was_left_for_days_is_history(desk: Desk) -> None:
+    talked(desk)
+    silent(desk, minutes=60 * 25)
+    close_silent_conversations()
+    assert jobs(desk, "extraction") == []
+    assert conversation(desk).extracted_to == conversation(desk).last_message
+
+
+def test_one_whose_follow_up_is_still_to_come_is_not_over(desk: Desk) -> None:
+    talked(desk)
+    silent(desk, minutes=61)
+    with desk.tenant.tx():
+        type(desk.talk.conversation).objects.update(follow_up_at="2030-01-01T00:00:00Z")
+    close_silent_conversations()
+    assert jobs(desk, "extraction") == []
+
+
+def test_words_after_the_end_wait_for_the_next_end(desk: Desk) -> None:
+    talked(desk)
+    look_through(desk)
+    with desk.tenant.tx():
+        post_message(desk.talk.conversation.pk, "One more thing")
+    here = conversation(desk)
+    assert here.extracted_to < here.last_message
+
+
+def test_the_offline_model_takes_a_promise_out_of_the_demo_conversation(desk: Desk) -> None:
+    talked(desk)
+    [todo] = look_through(desk)
+    assert (todo.quote, todo.type.name) == (MENU, MAIL)
+    assert todo.recipients == ["events@acme.example"]
+
+
+def test_the_offline_model_finds_nothing_where_nothing_was_promised(desk: Desk) -> None:
+    talked(desk, reply="We open at half past six. Would you like me to e-mail you the menu?", hears="When do you open?")
+    assert look_through(desk) == []
+
+
+def test_a_todo_of_another_tenant_is_not_taken_for_ours(desk: Desk, stranger) -> None:
+    talked(desk)
+    finds(desk, {"quote": MENU})
+    look_through(desk)
+    with stranger.tx():
+        assert not Todo.objects.exists()
+
+
+def test_a_promise_that_somebody_sees_to_meanwhile_is_left_to_them(desk: Desk) -> None:
+    """Whoever edits its todo while the conversation is looked through has decided it."""
+    talked(desk, f"{MENU}.")
+    with desk.tenant.tx():
+        made = make_todo(
+            desk.tenant.project,
+            description="Somebody has to.",
+            source=TodoSource.PROMISE,
+            actor=LUCIA,
+            conversation_id=desk.talk.conversation.pk,
+            quote=MENU,
+        )
+        talked_of = Source(desk.tenant.project, desk.talk.conversation.pk, desk.talk.conversation.persona_id, MENU)
+        types = list(TodoType.objects.all())
+
+    def edit() -> None:
+        with desk.tenant.tx():
+            edit_todo(made.pk, {"description": "I do it tonight."}, actor=LUCIA, version=None)
+
+    found = Finding(quote=MENU, type=MAIL, description="E-mail the menu.", recipients=[])
+    with meanwhile("todos_todo", edit) as edited, desk.tenant.tx():
+        keep_findings(talked_of, [found], types=types)
+    edited[0].result()
+    assert [todo.description for todo in todos(desk)] == ["I do it tonight."]

@@ -1,0 +1,157 @@
+"""Approvers are written to when something waits for them, each at most once in a quarter of an hour; over real SMTP."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import F
+
+from jobs.models import Job, State
+from projects.agents.services import create_project
+from projects.models import Role, User
+from tests.conftest import Tenant, member_of
+from tests.console.people.conftest import Mailbox, mailbox
+from tests.conversations.threads import in_thread
+from tests.todos.sources.conftest import LUCIA, Desk, jobs
+from todos.models import ApproverNotice, Todo, TodoSource, TodoType
+from todos.services import make_todo, reject_todo
+
+__all__ = ["mailbox"]
+LANE = "todo_notice"
+
+
+def ask(desk: Desk, description: str = "Pay Ada back", **details: Any) -> Todo:
+    """One todo more that waits."""
+    with desk.tenant.tx():
+        return make_todo(desk.tenant.project, description=description, source=TodoSource.PERSON, actor=LUCIA, **details)
+
+
+def later(desk: Desk, *, minutes: float) -> None:
+    """So much time passes, as the notices and the jobs see it."""
+    with desk.tenant.tx():
+        ApproverNotice.objects.update(sent_at=F("sent_at") - timedelta(minutes=minutes))
+        Job.objects.filter(lane=LANE, state=State.QUEUED).update(run_after=F("run_after") - timedelta(minutes=minutes))
+        Todo.objects.update(status_at=F("status_at") - timedelta(minutes=minutes))
+
+
+def written_to(mailbox: Mailbox) -> list[str]:
+    return sorted(str(message["To"]) for message in mailbox.messages)
+
+
+def test_whoever_may_approve_is_written_to(desk: Desk, operator: Any, viewer: Any, mailbox: Mailbox) -> None:
+    ask(desk)
+    desk.run(LANE)
+    assert written_to(mailbox) == sorted([desk.tenant.owner.email, operator.email])
+    text = mailbox.last_text()
+    assert "Pay Ada back" in text
+    assert f"/p/{desk.tenant.project.slug}/todos" in text
+
+
+def test_only_who_can_sign_in_is_written_to_of_what_is_the_projects_own(
+    desk: Desk, operator: Any, mailbox: Mailbox
+) -> None:
+    """No closed account, and nothing of another project's."""
+    User.objects.filter(pk=operator.pk).update(is_active=False)
+    with desk.tenant.tx():
+        other = create_project("Other", config=desk.tenant.project.agent_version.config)
+        make_todo(other, description="Pay Bob back", source=TodoSource.PERSON, actor=LUCIA)
+        Job.objects.filter(lane=LANE).delete()
+    ask(desk)
+    desk.run(LANE)
+    assert written_to(mailbox) == [desk.tenant.owner.email]
+    assert "Pay Bob back" not in mailbox.last_text()
+
+
+def test_a_type_says_who_may_approve(desk: Desk, operator: Any, mailbox: Mailbox) -> None:
+    with desk.tenant.tx():
+        kind = TodoType.objects.create(
+            project=desk.tenant.project, name="Big", description="x", approver_role=Role.OWNER
+        )
+    ask(desk, type=kind)
+    desk.run(LANE)
+    assert written_to(mailbox) == [desk.tenant.owner.email]
+
+
+def test_at_most_one_in_a_quarter_of_an_hour_and_nothing_is_forgotten(desk: Desk, mailbox: Mailbox) -> None:
+    ask(desk)
+    desk.run(LANE)
+    later(desk, minutes=1)
+    ask(desk, "Call Ada")
+    ask(desk, "Write to Ada")
+    desk.run(LANE)
+    assert len(mailbox.messages) == 1
+    later(desk, minutes=15)
+    desk.run(LANE)
+    assert len(mailbox.messages) == 2
+    assert "3 todos wait for your yes" in mailbox.last_text()
+    later(desk, minutes=60)
+    desk.run(LANE)
+    assert len(mailbox.messages) == 2
+
+
+def test_what_was_answered_meanwhile_is_not_written_about(desk: Desk, mailbox: Mailbox) -> None:
+    todo = ask(desk)
+    with desk.tenant.tx():
+        reject_todo(todo.pk, actor=LUCIA)
+    desk.run(LANE)
+    assert mailbox.messages == []
+
+
+def test_a_flood_is_one_job(desk: Desk, mailbox: Mailbox) -> None:
+    for _ in range(5):
+        ask(desk)
+    assert jobs(desk, LANE) == ["queued"]
+
+
+def test_a_server_that_refuses_is_asked_again(desk: Desk, mailbox: Mailbox) -> None:
+    mailbox.is_refusing = True
+    ask(desk)
+    desk.run(LANE)
+    with desk.tenant.tx():
+        assert not ApproverNotice.objects.exists()
+        Job.objects.filter(lane=LANE).update(run_after=F("created_at"))
+    mailbox.is_refusing = False
+    desk.run(LANE)
+    assert len(mailbox.messages) == 1
+
+
+def test_without_a_mail_server_nothing_is_queued(desk: Desk) -> None:
+    ask(desk)
+    assert jobs(desk, LANE) == []
+
+
+def test_a_long_or_odd_description_is_one_short_line(desk: Desk, mailbox: Mailbox) -> None:
+    ask(desk, "Pay\n- Subject: x\r\n" + "very " * 100)
+    desk.run(LANE)
+    [line] = [line for line in mailbox.last_text().splitlines() if line.startswith("- ")]
+    assert len(line) <= 162
+    assert line.startswith("- Pay - Subject: x very")
+
+
+def test_of_many_five_are_named_and_the_rest_are_counted(desk: Desk, mailbox: Mailbox) -> None:
+    for number in range(7):
+        ask(desk, f"Pay guest {number} back")
+    desk.run(LANE)
+    lines = [line for line in mailbox.last_text().splitlines() if line.startswith("- ")]
+    assert (len(lines), lines[-1]) == (6, "- and 2 more")
+    assert str(mailbox.messages[-1]["Subject"]).startswith("7 todos wait for your yes")
+
+
+def test_people_of_another_tenant_hear_nothing(desk: Desk, stranger: Tenant, mailbox: Mailbox) -> None:
+    member_of(stranger, Role.OPERATOR)
+    ask(desk)
+    desk.run(LANE)
+    assert written_to(mailbox) == [desk.tenant.owner.email]
+
+
+def test_a_todo_that_comes_while_the_others_are_written_about_is_not_forgotten(desk: Desk, mailbox: Mailbox) -> None:
+    """The job that waits, by which it would be told of, is not taken before it is there to be seen."""
+    ask(desk)
+    with ThreadPoolExecutor(1) as pool, desk.tenant.tx():
+        make_todo(desk.tenant.project, description="Call Ada", source=TodoSource.PERSON, actor=LUCIA)
+        in_thread(pool, lambda: desk.run(LANE)).result()
+    later(desk, minutes=15)
+    desk.run(LANE)
+    assert "Call Ada" in mailbox.last_text()

@@ -1,0 +1,202 @@
+"""Booking, moving and cancelling: the rules that one guest meets."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.db import IntegrityError
+
+from projects.common.api_error import Conflict
+from tenancy.ids import uuid7
+from tests.tools.bookings.conftest import ADA, NOW, Desk, rome
+from tools.models import Booking, BookingKind, BookingState, Resource
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.codes import ALPHABET, normal_code
+from tools.services.bookings.finding import Clue, standing_bookings
+from tools.services.bookings.refusals import BookingOver, Closed, Past, SlotTaken
+from tools.services.bookings.resources import NameTaken, change_resource, create_resource, remove_resource
+from tools.services.bookings.services import Cause, Guest, book, cancel, move
+
+EVENING = rome(27, "19:00")
+
+
+def test_a_booking_has_a_code_that_can_be_said(desk: Desk) -> None:
+    booking = desk.book(EVENING)
+    assert len(booking.code) == 6
+    assert set(booking.code) <= set(ALPHABET)
+    assert normal_code(f" {booking.code[:3].lower()}-{booking.code[3:]} ") == booking.code
+
+
+def test_a_code_that_is_taken_is_made_anew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = iter(["AAAAAA", "AAAAAA", "CCCCCC"])
+    monkeypatch.setattr("tools.services.bookings.services.new_code", lambda: next(codes))
+    assert [desk.book(EVENING).code, desk.book(EVENING).code] == ["AAAAAA", "CCCCCC"]
+
+
+def test_the_last_place_is_refused_with_what_is_near(desk: Desk) -> None:
+    desk.book(EVENING, 4)
+    with pytest.raises(SlotTaken, match=r"19:00: no table for 4 is free\. Free that day: 20:30"):
+        desk.book(EVENING, 4)
+
+
+def test_one_may_begin_when_another_ends(desk: Desk) -> None:
+    desk.book(EVENING, 4)
+    assert desk.book(rome(27, "20:30"), 4).resource.name == "Four"
+
+
+@pytest.mark.parametrize(("day", "clock", "kind"), [(20, "19:00", Past), (27, "16:00", Closed), (23, "19:00", Closed)])
+def test_past_and_closed_times_are_not_booked(desk: Desk, day: int, clock: str, kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        desk.book(rome(day, clock))
+    with desk.tenant.tx():
+        assert not Booking.objects.exists()
+
+
+def test_the_same_effect_books_once(desk: Desk) -> None:
+    cause = Cause(effect_id=desk.effect())
+    assert desk.book(EVENING, 4, cause=cause).pk == desk.book(EVENING, 4, cause=cause).pk
+
+
+def test_a_meeting_goes_to_a_person_and_a_booking_to_a_table(desk: Desk) -> None:
+    meeting = desk.book(EVENING, wish=Wish(party_size=1, kind=BookingKind.MEETING))
+    assert (meeting.resource.name, desk.book(EVENING, 1).resource.name) == ("Dr. Weber", "Two")
+
+
+def test_a_meeting_goes_to_a_room_where_there_is_no_person(desk: Desk) -> None:
+    desk.stock(("Two", "table", 2, 90), ("Library", "room", 8, 60))
+    assert desk.book(EVENING, wish=Wish(party_size=1, kind=BookingKind.MEETING)).resource.name == "Library"
+
+
+def moved(desk: Desk, booking: Booking, clock: str, party_size: int = 2) -> Booking:
+    with desk.tenant.tx():
+        return move(booking, desk.project, starts_at=rome(27, clock), party_size=party_size, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [("Lena", "Lena"), ("dr weber", "Dr. Weber"), ("weber", "Dr. Weber"), ("Table 1", "Table 1"), ("Ele", "Elena")],
+)
+def test_who_is_asked_for_by_name_is_who_is_booked(desk: Desk, asked: str, given: str) -> None:
+    """Once they are taken, nobody with a longer name takes their place."""
+    people = ("Elena", "Lena", "Dr. Weber", "Dr. Weberling")
+    desk.stock(*((name, "person", 2, 30) for name in people), ("Table 1", "table", 2, 90), ("Table 10", "table", 2, 90))
+    assert desk.book(EVENING, wish=Wish(2, name=asked)).resource.name == given
+    with pytest.raises(SlotTaken):
+        desk.book(EVENING, wish=Wish(2, name=asked))
+
+
+def test_a_booking_moves_over_its_own_place(desk: Desk) -> None:
+    """Half an hour later it overlaps nothing but itself."""
+    booking = desk.book(EVENING, 4)
+    later = moved(desk, booking, "19:30", 4)
+    assert (later.starts_at, later.ends_at) == (rome(27, "19:30"), rome(27, "21:00"))
+    assert (later.code, later.resource.name) == (booking.code, "Four")
+
+
+def test_more_people_move_to_a_larger_place(desk: Desk) -> None:
+    assert moved(desk, desk.book(EVENING, 2), "19:00", 3).resource.name == "Four"
+
+
+def test_a_move_to_a_taken_time_leaves_the_booking_as_it_was(desk: Desk) -> None:
+    desk.book(rome(27, "20:30"), 4)
+    booking = desk.book(EVENING, 4)
+    with pytest.raises(SlotTaken):
+        moved(desk, booking, "20:00", 4)
+    with desk.tenant.tx():
+        assert Booking.objects.get(pk=booking.pk).starts_at == EVENING
+
+
+def cancelled(desk: Desk, booking: Booking, by: str = "customer", *, now=NOW) -> Booking:
+    with desk.tenant.tx():
+        return cancel(booking, by=by, now=now)
+
+
+def test_a_cancelled_place_is_free_again(desk: Desk) -> None:
+    cancelled(desk, desk.book(EVENING, 4))
+    assert desk.book(EVENING, 4).resource.name == "Four"
+
+
+def test_the_first_who_cancels_is_kept(desk: Desk) -> None:
+    booking = desk.book(EVENING)
+    cancelled(desk, booking, "customer")
+    assert cancelled(desk, booking, "staff").cancelled_by == "customer"
+
+
+def test_what_is_cancelled_does_not_move(desk: Desk) -> None:
+    booking = desk.book(EVENING)
+    cancelled(desk, booking)
+    with pytest.raises(BookingOver, match="is cancelled"):
+        moved(desk, booking, "20:30")
+
+
+def test_what_has_begun_stays(desk: Desk) -> None:
+    booking = desk.book(EVENING)
+    with pytest.raises(BookingOver, match="has begun"):
+        cancelled(desk, booking, now=EVENING)
+
+
+def found(desk: Desk, **clue: object) -> list[str]:
+    with desk.tenant.tx():
+        return [one.code for one in standing_bookings(desk.project, Clue(**clue), now=NOW)]  # type: ignore[arg-type]
+
+
+def test_a_code_finds_its_booking_alone(desk: Desk) -> None:
+    code = desk.book(EVENING).code
+    desk.book(EVENING)
+    assert found(desk, code=code.lower()) == [code]
+
+
+def test_a_phone_finds_with_the_name_and_not_alone(desk: Desk) -> None:
+    """A number is known to many: alone it opens nobody's bookings."""
+    code = desk.book(EVENING).code
+    assert found(desk, phone="06 555 0199", name="ada lovelace") == [code]
+    assert found(desk, phone="06 555 0199") == []
+    assert found(desk, phone="06 555 0199", name="Mallory") == []
+
+
+def test_a_customer_finds_their_own(desk: Desk) -> None:
+    assert found(desk, persona_id=uuid4()) == []
+
+
+def test_what_is_over_or_cancelled_is_not_found(desk: Desk) -> None:
+    booking = desk.book(EVENING)
+    cancelled(desk, booking)
+    desk.book(rome(21, "12:00"), guest=Guest(name="Ada", phone=ADA.phone))
+    assert found(desk, code=booking.code) == []
+    with desk.tenant.tx():
+        past = standing_bookings(desk.project, Clue(phone=ADA.phone, name="Ada"), now=rome(21, "14:00"))
+    assert past == []
+
+
+# Resources
+
+
+def test_a_name_is_given_once(desk: Desk) -> None:
+    with desk.tenant.tx():
+        with pytest.raises(NameTaken):
+            create_resource(desk.project, name="FOUR", kind="table", capacity=2, slot_minutes=60)
+        with pytest.raises(NameTaken):
+            change_resource(Resource.objects.get(name="Two"), {"name": "four"})
+
+
+def test_what_was_booked_is_not_removed(desk: Desk) -> None:
+    booking = desk.book(EVENING)
+    with desk.tenant.tx():
+        with pytest.raises(Conflict, match="Switch it off instead"):
+            remove_resource(booking.resource)
+        remove_resource(Resource.objects.get(name="Dr. Weber"))
+        assert list(Resource.objects.values_list("name", flat=True)) == ["Two", "Four"]
+
+
+def test_the_database_keeps_one_booking_per_effect(desk: Desk) -> None:
+    booking = desk.book(EVENING, cause=Cause(effect_id=desk.effect()))
+    with pytest.raises(IntegrityError), desk.tenant.tx():
+        booking.pk, booking.code = uuid7(), "XXXXXX"
+        booking.save(force_insert=True)
+
+
+def test_a_booking_keeps_who_made_it(desk: Desk) -> None:
+    with desk.tenant.tx():
+        made = book(desk.project, Wish(2), starts_at=EVENING, guest=ADA, now=NOW, notes="x" * 3000)
+    assert (made.phone, len(made.notes), made.state) == ("+39065550199", 2000, BookingState.CONFIRMED)

@@ -1,0 +1,322 @@
+"""The staff's pages of the book."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from console.bookings.board import Board, board_of
+from console.bookings.days import days_around
+from projects.models import Role, User
+from tests.api.test_customers import EXAMPLE
+from tests.concurrent import meanwhile
+from tests.conftest import Tenant
+from tests.tools.bookings.conftest import ADA, NOW, Desk, rome
+from tools.models import Booking, BookingState, Resource
+from tools.services.bookings.booking_request import Wish
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.search import config_of
+
+
+@pytest.fixture
+def owner(tenant: Tenant) -> Client:
+    client = Client()
+    client.force_login(tenant.owner)
+    return client
+
+
+@pytest.fixture
+def booking(desk: Desk) -> Booking:
+    """For four, at 19:00 in Rome two weeks from now."""
+    desk.configure(hours={}, holidays=[])
+    with desk.tenant.tx():
+        opening = Opening(config_of(desk.project))
+    local = opening.local(timezone.now() + timedelta(days=14)).replace(hour=19, minute=0, second=0, microsecond=0)
+    return desk.book(local, now=timezone.now(), wish=Wish(4), notes="By the window")
+
+
+def address(desk: Desk, name: str, *args: object) -> str:
+    return reverse(name, args=[desk.tenant.project.slug, *args])
+
+
+def day_of(booking: Booking) -> str:
+    return booking.starts_at.date().isoformat()
+
+
+def test_a_day_shows_its_bookings_by_resource(owner: Client, desk: Desk, booking: Booking) -> None:
+    text = owner.get(address(desk, "bookings"), {"day": day_of(booking)}).content.decode()
+    for words in ("1 on ", "4 people", "Ada Lovelace", "By the window", booking.code, 'scope="row"'):
+        assert words in text
+
+
+def board(desk: Desk, day: date, *, now: datetime, bookings: list[Booking] | None = None) -> Board:
+    with desk.tenant.tx():
+        opening, resources = Opening(config_of(desk.project)), list(Resource.objects.all())
+        made = board_of(day, opening=opening, resources=resources, bookings=bookings or [], now=now)
+    assert made is not None
+    return made
+
+
+def test_only_what_is_open_and_to_come_can_be_pointed_at(desk: Desk) -> None:
+    """From the hour that it is on, until it closes."""
+    desk.configure(hours={"fri": [["12:00", "14:00"], ["18:00", "20:00"]]}, holidays=[])
+    shown = board(desk, rome(27, "12:00").date(), now=rome(27, "13:30"))
+    cells = shown.rows[0].cells
+    assert [cell.at for cell in cells if cell.at] == ["18:00", "19:00"]
+    assert sum(cell.columns for cell in cells if cell.time == "closed") == 4 * 4
+    assert [hour.text for hour in shown.hours] == [f"{hour}:00" for hour in range(12, 20)]
+
+
+def test_a_booking_that_ends_within_a_quarter_takes_it(desk: Desk) -> None:
+    """What the board shows as free is."""
+    desk.configure(hours={}, holidays=[])
+    desk.stock(("Two", "table", 2, 50))
+    late, early = desk.book(rome(27, "19:00")), desk.book(rome(27, "18:00"))
+    shown = board(desk, rome(27, "18:00").date(), now=NOW, bookings=[late, early])
+    taken = [(cell.time, cell.columns) for cell in shown.rows[0].cells if cell.booking]
+    assert taken == [("18:00", 4), ("19:00", 4)]
+
+
+def test_a_night_stands_on_both_of_its_days(owner: Client, desk: Desk, booking: Booking) -> None:
+    """Who sits until one is there on the day that begins at midnight."""
+    late = desk.book(
+        booking.starts_at.astimezone(ZoneInfo("Europe/Rome")).replace(hour=23, minute=30), now=timezone.now()
+    )
+    for day in (booking.starts_at.date(), booking.starts_at.date() + timedelta(days=1)):
+        assert late.code in owner.get(address(desk, "bookings"), {"day": day.isoformat()}).content.decode()
+
+
+def test_a_cancelled_booking_is_in_the_list_and_takes_no_place(owner: Client, desk: Desk, booking: Booking) -> None:
+    owner.post(address(desk, "booking_cancel", booking.pk))
+    text = owner.get(address(desk, "bookings"), {"day": day_of(booking)}).content.decode()
+    assert (booking.code in text, "bk-taken" in text, "0 on " in text) == (True, False, True)
+    assert 'id="change-title"' not in owner.get(address(desk, "booking", booking.pk)).content.decode()
+
+
+def test_a_place_that_is_switched_off_is_shown_while_it_is_booked_and_not_offered(
+    owner: Client, desk: Desk, booking: Booking
+) -> None:
+    with desk.tenant.tx():
+        Resource.objects.update(is_active=False)
+        Resource.objects.filter(name="Two").update(is_active=True)
+    text = owner.get(address(desk, "bookings"), {"day": day_of(booking)}).content.decode()
+    assert ('<span class="ell">Four</span>' in text, '<span class="ell">Dr. Weber</span>' in text) == (True, False)
+    form = {"date": day_of(booking), "time": "12:00", "party_size": "2", "resource": str(booking.resource_id)}
+    assert "Select a valid choice." in owner.post(address(desk, "bookings"), form).content.decode()
+
+
+def test_every_row_of_the_board_is_as_wide_as_its_hours(desk: Desk, booking: Booking) -> None:
+    with desk.tenant.tx():
+        opening, resources = Opening(config_of(desk.project)), list(Resource.objects.all())
+        board = board_of(
+            booking.starts_at.date(), opening=opening, resources=resources, bookings=[booking], now=timezone.now()
+        )
+    assert board is not None
+    width = sum(hour.columns for hour in board.hours)
+    assert {sum(cell.columns for cell in row.cells) for row in board.rows} == {width}
+    (taken,) = [cell for row in board.rows for cell in row.cells if cell.booking]
+    assert (taken.time, taken.columns) == ("19:00", 6)
+
+
+def test_an_empty_book_says_what_to_do_first(owner: Client, desk: Desk) -> None:
+    desk.stock()
+    text = owner.get(address(desk, "bookings")).content.decode()
+    assert "First, what can be booked?" in text
+    assert address(desk, "resources") in text
+
+
+def test_staff_books(owner: Client, desk: Desk, booking: Booking) -> None:
+    form = {
+        "date": day_of(booking),
+        "time": "12:00",
+        "party_size": "2",
+        "name": "Grace",
+        "phone": "",
+        "resource": "",
+        "notes": "A high chair",
+    }
+    text = owner.post(address(desk, "bookings"), form, follow=True).content.decode()
+    assert "Booked: Grace, " in text
+    with desk.tenant.tx():
+        made = Booking.objects.select_related("resource").get(name="Grace")
+    assert (made.resource.name, made.notes) == ("Two", "A high chair")
+
+
+def test_what_cant_be_booked_is_said_in_the_form(owner: Client, desk: Desk, booking: Booking) -> None:
+    form = {"date": day_of(booking), "time": "19:00", "party_size": "4", "name": "Grace"}
+    text = owner.post(address(desk, "bookings"), form).content.decode()
+    assert "no table for 4 is free" in text
+    assert 'value="Grace"' in text
+    assert "Choose a time." in owner.post(address(desk, "bookings"), {"date": day_of(booking)}).content.decode()
+
+
+def test_a_time_that_the_clocks_skip_is_said_beside_it(owner: Client, desk: Desk) -> None:
+    with desk.tenant.tx():
+        opening, day = Opening(config_of(desk.project)), timezone.now().date()
+    while opening.moment(datetime(day.year, day.month, day.day, 2, 30)) is not None:  # noqa: DTZ001 - local
+        day += timedelta(days=1)
+    form = {"date": day.isoformat(), "time": "02:30", "party_size": "2"}
+    text = owner.post(address(desk, "bookings"), form).content.decode()
+    assert "The clocks skip this time on that day; choose another." in text
+
+
+def test_a_strip_of_days_for_customers_begins_today(desk: Desk) -> None:
+    """What is past is offered to nobody."""
+    with desk.tenant.tx():
+        opening = Opening(config_of(desk.project))
+    today = NOW.date()
+    near = days_around(today + timedelta(days=1), opening=opening, today=today)
+    assert (near.days[0].day, near.earlier, len(near.days)) == (today, "", 14)
+    far = days_around(today + timedelta(days=9), opening=opening, today=today)
+    assert (far.days[0].day, far.earlier) == (today + timedelta(days=6), today.isoformat())
+
+
+def test_a_number_that_is_none_is_said_beside_it(owner: Client, desk: Desk, booking: Booking) -> None:
+    form = {"date": day_of(booking), "time": "12:00", "party_size": "2", "name": "Grace", "phone": "by e-mail"}
+    text = owner.post(address(desk, "bookings"), form).content.decode()
+    assert f"by e-mail is not a phone number. {EXAMPLE}" in text
+    assert 'value="by e-mail"' in text
+    owner.post(address(desk, "bookings"), {**form, "phone": "06 555 0142"})
+    with desk.tenant.tx():
+        assert Booking.objects.get(name="Grace").phone == "+39065550142"
+
+
+def test_a_booking_is_found_by_name_phone_or_code(owner: Client, desk: Desk, booking: Booking) -> None:
+    for words in ("lovelace", "06 555 0199", booking.code.lower(), "ADA@example.com"):
+        assert booking.code in owner.get(address(desk, "bookings"), {"q": words}).content.decode()
+    assert "No booking has this name" in owner.get(address(desk, "bookings"), {"q": "nobody\x00"}).content.decode()
+
+
+def test_the_latest_of_what_is_found_comes_first(owner: Client, desk: Desk, booking: Booking) -> None:
+    later = desk.book(booking.starts_at + timedelta(days=1), now=timezone.now())
+    text = owner.get(address(desk, "bookings"), {"q": "lovelace"}).content.decode()
+    assert text.index(later.code) < text.index(booking.code)
+
+
+def test_one_booking_is_shown_whole(owner: Client, desk: Desk, booking: Booking) -> None:
+    text = owner.get(address(desk, "booking", booking.pk)).content.decode()
+    for words in ("Ada Lovelace", "Four", booking.code, "+39065550199", ADA.email, "By the window", "/b/"):
+        assert words in text
+
+
+def test_staff_moves_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
+    form = {"date": day_of(booking), "time": "20:00", "party_size": "3", "resource": str(booking.resource_id)}
+    text = owner.post(address(desk, "booking", booking.pk), form, follow=True).content.decode()
+    assert "Changed: Ada Lovelace, " in text
+    with desk.tenant.tx():
+        assert Booking.objects.get().starts_at == booking.starts_at + timedelta(hours=1)
+
+
+def test_staff_cancels_a_booking(owner: Client, desk: Desk, booking: Booking) -> None:
+    text = owner.post(address(desk, "booking_cancel", booking.pk), follow=True).content.decode()
+    assert "The booking is cancelled, and its place is free." in text
+    with desk.tenant.tx():
+        assert (Booking.objects.get().state, Booking.objects.get().cancelled_by) == (BookingState.CANCELLED, "staff")
+
+
+def test_what_has_begun_stays_and_what_is_past_is_over(owner: Client, desk: Desk) -> None:
+    desk.configure(hours={}, holidays=[])
+    begun = desk.book(timezone.now() - timedelta(minutes=5), now=timezone.now() - timedelta(hours=1))
+    over = desk.book(timezone.now() - timedelta(hours=4), now=timezone.now() - timedelta(hours=5))
+    assert "Over</span>" in owner.get(address(desk, "booking", over.pk)).content.decode()
+    text = owner.post(address(desk, "booking_cancel", begun.pk), follow=True).content.decode()
+    assert "The booking has begun already, so it can&#x27;t be cancelled." in text
+    assert 'id="change-title"' not in text
+
+
+def test_a_viewer_sees_and_changes_nothing(viewer: User, desk: Desk, booking: Booking) -> None:
+    assert viewer.pk
+    client = Client()
+    client.force_login(viewer)
+    text = client.get(address(desk, "bookings"), {"day": day_of(booking), "new": "1"}).content.decode()
+    assert "Ada Lovelace" in text
+    assert Role.VIEWER in text
+    assert "New booking" not in text
+    assert client.post(address(desk, "booking", booking.pk), {}).status_code == 403
+
+
+def resource(desk: Desk, name: str) -> Resource:
+    with desk.tenant.tx():
+        return Resource.objects.get(name=name)
+
+
+def saved(owner: Client, desk: Desk, which: str, **changes: Any) -> str:
+    one = resource(desk, which)
+    form = {"name": one.name, "kind": one.kind, "capacity": one.capacity, "slot_minutes": one.slot_minutes}
+    path = address(desk, "resource_change", one.pk)
+    return owner.post(path, {**form, "is_active": "on", **changes}, follow=True).content.decode()
+
+
+def test_several_of_a_kind_are_made_at_once(owner: Client, desk: Desk) -> None:
+    form = {"name": "Booth", "kind": "table", "count": "3", "capacity": "6", "slot_minutes": "120"}
+    text = owner.post(address(desk, "resources"), form, follow=True).content.decode()
+    assert "New: Booth 1, Booth 2 and Booth 3." in text
+    assert resource(desk, "Booth 3").capacity == 6
+
+
+def test_one_of_a_kind_keeps_its_name(owner: Client, desk: Desk) -> None:
+    form = {"name": "Terrace", "kind": "table", "count": "1", "capacity": "6", "slot_minutes": "120"}
+    assert "New: Terrace." in owner.post(address(desk, "resources"), form, follow=True).content.decode()
+
+
+def test_of_several_with_a_taken_name_none_is_made(owner: Client, desk: Desk) -> None:
+    desk.stock(("Booth 2", "table", 2, 90))
+    form = {"name": "Booth", "kind": "table", "count": "3", "capacity": "6", "slot_minutes": "120"}
+    assert "There is a resource of this name already" in owner.post(address(desk, "resources"), form).content.decode()
+    with desk.tenant.tx():
+        assert Resource.objects.count() == 1
+
+
+def test_a_resource_is_changed_in_its_row(owner: Client, desk: Desk) -> None:
+    assert "Two is saved." in saved(owner, desk, "Two", capacity="3")
+    assert resource(desk, "Two").capacity == 3
+    assert "There is a resource of this name already" in saved(owner, desk, "Two", name="Four")
+    assert "Minutes: Ensure this value is greater than or equal to 5." in saved(owner, desk, "Two", slot_minutes="1")
+
+
+def test_a_resource_is_removed_unless_it_was_booked(owner: Client, desk: Desk, booking: Booking) -> None:
+    def remove(pk: UUID) -> str:
+        return owner.post(address(desk, "resource_remove", pk), follow=True).content.decode()
+
+    assert "Four has bookings, which would be lost." in remove(booking.resource_id)
+    assert "Two is removed." in remove(resource(desk, "Two").pk)
+
+
+@pytest.fixture
+def two(desk: Desk) -> Resource:
+    with desk.tenant.tx():
+        return Resource.objects.get(name="Two")
+
+
+def remove_meanwhile(desk: Desk, resource: Resource) -> Any:
+    def remove() -> None:
+        with desk.tenant.tx():
+            Resource.objects.filter(pk=resource.pk).delete()
+
+    return meanwhile('FROM "tools_resource"', remove)
+
+
+def test_a_second_click_on_remove_finds_it_removed(owner: Client, desk: Desk, two: Resource) -> None:
+    """Whoever clicked twice, or at once with a colleague, has what they wanted."""
+    with remove_meanwhile(desk, two):
+        response = owner.post(address(desk, "resource_remove", two.pk), follow=True)
+    assert (response.status_code, "Two is removed." in response.content.decode()) == (200, True)
+
+
+def test_what_somebody_removes_meanwhile_is_not_found(owner: Client, api: Client, desk: Desk, two: Resource) -> None:
+    """At the page and at the API."""
+    form = {"name": "Two", "kind": "table", "capacity": 3, "slot_minutes": 90}
+    with remove_meanwhile(desk, two):
+        assert owner.post(address(desk, "resource_change", two.pk), form).status_code == 404
+    with desk.tenant.tx():
+        two.save(force_insert=True)
+    with remove_meanwhile(desk, two):
+        path = f"/api/v1/resources/{two.pk}"
+        assert api.patch(path, {"capacity": 3}, content_type="application/json").status_code == 404

@@ -1,0 +1,260 @@
+"""The book's tools as the agent's promises run them: what they do, and what the agent is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conversations.models import Channel
+from conversations.turns.services import start_conversation
+from tests.tools.bookings.conftest import ADA, NOW, Desk, rome, stranger_contact
+from tools.engine.execution.handler import Contact
+from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.registry import builtin_tools
+from tools.models import Booking, BookingState
+from tools.services.bookings.services import cancel
+
+EVENING = rome(27, "19:00")
+BOOK_TOOLS = (
+    "check_availability_tool",
+    "create_booking_tool",
+    "search_booking_tool",
+    "cancel_booking_tool",
+    "create_meeting_tool",
+    "check_zip_code_served_tool",
+    "check_product_or_service_availability",
+)
+AGREED = {"date": "2026-11-27", "time": "19:00", "party_size": 4, "name": "Ada Lovelace", "phone": "06 555 0199"}
+
+
+def failed(outcome: Outcome) -> str:
+    """The sentence that the agent is told when it did not happen."""
+    assert (outcome.ending, outcome.told) == (Ending.FAILED, outcome.error)
+    return outcome.told
+
+
+@pytest.mark.requirement("T22", "T24")
+@pytest.mark.parametrize("name", BOOK_TOOLS)
+def test_a_promise_opens_a_wait_and_the_agent_speaks_with_the_result(name: str) -> None:
+    handler = builtin_tools()[name].handler
+    assert handler is not None
+    assert (handler.wait_seconds > 0, handler.tells) == (True, True)
+
+
+@pytest.mark.parametrize("name", BOOK_TOOLS)
+def test_every_argument_says_what_it_is(name: str) -> None:
+    handler = builtin_tools()[name].handler
+    assert handler is not None
+    fields = handler.arguments.model_json_schema()["properties"]
+    assert fields
+    assert all(field["description"] for field in fields.values())
+
+
+@pytest.mark.requirement("N51")
+def test_a_check_tells_what_is_free(desk: Desk) -> None:
+    outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4, with_whom=None)
+    assert outcome.ending is Ending.DONE
+    assert outcome.told.startswith("Friday 27 November at 19:00: a table for 4 is free. Also free: 18:30,")
+    assert outcome.result["free"] is True
+
+
+def test_a_check_of_a_taken_time_is_done_and_says_no(desk: Desk) -> None:
+    desk.book(EVENING, 4)
+    outcome = desk.run("check_availability_tool", date="2026-11-27", time="19:00", party_size=4)
+    assert (outcome.ending, outcome.result["free"]) == (Ending.DONE, False)
+    assert "no table for 4 is free. Free that day: 20:30" in outcome.told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "The day isn't known, so nothing was looked up. Ask for which day it should be."),
+        ({"date": "next Friday"}, "“next Friday” is no date; a date is written like 2026-11-27."),
+        ({"date": "2026-11-27", "time": "evening"}, "“evening” is no time; a time is written like 19:00."),
+        ({"date": "2026-11-27", "party_size": 0}, "The arguments don't fit: party_size: Input should be greater"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else str(value),
+)
+def test_what_cant_be_checked_says_what_can(desk: Desk, arguments: dict[str, Any], sentence: str) -> None:
+    assert failed(desk.run("check_availability_tool", **arguments)).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"date": "2026-11-20"}, "Friday 20 November is past, today is Saturday 21 November. The next that are free"),
+        ({"date": "2026-11-23", "time": "19:00"}, "Monday 23 November is a day on which it is closed. The next"),
+        ({"date": "2036-11-27"}, "Thursday 27 November 2036 is too far ahead: bookings are taken until"),
+        ({"date": "2026-11-27", "party_size": 40}, "40 people can't be booked together: the largest"),
+    ],
+    ids=["past", "closed", "too far", "too many"],
+)
+def test_a_check_of_what_cant_be_booked_is_done_and_says_so(
+    desk: Desk, arguments: dict[str, Any], sentence: str
+) -> None:
+    """Whoever promised to look it up has kept their word."""
+    outcome = desk.run("check_availability_tool", **arguments)
+    assert (outcome.ending, outcome.result["free"]) == (Ending.DONE, False)
+    assert outcome.told.startswith(sentence)
+
+
+def test_an_iso_moment_is_read_for_its_day_and_time(desk: Desk) -> None:
+    outcome = desk.run("check_availability_tool", date="2026-11-27T00:00:00Z", time="2026-11-27T19:00:00+05:00")
+    assert outcome.told.startswith("Friday 27 November at 19:00: a table is free.")
+
+
+def only(desk: Desk) -> Booking:
+    with desk.tenant.tx():
+        return Booking.objects.select_related("resource").get()
+
+
+def test_a_booking_is_told_with_its_code(desk: Desk) -> None:
+    outcome = desk.run("create_booking_tool", **AGREED, email=None, notes="a quiet\x00 corner")
+    booking = only(desk)
+    assert outcome.told == (
+        f"Booked: a table for 4 on Friday 27 November at 19:00, under the name Ada Lovelace, code {booking.code}."
+    )
+    assert (booking.starts_at, booking.phone, booking.notes) == (EVENING, "+39065550199", "a quiet corner")
+
+
+def test_what_is_no_number_is_asked_for_again(desk: Desk) -> None:
+    """The agent is told so, and nothing is booked under it."""
+    for tool in ("create_booking_tool", "create_meeting_tool", "book_appointment"):
+        assert failed(desk.run(tool, **{**AGREED, "phone": "the usual one"})) == (
+            "Nothing was booked: the usual one is not a phone number. Ask for it again, with its country, "
+            "like +39 312 345 6789; then book."
+        )
+    with desk.tenant.tx():
+        assert not Booking.objects.exists()
+
+
+def test_what_stands_on_file_and_is_no_number_hinders_no_booking(desk: Desk) -> None:
+    """The row is older than the rule, and no word of this customer's."""
+    contact = customer(desk, name="Grace", phone="ask for Grace")
+    desk.run("create_booking_tool", desk.tool_context(contact=contact), **{**AGREED, "phone": None})
+    assert only(desk).phone == "ask for Grace"
+
+
+def test_what_nobody_said_comes_from_what_is_known(desk: Desk) -> None:
+    """And the customer finds what was booked for them without a code."""
+    contact = customer(desk, name="Grace Hopper", phone="+390655501", email="grace@example.com")
+    agreed = {"date": "2026-11-27", "time": "19:00", "party_size": 2}
+    desk.run("create_booking_tool", desk.tool_context(contact=contact), **agreed)
+    booking = only(desk)
+    assert (booking.name, booking.phone, booking.email) == (contact.name, contact.phone, contact.email)
+    assert booking.persona_id == contact.persona_id
+    assert booking.code in desk.run("search_booking_tool", desk.tool_context(contact=contact)).told
+
+
+def customer(desk: Desk, **known: str) -> Contact:
+    with desk.tenant.tx():
+        conversation = start_conversation(desk.project, channel=Channel.API, external_id="grace", known={}, metadata={})
+    return Contact(persona_id=conversation.persona_id, **known)
+
+
+def test_the_same_effect_again_tells_the_same_booking(desk: Desk) -> None:
+    context = desk.tool_context()
+    outcomes = [desk.run("create_booking_tool", context, **AGREED) for _ in range(2)]
+    assert outcomes[0] == outcomes[1]
+    assert only(desk).code in outcomes[1].told
+
+
+def test_what_was_cancelled_before_it_was_told_is_not_told_as_booked(desk: Desk) -> None:
+    """An attempt that was not heard of had booked it, and the customer has called it off since."""
+    context = desk.tool_context()
+    desk.run("create_booking_tool", context, **AGREED)
+    with desk.tenant.tx():
+        cancel(only(desk), by="customer", now=NOW)
+    told = desk.run("create_booking_tool", context, **AGREED).told
+    assert told.startswith("It was booked and has been cancelled since: ")
+
+
+def test_a_booking_without_its_size_or_time_asks_for_it(desk: Desk) -> None:
+    unknown = failed(desk.run("create_booking_tool", date="2026-11-27", time="19:00"))
+    assert unknown == "Nothing was booked, because nobody said how many people come. Ask, then book."
+    assert "day or the time isn't known" in failed(desk.run("create_booking_tool", date="2026-11-27", party_size=2))
+
+
+def test_a_taken_time_is_not_booked(desk: Desk) -> None:
+    desk.book(EVENING, 4)
+    assert "no table for 4 is free. Free that day: 20:30" in failed(desk.run("create_booking_tool", **AGREED))
+    assert only(desk).party_size == 4
+
+
+def test_the_same_booking_is_known_as_a_repeat(desk: Desk) -> None:
+    handler = builtin_tools()["create_booking_tool"].handler
+    assert handler is not None
+    keys = {
+        handler.repeat_of({**AGREED, **change}, desk.tool_context())
+        for change in ({}, {"notes": "x"}, {"time": "20:00"})
+    }
+    assert len(keys) == 2
+
+
+def test_a_meeting_is_on_the_same_book(desk: Desk) -> None:
+    outcome = desk.run(
+        "create_meeting_tool", date="2026-11-27", time="12:30", with_whom="Weber", title="Contract", name="Ada"
+    )
+    booking = only(desk)
+    assert (booking.kind, booking.title, booking.resource.name) == ("meeting", "Contract", "Dr. Weber")
+    assert outcome.told == (
+        "The meeting is in the book: a meeting with Dr. Weber on Friday 27 November at 12:30, under the name Ada, "
+        f"code {booking.code}."
+    )
+
+
+def test_a_search_finds_by_code(desk: Desk) -> None:
+    booking = desk.book(EVENING, 4)
+    outcome = desk.run("search_booking_tool", code=booking.code)
+    assert outcome.told == (
+        f"Found: a table for 4 on Friday 27 November at 19:00, under the name Ada Lovelace, code {booking.code}."
+    )
+
+
+@pytest.mark.requirement("N51")
+def test_a_search_finds_what_is_to_come_the_soonest_first(desk: Desk) -> None:
+    later, sooner = desk.book(rome(28, "19:00")), desk.book(EVENING)
+    past = desk.book(rome(21, "19:00"))
+    context = desk.tool_context(at=rome(22, "12:00"))
+    found = desk.run("search_booking_tool", context, phone=ADA.phone, name="Lovelace").result["bookings"]
+    assert [one["code"] for one in found] == [sooner.code, later.code]
+    assert desk.run("search_booking_tool", context, code=past.code).result["bookings"] == []
+
+
+@pytest.mark.requirement("N51")
+def test_a_number_and_a_letter_find_nobody(desk: Desk) -> None:
+    """A letter is in every name."""
+    desk.book(EVENING)
+    assert desk.run("search_booking_tool", phone=ADA.phone, name="a").result["bookings"] == []
+
+
+def test_a_search_that_finds_nothing_says_what_is_needed(desk: Desk) -> None:
+    desk.book(EVENING)
+    outcome = desk.run("search_booking_tool", desk.tool_context(contact=stranger_contact()), phone=ADA.phone)
+    assert outcome.ending is Ending.DONE
+    assert outcome.result["bookings"] == []
+    assert "by its code, or by the phone number together with the name" in outcome.told
+
+
+def test_a_cancellation_is_done_once_and_told(desk: Desk) -> None:
+    code, context = desk.book(EVENING, 4).code, desk.tool_context()
+    outcomes = [desk.run("cancel_booking_tool", context, code=code) for _ in range(2)]
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0].told.startswith("Cancelled: a table for 4 on Friday 27 November at 19:00")
+    assert (only(desk).state, only(desk).cancelled_by) == (BookingState.CANCELLED, "agent")
+
+
+def test_of_two_bookings_none_is_guessed_at(desk: Desk) -> None:
+    codes = [desk.book(EVENING).code, desk.book(rome(28, "19:00")).code]
+    words = failed(desk.run("cancel_booking_tool", phone=ADA.phone, name="Ada"))
+    assert words.startswith("Nothing was cancelled, because there are 2: ")
+    assert all(code in words for code in codes)
+    assert desk.run("cancel_booking_tool", phone=ADA.phone, name="Ada", date="2026-11-28").ending is Ending.DONE
+
+
+def test_what_is_cancelled_already_is_not_found_again(desk: Desk) -> None:
+    booking = desk.book(EVENING)
+    with desk.tenant.tx():
+        cancel(booking, by="customer", now=NOW)
+    assert failed(desk.run("cancel_booking_tool", code=booking.code)).startswith("Nothing was cancelled. No booking")

@@ -1,0 +1,102 @@
+"""A project with a calendar on a real CalDAV server, and a book whose clock stands still (as in tests/tools/bookings)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from jobs import claims
+from jobs.attempt import attempt
+from jobs.lanes import lane_of
+from jobs.models import Job
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
+from projects.models import Project, Source
+from tenancy.threads import in_db
+from tests.conftest import Tenant
+from tests.tools.bookings.conftest import Desk, business, desk, stranger, tenant
+from tests.tools.calendar.radicale import PASSWORD, USER, Calendar, Radicale, radicale
+from tests.tools.calendar.scripted import ScriptedCalendar
+from tools.models import Booking, Effect
+from tools.services.bookings.opening import Opening
+from tools.services.bookings.search import config_of
+
+__all__ = ["business", "desk", "stranger", "tenant"]
+
+CALDAV = KINDS["caldav"]
+
+
+@pytest.fixture(scope="session")
+def caldav_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Radicale]:
+    with radicale(tmp_path_factory.mktemp("radicale")) as server:
+        yield server
+
+
+@pytest.fixture
+def local(settings: Any) -> None:
+    """The operator lets a calendar on this machine through."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+
+
+@pytest.fixture
+def calendar(caldav_server: Radicale, local: None, desk: Desk) -> Iterator[Calendar]:
+    """An empty calendar, connected to the project."""
+    made = caldav_server.calendar()
+    connect(desk.tenant, made.url)
+    yield made
+    forget(desk.tenant)
+
+
+@pytest.fixture
+def scripted(local: None, desk: Desk) -> Iterator[ScriptedCalendar]:
+    """A server that answers what a test says, connected to the project."""
+    with ScriptedCalendar() as server:
+        connect(desk.tenant, server.url)
+        yield server
+    forget(desk.tenant)
+
+
+def connect(tenant: Tenant, url: str, *, password: str = PASSWORD, user: str = USER) -> Source:
+    with tenant.tx():
+        edit = SourceEdit({"url": url, "user": user}, password)
+        return connect_source(tenant.project, CALDAV, edit, by=tenant.owner)
+
+
+def forget(tenant: Tenant) -> None:
+    with tenant.tx():
+        Source.objects.filter(kind="caldav").delete()
+        Job.objects.filter(lane="calendar").delete()
+
+
+def source_of(tenant: Tenant) -> Source:
+    with tenant.tx():
+        return Source.objects.get(kind="caldav")
+
+
+def open_day(tenant: Tenant) -> date:
+    """A day to come, by the real clock, on which the business is open at noon and in the evening."""
+    with tenant.tx():
+        project = Project.objects.select_related("agent_version").get(pk=tenant.project.pk)
+    return next(Opening(config_of(project)).open_days(date.today() + timedelta(days=1), within=10))  # noqa: DTZ011
+
+
+def write(lane: str = "calendar") -> None:
+    """Run every due job of the calendar, in this process."""
+    asyncio.run(_run(lane))
+
+
+async def _run(name: str) -> None:
+    lane = lane_of(name)
+    while jobs := await in_db(claims.claim, [lane], limit=32):
+        await asyncio.gather(*(attempt(job, lane) for job in jobs))
+
+
+def told_of(desk: Desk, booking: Booking) -> Effect:
+    """The effect that last told the calendar of a booking, as it stands."""
+    with desk.tenant.tx():
+        row = Booking.objects.get(pk=booking.pk)
+        return Effect.objects.get(pk=row.calendar_effect_id)

@@ -1,0 +1,42 @@
+"""A worker dies while it writes to the calendar, by a real SIGKILL; another takes over, and there is one event."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.models import Job, State
+from tests.conftest import Tenant, make_tenant
+from tests.processes import ForkServer, until
+from tests.tools.bookings.conftest import Desk
+from tests.tools.calendar.conftest import connect, told_of
+from tests.tools.calendar.radicale import Radicale
+from tests.tools.calendar.test_writing import to_come
+from tools.models import EffectState
+from tools.services.calendar.event import event_uid
+
+pytestmark = pytest.mark.short_leases
+
+
+@pytest.fixture
+def tenant(database: None) -> Tenant:
+    return make_tenant("Nello")
+
+
+@pytest.mark.parametrize("label", ["calendar.sending_pre_bytes", "calendar.response_pre_commit"])
+def test_a_killed_writing_ends_in_one_event(
+    desk: Desk, processes: ForkServer, caldav_server: Radicale, local: None, label: str
+) -> None:
+    """Before the first byte, and after the last one whose answer nobody put down."""
+    calendar = caldav_server.calendar()
+    connect(desk.tenant, calendar.url)
+    doomed = processes.worker(crash_at=f"{label}:1")
+    booking = to_come(desk)
+    doomed.wait()
+    assert len(calendar.events()) == (1 if label == "calendar.response_pre_commit" else 0)
+    assert told_of(desk, booking).state == EffectState.SENDING
+    processes.worker()
+    until(lambda: told_of(desk, booking).state == EffectState.DONE, what="the writing by another worker")
+    assert [event["UID"] for event in calendar.events()] == [event_uid(booking)]
+    assert told_of(desk, booking).attempts == 2
+    with desk.tenant.tx():
+        assert not Job.objects.filter(lane="calendar", state=State.FAILED).exists()

@@ -1,0 +1,175 @@
+"""Series that a server leaves to us are found to be when a real server says they are."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.tools.bookings.conftest import Desk
+from tests.tools.calendar.radicale import Calendar
+from tests.tools.calendar.scripted import document
+from tests.tools.calendar.test_reading import AUTUMN, ROME, SPRING, taken
+from tools.services.bookings.opening import Span
+from tools.services.calendar.busy import NotUnderstood, busy_spans
+from tools.services.calendar.recurrence import Rule, read_rule
+
+NINE = (f"DTSTART;{ROME}:20260903T090000", "DURATION:PT1H")
+NIGHT = (f"DTSTART;{ROME}:20261024T230000", f"DTEND;{ROME}:20261025T050000")
+WHOLE_DAY = ("DTSTART;VALUE=DATE:20250328",)
+
+RULES = [
+    (NINE, "FREQ=DAILY"),
+    (NINE, "FREQ=DAILY;INTERVAL=5"),
+    (NINE, "FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR"),
+    (NINE, "FREQ=DAILY;COUNT=50"),
+    (NINE, "FREQ=DAILY;UNTIL=20261022T065959Z"),
+    (NINE, "FREQ=DAILY;UNTIL=20261022T070000Z"),
+    (NINE, "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO,TH"),
+    (NINE, "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO,TH;WKST=SU"),
+    (NINE, "FREQ=WEEKLY;COUNT=9"),
+    (NINE, "FREQ=WEEKLY;BYMONTH=11,3"),
+    (NINE, "FREQ=MONTHLY"),
+    (NINE, "FREQ=MONTHLY;BYMONTHDAY=31,-1,1"),
+    (NINE, "FREQ=MONTHLY;BYMONTHDAY=-3"),
+    (NINE, "FREQ=MONTHLY;BYMONTH=4"),
+    (NINE, "FREQ=MONTHLY;BYDAY=-1SU,2TU,1WE"),
+    (NINE, "FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13,23"),
+    (NINE, "FREQ=MONTHLY;INTERVAL=2"),
+    (NINE, "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU"),
+    (NINE, "FREQ=YEARLY;BYMONTH=3,10;BYMONTHDAY=28,25"),
+    (WHOLE_DAY, "FREQ=YEARLY"),
+    (WHOLE_DAY, "FREQ=YEARLY;INTERVAL=3"),
+    (WHOLE_DAY, "FREQ=WEEKLY;UNTIL=20261025"),
+    (WHOLE_DAY, "FREQ=MONTHLY;BYDAY=4SU"),
+]
+
+
+def ours(desk: Desk, text: str, window: Span) -> list[str]:
+    """When a document as it is written is taken, found out by ourselves."""
+    zone = ZoneInfo("Europe/Rome")
+    spans = busy_spans([text], window, zone=zone, project_id=desk.tenant.project.pk)
+    return [
+        f"{span.starts_at.astimezone(zone):%d.%m %H:%M}-{span.ends_at.astimezone(zone):%d.%m %H:%M}" for span in spans
+    ]
+
+
+@pytest.mark.parametrize(("lines", "rule"), RULES)
+def test_a_rule_falls_on_the_days_that_a_real_server_names(
+    desk: Desk, calendar: Calendar, lines: tuple[str, ...], rule: str
+) -> None:
+    """Around both days on which clocks change."""
+    calendar.add(*lines, f"RRULE:{rule}")
+    for window in (AUTUMN, SPRING):
+        assert ours(desk, calendar.whole(), window) == taken(desk, window)
+
+
+def test_a_night_ends_by_the_clock_when_the_clocks_go_back(desk: Desk) -> None:
+    """Seven hours in that night, six in any other."""
+    assert ours(desk, document(*NIGHT, "RRULE:FREQ=WEEKLY"), AUTUMN) == [
+        "24.10 23:00-25.10 05:00",
+        "31.10 23:00-01.11 05:00",
+    ]
+
+
+def test_exceptions_are_left_out_and_moved_times_stand_where_they_are(desk: Desk, calendar: Calendar) -> None:
+    calendar.add(
+        *NINE,
+        "RRULE:FREQ=WEEKLY",
+        f"EXDATE;{ROME}:20261022T090000,20261105T090000",
+        "END:VEVENT",
+        "BEGIN:VEVENT",
+        "UID:weekly",
+        "DTSTAMP:20261101T000000Z",
+        f"RECURRENCE-ID;{ROME}:20261029T090000",
+        f"DTSTART;{ROME}:20261030T150000",
+        "DURATION:PT2H",
+        uid="weekly",
+    )
+    assert ours(desk, calendar.whole(), AUTUMN) == taken(desk, AUTUMN) == ["30.10 15:00-30.10 17:00"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=SECONDLY",
+        "FREQ=MINUTELY;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=MONTHLY;BYSETPOS=-1;BYDAY=MO",
+        "FREQ=YEARLY;BYWEEKNO=20",
+        "FREQ=YEARLY;BYDAY=20MO",
+        "FREQ=WEEKLY;BYDAY=2MO",
+        "FREQ=DAILY;BYHOUR=9",
+        "FREQ=SOMETIMES",
+        "INTERVAL=2",
+    ],
+)
+def test_a_rule_that_is_not_understood_refuses_the_reading(desk: Desk, rule: str) -> None:
+    """What it hides isn't known."""
+    with pytest.raises(NotUnderstood):
+        ours(desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", f"RRULE:{rule}"), AUTUMN)
+
+
+def test_a_series_without_a_zone_ends_by_the_clocks_of_the_business(desk: Desk) -> None:
+    """Eleven at night in UTC is eight the next morning in Tokyo, which is its last time."""
+    tokyo = ZoneInfo("Asia/Tokyo")
+    event = document("DTSTART:20261020T080000", "DURATION:PT1H", "RRULE:FREQ=DAILY;UNTIL=20261026T230000Z")
+    found = busy_spans([event], AUTUMN, zone=tokyo, project_id=desk.tenant.project.pk)
+    assert found[-1].starts_at.astimezone(tokyo) == datetime(2026, 10, 27, 8, tzinfo=tokyo)
+
+
+def test_an_exception_for_all_times_after_it_refuses_the_reading(desk: Desk) -> None:
+    """The times before it would be taken, and those that it moved to free."""
+    moved = (
+        f"RECURRENCE-ID;RANGE=THISANDFUTURE;{ROME}:20261022T090000",
+        f"DTSTART;{ROME}:20261022T150000",
+        "DURATION:PT1H",
+    )
+    series = document(*NINE, "RRULE:FREQ=WEEKLY", "END:VEVENT", "BEGIN:VEVENT", "UID:x", *moved)
+    with pytest.raises(NotUnderstood):
+        ours(desk, series, AUTUMN)
+
+
+def test_a_series_may_have_many_exceptions(desk: Desk) -> None:
+    """A weekly meeting of years has been called off thirty times."""
+    off = (f"EXDATE;{ROME}:2026{month:02}{day:02}T090000" for month in (9, 10) for day in range(1, 22))
+    assert ours(desk, document(*NINE, "RRULE:FREQ=WEEKLY", *off), AUTUMN)[0] == "22.10 09:00-22.10 10:00"
+
+
+def test_an_alarm_that_repeats_makes_its_event_no_shorter(desk: Desk) -> None:
+    """What stands inside an event is none of its lines."""
+    alarm = ("BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:-PT15M", "REPEAT:2", "DURATION:PT5M", "END:VALARM")
+    event = document(f"DTSTART;{ROME}:20261022T090000", *alarm, "DURATION:PT1H")
+    assert ours(desk, event, AUTUMN) == ["22.10 09:00-22.10 10:00"]
+
+
+def test_every_no_days_is_every_day(desk: Desk) -> None:
+    """Nonsense of one program makes no look at the whole calendar fail."""
+    taken_daily = ours(
+        desk, document("DTSTART:20261020T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;INTERVAL=0"), AUTUMN
+    )
+    assert len(taken_daily) == 16
+
+
+def test_so_many_times_that_counting_them_takes_long_are_not_counted(desk: Desk) -> None:
+    """Since 2010 every day, and 9,000 times."""
+    with pytest.raises(NotUnderstood):
+        ours(desk, document("DTSTART:20100101T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=9000"), AUTUMN)
+
+
+def test_a_weekday_that_is_named_again_costs_nothing() -> None:
+    """A hundred hostile series may each name it a hundred times."""
+    parts = {"FREQ": ["MONTHLY"], "BYDAY": ["5MO"] * 100}
+    assert len(read_rule(parts, first=AUTUMN.starts_at, zone=ZoneInfo("UTC")).weekdays) == 1
+
+
+def test_a_rule_that_never_falls_on_any_day_is_asked_for_the_days_of_the_window_alone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 February isn't looked for until the end of time."""
+    asked = []
+    falls_on = Rule.falls_on
+    monkeypatch.setattr(Rule, "falls_on", lambda rule, day: asked.append(day) or falls_on(rule, day))
+    never = document("DTSTART:19700102T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30")
+    assert ours(desk, never, AUTUMN) == []
+    assert 16 <= len(asked) <= 20

@@ -1,0 +1,127 @@
+"""A shop as a connection: what is refused when it is saved, and the trial of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import checked_settings, mark_needs_reauth
+from projects.models.agent_errors import SettingsRefused
+from tests.conftest import Tenant
+from tests.tools.orders.conftest import connect_shop
+from tests.tools.orders.woocommerce_server import KEY, SECRET, WooCommerceServer, refusal
+
+pytestmark = pytest.mark.requirement("W05")
+
+
+SHOP = KINDS["woocommerce_products"]
+Try = Callable[[str], dict[str, Any]]
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "sentence"),
+    [
+        ({"store_url": "https://10.0.0.7"}, "store_url", "inside a private network"),
+        ({"store_url": "https://localhost/shop"}, "store_url", "this machine itself"),
+        ({"store_url": "https://[::1]:8443"}, "store_url", "inside a private network"),
+        ({"store_url": "http://shop.example.com"}, "store_url", "Write https://"),
+        ({"store_url": "http://169.254.169.254"}, "store_url", "inside a private network"),
+        ({"store_url": "shop.example.com"}, "store_url", "must begin with http"),
+        ({"store_url": "https://ck_x:cs_y@shop.example.com"}, "store_url", "user name or password"),
+        ({"store_url": "https://shop.example.com/?a=1"}, "store_url", "without what follows"),
+        ({"consumer_key": "cs_0123456789abcdef"}, "consumer_key", "begins with ck_"),
+        ({"consumer_key": ""}, "consumer_key", "begins with ck_"),
+    ],
+)
+def test_a_shop_that_cannot_be_called_is_refused(typed: dict[str, str], field: str, sentence: str) -> None:
+    """When it is saved, with a sentence at its field; a name is looked up at the call."""
+    whole = {"store_url": "https://shop.example.com", "consumer_key": KEY, **typed}
+    with pytest.raises(SettingsRefused) as refused:
+        checked_settings(SHOP, whole)
+    assert list(refused.value.errors) == [field]
+    assert sentence in refused.value.errors[field]
+
+
+def test_plain_http_goes_where_the_operator_allows_it(settings: Any) -> None:
+    """For a shop in a test network, and for no other."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1:8099", "shop.local"]
+    for url in ("http://127.0.0.1:8099", "http://shop.local/wp"):
+        assert checked_settings(SHOP, {"store_url": f"{url}/", "consumer_key": KEY}).server == url
+    with pytest.raises(SettingsRefused):
+        checked_settings(SHOP, {"store_url": "http://shop.example.com", "consumer_key": KEY})
+
+
+def test_a_shop_needs_its_secret(tenant: Tenant) -> None:
+    with pytest.raises(SettingsRefused, match="Write the consumer secret"):
+        connect_shop(tenant, "https://shop.example.com", secret="")
+
+
+@pytest.fixture
+def page(tenant: Tenant, settings: Any) -> Client:
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    client = Client()
+    client.force_login(tenant.owner)
+    return client
+
+
+@pytest.fixture
+def try_it(tenant: Tenant, page: Client) -> Try:
+    def post(kind: str) -> dict[str, Any]:
+        url = reverse("integration_test", args=[tenant.project.slug, kind])
+        answer: dict[str, Any] = page.post(url, {}, headers={"Accept": "application/json"}).json()
+        return answer
+
+    return post
+
+
+def shown(page: Client, tenant: Tenant) -> str:
+    address = reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "integrations"})
+    return page.get(address).content.decode()
+
+
+def test_a_shop_is_connected_on_the_page_and_its_secret_never_shown(tenant: Tenant, page: Client) -> None:
+    """The form is made of the kind's own settings."""
+    address = reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "integrations"})
+    typed = {"settings.store_url": "https://shop.example.com/", "settings.consumer_key": KEY, "secret": SECRET}
+    assert page.post(address, {"kind": SHOP.name, **typed}).status_code == 302
+    text = shown(page, tenant)
+    assert "https://shop.example.com" in text
+    assert "Try it" in text
+    assert SECRET not in text
+
+
+def test_a_shop_that_answers_is_told_as_one(tenant: Tenant, shop: WooCommerceServer, page: Client, try_it: Try) -> None:
+    """One order is asked for, and nothing of it is shown."""
+    source = connect_shop(tenant, shop.url)
+    with tenant.tx():
+        mark_needs_reauth(source.pk)
+    assert try_it(SHOP.name) == {"ok": True, "sentence": "The shop answers, and lets its orders be read."}
+    assert "Needs attention" not in shown(page, tenant)
+
+
+@pytest.mark.requirement("F17")
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (refusal(401, "woocommerce_rest_authentication_error", "Consumer key is invalid."), "refuses the consumer key"),
+        (refusal(404, "rest_no_route", "No route"), "permalinks"),
+        ((301, b"", {"Location": "https://www.shop.example/"}), "another address"),
+        ((200, b"<html>", {}), "no JSON"),
+        ((200, b'{"code": "maintenance"}', {}), "no list of orders"),
+    ],
+)
+def test_what_is_wrong_with_a_shop_is_said(
+    tenant: Tenant, shop: WooCommerceServer, page: Client, try_it: Try, answer: Any, sentence: str
+) -> None:
+    """A refused sign-in is what needs attention, and nothing else is."""
+    connect_shop(tenant, shop.url)
+    shop.script.answer = answer
+    tried = try_it(SHOP.name)
+    assert tried["ok"] is False
+    assert sentence in tried["sentence"]
+    assert ("Needs attention" in shown(page, tenant)) == (answer[0] == 401)

@@ -1,0 +1,334 @@
+"""One-time codes: where they go, how long they hold, and what is kept of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.utils import timezone
+
+from conversations.models import PersonaField, Turn
+from conversations.models.event import EventType
+from conversations.models.persona import Strength
+from projects.connections.integration_types import KINDS
+from projects.connections.integrations import SourceEdit, connect_source
+from projects.models import Source
+from projects.records.attributes import set_attribute
+from tenancy.tenant_models import TenantModel
+from tests.conversations.tool_runs.turns import Turns
+from tests.tools.messaging.mail_server import MailServer
+from tests.tools.messaging.twilio_server import TwilioServer
+from tests.tools.verification.conftest import EMAIL, PHONE, VERIFIED, another, call, codes, proofs, sent_codes
+from tools.engine.catalogue import compile_tools
+from tools.models import Resource, VerificationCode
+from tools.services.messaging.sms import COUNTRIES
+from tools.services.verification import codes as codes_module
+from tools.services.verification.codes import Compared, Holder, TooManyCodes, Verdict, compare_code, issue_code
+
+Anna = Callable[..., Turns]
+SEND, CHECK = "send_verification_code", "check_verification_code"
+
+
+@pytest.fixture
+def talk(anna: Anna, texts: TwilioServer) -> Turns:
+    return anna("code")
+
+
+def test_a_right_code_verifies(talk: Turns, texts: TwilioServer) -> None:
+    """The code goes to the number on file, and is taken however it is said."""
+    told = call(talk, SEND)
+    [code] = sent_codes(texts)
+    assert "by text, to your number on file that ends in 67" in told
+    assert texts.script.calls[0].form["To"] == PHONE
+    for _ in range(2):
+        # Whoever says it again is verified still.
+        assert VERIFIED in call(talk, CHECK, {"code": f"{code[:3]} - {code[3:]}"})
+    assert proofs(talk) == ["code"]
+
+
+def test_an_address_that_a_model_names_gets_nothing(talk: Turns, texts: TwilioServer) -> None:
+    """There is no such argument."""
+    call(talk, SEND, {"by": "sms", "to": "+15005550006", "phone": "+15005550006", "email": "me@evil.example"})
+    assert [one.form["To"] for one in texts.script.calls] == [PHONE]
+
+
+@pytest.mark.requirement("F14")
+def test_a_code_is_kept_nowhere(talk: Turns, texts: TwilioServer, caplog: pytest.LogCaptureFixture) -> None:
+    """Not in a row of any table, not in a log, and not in what the model is asked; Twilio repeats it in its answer."""
+    with caplog.at_level(logging.DEBUG):
+        call(talk, SEND)
+    [code] = sent_codes(texts)
+    assert code not in caplog.text
+    assert code not in json.dumps(talk.model.log())
+    assert [table for table in _tables() if _holds(talk, table, code)] == []
+
+
+def test_what_a_service_repeats_of_a_code_is_blotted_out(talk: Turns, texts: TwilioServer) -> None:
+    """The request, the excerpt and the error of the effect."""
+    call(talk, SEND)
+    [effect] = [one for turn in _turns(talk) for one in talk.effects(turn)]
+    assert (effect.state, effect.kind, effect.adapter, effect.excerpt) == ("done", "verification_code", "twilio", "")
+    assert effect.request["text"].startswith("•••••• is your code for")
+    assert effect.arguments == {"by": "sms"}
+
+
+def test_what_a_service_says_of_a_refused_code_is_blotted_out(
+    talk: Turns, texts: TwilioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Staff reads the error."""
+    monkeypatch.setattr(codes_module.secrets, "randbelow", lambda limit: 123_456)
+    texts.script.answer = (400, {"code": 30007, "message": "Filtered: 123456 is your code", "status": 400}, {})
+    call(talk, SEND)
+    [effect] = [one for turn in _turns(talk) for one in talk.effects(turn)]
+    assert "Filtered: •••••• is your code" in effect.error
+
+
+def test_an_event_does_not_show_what_was_typed(talk: Turns, texts: TwilioServer) -> None:
+    """An effect doesn't keep it either."""
+    call(talk, SEND)
+    [code] = sent_codes(texts)
+    call(talk, CHECK, {"code": code})
+    assert code not in json.dumps([event.payload for event in talk.events(EventType.TOOL_CALL)])
+    assert [one.tool for turn in _turns(talk) for one in talk.effects(turn)] == [SEND]
+
+
+def test_a_sixth_try_is_not_compared(talk: Turns, texts: TwilioServer) -> None:
+    """Five wrong codes, and the right one isn't taken any more."""
+    call(talk, SEND)
+    [code] = sent_codes(texts)
+    told = [call(talk, CHECK, {"code": another(code)}) for _ in range(5)]
+    assert ["4 tries are left" in told[0], "1 try is left" in told[3], "the last try" in told[4]] == [True] * 3
+    assert "no code that I can still take" in call(talk, CHECK, {"code": code})
+    assert proofs(talk) == []
+
+
+def test_a_code_ends_after_ten_minutes(talk: Turns, texts: TwilioServer) -> None:
+    call(talk, SEND)
+    [code], [row] = sent_codes(texts), codes(talk)
+    assert row.expires_at - row.created_at == pytest.approx(timedelta(minutes=10), abs=timedelta(seconds=2))
+    with talk.tenant.tx():
+        VerificationCode.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert "no code that I can still take" in call(talk, CHECK, {"code": code})
+
+
+def test_a_new_code_ends_the_old_one(talk: Turns, texts: TwilioServer) -> None:
+    call(talk, SEND)
+    call(talk, SEND)
+    old, new = sent_codes(texts)
+    assert "That isn't the code" in call(talk, CHECK, {"code": old})
+    assert VERIFIED in call(talk, CHECK, {"code": new})
+
+
+def test_a_fourth_code_within_ten_minutes_is_not_sent(talk: Turns, texts: TwilioServer) -> None:
+    told = [call(talk, SEND) for _ in range(4)]
+    assert "three within ten minutes is the limit" in told[3]
+    assert len(sent_codes(texts)) == 3
+
+
+def test_a_code_of_another_conversation_is_not_taken(talk: Turns, anna: Anna, texts: TwilioServer) -> None:
+    """Whoever reads a code out somewhere else is somebody else."""
+    call(talk, SEND)
+    elsewhere = anna("code", "portal")
+    assert "no code that I can still take" in call(elsewhere, CHECK, {"code": sent_codes(texts)[0]})
+
+
+@pytest.mark.parametrize(
+    ("scripted", "is_ended"),
+    [
+        ({"answer": (400, {"code": 21211, "message": "The 'To' number is not valid.", "status": 400}, {})}, True),
+        ({"answer": (429, {"code": 20429, "message": "Too many requests", "status": 429}, {})}, True),
+        ({"cuts": True}, False),
+    ],
+    ids=["refused", "not taken", "not known"],
+)
+def test_a_code_that_could_not_be_sent_is_ended(
+    talk: Turns, texts: TwilioServer, scripted: dict[str, Any], is_ended: bool
+) -> None:
+    """Nobody has it, so nobody can guess it. Of one that may have gone out the customer may have to be believed."""
+    vars(texts.script).update(scripted)
+    call(talk, SEND)
+    [row] = codes(talk)
+    assert (row.expires_at <= timezone.now()) == is_ended
+
+
+def test_a_code_is_not_left_in_the_outbox(anna: Anna) -> None:
+    """It would reach nobody, and be read by the whole team."""
+    talk = anna("code")
+    assert "I can't send you a code" in call(talk, SEND)
+    assert codes(talk) == []
+
+
+@pytest.mark.parametrize(
+    ("on_file", "by", "hindrance"),
+    [
+        ({"email": EMAIL}, "sms", ""),
+        ({"phone": PHONE, "email": EMAIL}, "email", ""),
+        ({"phone": PHONE, "email": EMAIL}, "sms", "signed out"),
+        ({"phone": PHONE, "email": EMAIL}, "sms", "abroad"),
+        ({"email": EMAIL}, "sms", "a number that they only said"),
+    ],
+    ids=["no number", "as they want it", "the service refuses us", "no texts to that country", "no number on file"],
+)
+def test_the_code_goes_by_whichever_way_is_open(
+    anna: Anna, texts: TwilioServer, on_file: dict[str, str], by: str, hindrance: str
+) -> None:
+    """The one that the customer wants first, and only to what is on file."""
+    talk = anna("code", **on_file)
+    with talk.tenant.tx():
+        if hindrance == "signed out":
+            Source.objects.filter(kind="twilio").update(needs_reauth=True)
+        elif hindrance == "abroad":
+            set_attribute(talk.tenant.project, COUNTRIES, "US")
+        elif hindrance:
+            persona = talk.conversation.persona
+            PersonaField.objects.create(persona=persona, key="phone", value=PHONE, strength=Strength.STATED)
+    with MailServer() as server:
+        mail = {"host": "127.0.0.1", "port": str(server.port), "security": "none", "from_address": "hi@nello.example"}
+        with talk.tenant.tx():
+            connect_source(talk.tenant.project, KINDS["smtp"], SourceEdit(mail), by=talk.tenant.owner)
+        assert "by e-mail, to your address on file a…@example.org" in call(talk, SEND, {"by": by})
+    assert [row.sent_by for row in codes(talk)] == ["email"]
+    assert texts.script.calls == []
+
+
+def test_a_code_goes_by_text_where_they_want_that_and_both_ways_are_open(anna: Anna, texts: TwilioServer) -> None:
+    talk = anna("code")
+    mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
+    with talk.tenant.tx():
+        connect_source(talk.tenant.project, KINDS["smtp"], SourceEdit(mail), by=talk.tenant.owner)
+    assert "by text" in call(talk, SEND, {"by": "sms"})
+
+
+def test_a_code_goes_to_no_address_that_they_only_said(anna: Anna, texts: TwilioServer) -> None:
+    """Otherwise anyone could be verified by an address of their own."""
+    talk = anna("code", phone=PHONE)
+    mail = {"host": "127.0.0.1", "port": "2525", "security": "none", "from_address": "hi@nello.example"}
+    with talk.tenant.tx():
+        connect_source(talk.tenant.project, KINDS["smtp"], SourceEdit(mail), by=talk.tenant.owner)
+        persona = talk.conversation.persona
+        PersonaField.objects.create(persona=persona, key="email", value=EMAIL, strength=Strength.STATED)
+    assert "by text" in call(talk, SEND, {"by": "email"})
+
+
+@pytest.mark.requirement("F20")
+@pytest.mark.parametrize(
+    ("level", "answer"), [("none", "You don't have to"), ("basic", "There is no need for a code here")]
+)
+def test_other_levels_send_no_code(anna: Anna, texts: TwilioServer, level: str, answer: str) -> None:
+    talk = anna(level)
+    assert answer in call(talk, SEND)
+    assert texts.script.calls == []
+
+
+@pytest.fixture
+def holder(talk: Turns) -> Iterator[Holder]:
+    with talk.tenant.tx():
+        yield Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+
+
+def test_guesses_made_side_by_side_are_five_at_most(talk: Turns) -> None:
+    """Each waits for the row, and sees the tries of those before it."""
+    holder = Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+    with talk.tenant.tx():
+        code = issue_code(holder, sent_by="sms", effect_id=None)
+    with ThreadPoolExecutor(12) as pool:
+        guesses = list(pool.map(lambda _: _guess(talk, holder, another(code.digits)), range(12)))
+    assert [one.verdict for one in guesses].count(Verdict.WRONG) == 5
+    assert sorted(one.tries_left for one in guesses if one.verdict is Verdict.WRONG) == [0, 1, 2, 3, 4]
+    assert codes(talk)[0].tries == 5
+
+
+def test_codes_asked_for_side_by_side_are_three_at_most(talk: Turns) -> None:
+    holder = Holder(talk.tenant.project, talk.conversation.persona_id, talk.conversation.pk)
+    with ThreadPoolExecutor(6) as pool:
+        issued = list(pool.map(lambda _: _issue(talk, holder), range(6)))
+    assert (issued.count(True), len(codes(talk))) == (3, 3)
+
+
+def test_a_newer_code_ends_those_of_other_conversations_and_counts_with_them(talk: Turns, anna: Anna) -> None:
+    """Three in ten minutes are the customer's, in however many conversations they ask."""
+    here, there = (
+        Holder(one.tenant.project, one.conversation.persona_id, one.conversation.pk)
+        for one in (talk, anna("code", "portal"))
+    )
+    with talk.tenant.tx():
+        first = issue_code(here, sent_by="sms", effect_id=None)
+        for _ in range(2):
+            issue_code(there, sent_by="sms", effect_id=None)
+        assert compare_code(here, first.digits) == Compared(Verdict.OVER)
+        with pytest.raises(TooManyCodes):
+            issue_code(here, sent_by="sms", effect_id=None)
+
+
+def test_a_code_that_was_right_is_used_up(holder: Holder) -> None:
+    code = issue_code(holder, sent_by="sms", effect_id=None)
+    assert compare_code(holder, code.digits) == Compared(Verdict.RIGHT)
+    assert compare_code(holder, code.digits) == Compared(Verdict.OVER)
+
+
+def test_codes_are_six_digits_that_nobody_can_foresee(holder: Holder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the system's source of randomness, with the zeros in front."""
+    monkeypatch.setattr(codes_module.secrets, "randbelow", lambda limit: {1_000_000: 7}[limit])
+    assert issue_code(holder, sent_by="sms", effect_id=None).digits == "000007"
+
+
+def test_a_hash_needs_the_servers_key(holder: Holder, settings: Any) -> None:
+    """Whoever copies the table can't try a million codes."""
+    code = issue_code(holder, sent_by="sms", effect_id=None)
+    before = codes_module.digest_of(code.row_id, code.digits)
+    settings.SECRET_KEY = "another"
+    assert codes_module.digest_of(code.row_id, code.digits) != before
+
+
+@pytest.mark.requirement("F08")
+def test_the_three_tools_are_never_apart(talk: Turns) -> None:
+    """With something to book all of them are offered, without it none."""
+    names = {"verify_caller", SEND, CHECK, "check_availability_tool"}
+    with talk.tenant.tx():
+        offered = {tool.name for tool in compile_tools(talk.tenant.project, channel="chat") if tool.is_offered}
+        Resource.objects.update(is_active=False)
+        later = {tool.name for tool in compile_tools(talk.tenant.project, channel="chat") if tool.is_offered}
+    assert names & offered >= {"verify_caller", SEND, CHECK}
+    assert {"verify_caller", SEND, CHECK} & later == set()
+
+
+def _guess(talk: Turns, holder: Holder, typed: str) -> Compared:
+    try:
+        with talk.tenant.tx():
+            return compare_code(holder, typed)
+    finally:
+        connection.close()
+
+
+def _issue(talk: Turns, holder: Holder) -> bool:
+    try:
+        with talk.tenant.tx():
+            issue_code(holder, sent_by="sms", effect_id=None)
+    except TooManyCodes:
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def _turns(talk: Turns) -> list[Any]:
+    with talk.tenant.tx():
+        return list(Turn.objects.filter(conversation=talk.conversation))
+
+
+def _tables() -> list[str]:
+    return [model._meta.db_table for model in apps.get_models() if issubclass(model, TenantModel)]
+
+
+def _holds(talk: Turns, table: str, code: str) -> bool:
+    """Whether any row of a table holds the digits as a word of their own."""
+    with talk.tenant.tx(), connection.cursor() as cursor:
+        cursor.execute(f'select exists (select from "{table}" as one where one::text ~ %s)', [rf"\m{code}\M"])
+        return bool(cursor.fetchone()[0])

@@ -1,0 +1,124 @@
+"""Signed links that open a page without signing in: a booking's, and a customer's own.
+
+A token is a payload of fixed size and our signature, as short as a text message wants it. No row is read for a token that
+isn't ours. A key in SECRET_KEY_FALLBACKS still opens what it signed.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from tools.models import Booking
+
+# Half of a SHA-256: as hard to guess as a random 128-bit number.
+SIGNATURE_BYTES = 16
+PORTAL_DAYS = 14
+SECONDS_A_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Signs payloads of one size for one purpose. Issued links depend on the salt."""
+
+    salt: str
+    size: int
+
+    @property
+    def length(self) -> int:
+        """The characters of a token: four for each three bytes that it begins."""
+        return 4 * -(-(self.size + SIGNATURE_BYTES) // 3)
+
+    def sign(self, payload: bytes) -> str:
+        """A token that may stand in an address."""
+        return urlsafe_b64encode(payload + self._signature(payload, settings.SECRET_KEY)).decode()
+
+    def read(self, token: str) -> bytes | None:
+        """The payload that we signed, or None."""
+        if len(token) != self.length or not token.isascii():
+            return None
+        try:
+            raw = urlsafe_b64decode(token)
+        except ValueError:
+            return None
+        payload, signature = raw[: self.size], raw[self.size :]
+        keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+        if any(hmac.compare_digest(signature, self._signature(payload, key)) for key in keys):
+            return payload
+        return None
+
+    def _signature(self, payload: bytes, key: str | bytes) -> bytes:
+        return salted_hmac(self.salt, payload, secret=key, algorithm="sha256").digest()[:SIGNATURE_BYTES]
+
+
+BOOKINGS = Signer("tools.book.links", size=32)
+PORTALS = Signer("tools.portal_links", size=34)
+
+
+@dataclass(frozen=True)
+class BookingPlace:
+    """The booking that a token opens."""
+
+    organization_id: UUID
+    booking_id: UUID
+
+
+@dataclass(frozen=True)
+class PortalPlace:
+    """The customer whose page a token opens."""
+
+    organization_id: UUID
+    persona_id: UUID
+
+
+def manage_url(booking: Booking) -> str:
+    """The page where the customer sees, moves or cancels this booking; it stands until a day after the booking's end."""
+    return f"{settings.BASE_URL}/b/{booking_token(booking)}"
+
+
+def booking_token(booking: Booking) -> str:
+    """64 characters: the organization and the booking."""
+    return BOOKINGS.sign(cast(UUID, booking.organization_id).bytes + booking.pk.bytes)
+
+
+def read_booking_token(token: str) -> BookingPlace | None:
+    """The place that we signed, or None."""
+    payload = BOOKINGS.read(token)
+    if payload is None:
+        return None
+    return BookingPlace(organization_id=UUID(bytes=payload[:16]), booking_id=UUID(bytes=payload[16:]))
+
+
+def portal_url(place: PortalPlace) -> str:
+    """The customer's page; the link opens it for fourteen days."""
+    return f"{settings.BASE_URL}/c/{portal_token(place, until=_today() + PORTAL_DAYS)}"
+
+
+def portal_token(place: PortalPlace, *, until: int) -> str:
+    """68 characters: the organization, the persona, and the last day of the link, since 1970."""
+    return PORTALS.sign(place.organization_id.bytes + place.persona_id.bytes + until.to_bytes(2, "big"))
+
+
+def read_portal_token(token: str) -> PortalPlace | None:
+    """The place that we signed, or None, also after the link's last day."""
+    payload = PORTALS.read(token)
+    if payload is None or int.from_bytes(payload[32:], "big") < _today():
+        return None
+    return PortalPlace(organization_id=UUID(bytes=payload[:16]), persona_id=UUID(bytes=payload[16:32]))
+
+
+def token_in(link: str) -> str:
+    """The part of a page's address that opens it."""
+    return link.rpartition("/")[2]
+
+
+def _today() -> int:
+    """Days since 1970."""
+    return int(time.time()) // SECONDS_A_DAY
