@@ -21,7 +21,7 @@ YES = re.compile(
 )
 NO = re.compile(r"^\W*(?:no|nope|not|nein|non)\b", re.IGNORECASE)
 WHEN = ("date", "time", "party_size")
-# The phrases that ask for two at once are named date_time, date_party and time_party.
+# Combined questions are the phrases date_time, date_party and time_party.
 ASKED_TOGETHER = {"date": "date", "party_size": "party"}
 
 

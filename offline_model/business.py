@@ -23,7 +23,7 @@ ITEM = re.compile(
     rf"(?:^|(?<=[.;]\s))\s*[-*•]?\s*(?P<name>[^:.;\n€$£]{{3,90}}?)\s*(?::|–|—|\.\.+|-)\s*(?P<price>{PRICE})\s*(?:\((?P<notes>[^)]*)\))?",
     re.MULTILINE,
 )
-# A dot within a number or an address ends nothing, nor does that of a title.
+# A dot in a number, an address or a title doesn't end the sentence.
 SENTENCE = re.compile(r"(?=[^.!?\n])(?:\b(?:Dr|Mrs?|Ms|Prof|St)\.|\.(?=\w)|[^.!?\n])+[.!?]?")
 STOP = words(
     """
@@ -208,7 +208,7 @@ def diet_items(context: str, question: str) -> tuple[str, list[Item]] | None:
 
 
 def best_sentences(texts: list[str], question: str, *, limit: int = 2) -> list[str]:
-    """The sentences that answer the question best; empty when none speaks of it."""
+    """Sentences that answer the question best; empty if none matches."""
     asked = content_words(question)
     topics = [topic for topic in TOPICS if plain_words(question) & topic or asked & {_singular(w) for w in topic}]
     scored = []

@@ -135,7 +135,7 @@ def _is_about_customer(condition: Condition) -> bool:
 
 
 def _has_confirmed(context: ConditionContext) -> bool:
-    """The customer said yes to the agent's last question, or asked for it outright; without a history the promise stands for it."""
+    """True if the customer agreed or asked for it; without a history, if the agent commits."""
     said = last_of(list(context.messages), "customer")
     if not said:
         return context.is_committed

@@ -10,7 +10,7 @@ from offline_model.wordlist import listed, words
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 PHONE = re.compile(r"(?<![\w.@])(?:\+|00)?\(?\d[\d\s()./-]{5,18}\d(?![\w@])")
 DATE_LIKE = re.compile(r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$|^\d{1,2}[.:]\d{2}(?:\s*-\s*\d{1,2}[.:]\d{2})?$")
-# A dot ends a title or an initial; else it ends the sentence.
+# A dot after a title or an initial doesn't end the sentence.
 CAP = r"(?:(?:Dr|Mrs?|Ms|Prof|St|[A-ZÀ-ÖØ-ÞŁŚŻŹ])\.|[A-ZÀ-ÖØ-ÞŁŚŻŹ](?:[\w'’.-]*[\w'’-])?)"
 NAME = rf"{CAP}(?:\s+(?:(?:de|di|da|van|von|der|den|del|della|la|le|el|al|bin|mc)\s+)*{CAP}){{0,3}}"
 NAME_ANY = r"[^\W\d_][\w'’-]*(?:\s+[^\W\d_][\w'’-]*){0,2}"

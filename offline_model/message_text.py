@@ -10,7 +10,7 @@ from offline_model.phrases import days_in, hours_in
 HOURS = re.compile(
     r"\b(?:hours?|open|opening|close|closing|orari\w*|öffnungszeiten|horaires?|horarios?)\b", re.IGNORECASE
 )
-# Somebody is to be told something: what comes after these words is the message.
+# Instruction prefix; the message follows it.
 TELLS = re.compile(
     r"^(?:please |kindly )?(?:(?:tell|inform|remind|let)\b[^:.]{0,60}?(?::| know that | that )"
     r"|(?:e-?mail|write|send|text)\b[^:.]{0,60}?(?::| to say (?:that )?| that "
@@ -20,7 +20,7 @@ TELLS = re.compile(
 DRAFTED = re.compile(r"Tell the customer: “(.+?)”(?:\n|$)", re.DOTALL)
 BROKEN = re.compile(r"^Correction: on (?P<day>.+?) the agent said “(?P<quote>.+?)”, and that did not happen", re.DOTALL)
 QUOTED = re.compile(r"“(.+?)”", re.DOTALL)
-# The thing that is to be sent, after the verb and whom it goes to.
+# Object of the sending, after the verb and the recipient.
 THING = re.compile(
     r"^(?i:please |kindly )?(?i:e-?mail|send|write|text|give|tell|answer)\s+(?:to\s+)?"
     r"(?:the (?:guest|customer|caller|client|patient)|[A-Z]\w+(?:\s[A-Z]\w+)?|them|her|him)\s+(?:about\s+)?(?P<thing>[^.;]+)"

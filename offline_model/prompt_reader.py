@@ -181,7 +181,7 @@ class ToolText:
 
 
 CONDITION = re.compile(r"^- `([^`]+)`: ?(.*)$", re.MULTILINE)
-# A condition that an earlier tool has in the same words
+# Reference to the same condition of an earlier tool
 AS_ABOVE = "as above"
 
 

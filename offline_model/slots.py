@@ -59,7 +59,7 @@ class Slots:
 
     values: dict[str, str] = field(default_factory=dict)
     declined: set[str] = field(default_factory=set)
-    """Fields the customer won't give, or was asked for often enough."""
+    """Fields that the customer declined, or was asked for too often."""
 
     def get(self, key: str) -> str:
         return self.values.get(_canonical(key), "")

@@ -43,10 +43,10 @@ WORDS_FOR: dict[str, str] = {
     "sms": r"\b(?:sms|text)\b",
 }
 MIN_OVERLAP = 2
-# A business whose scenarios have the agent promise its bookings wants them promised.
+# Not called where the scenarios have the agent promise bookings.
 APPOINTMENTS = frozenset({"check_availability", "book_appointment", "lookup_appointment", "cancel_appointment"})
 PROMISES_BOOKINGS = "Let me check availability"
-# Called when another tool has said so, never by a customer's words.
+# Called only when another tool's result asks for it.
 FOLLOW_UP_TOOLS = frozenset({"verify_caller"})
 
 
@@ -89,7 +89,7 @@ INSTRUCTION = re.compile(
     r"\b(?:(?:Do not|Never) say|Say (?:so|that)|Staff sees|Tell (?:the (?:customer|caller)|them)|"
     r"Ask (?:the (?:customer|caller)|them)|Offer to|(?:Call|Use) `)\b[^.]*\.?(?=\s|$)"
 )
-# What they find is for the agent, and isn't read out.
+# Tools whose results are not read out.
 SILENT_TOOLS = frozenset({"lookup_caller"})
 NAMED = re.compile(r"`(\w+)`")
 ORDERS = re.compile(

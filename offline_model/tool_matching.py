@@ -103,7 +103,7 @@ def profile_of(tool: ToolText) -> ToolProfile:
     return ToolProfile(kind, frozenset(verbs), frozenset(nouns), frozenset(extra))
 
 
-# "Issue a refund", "place an order": the deed is in the noun.
+# Light verbs, with the action in the noun: "issue a refund", "place an order".
 LIGHT = words(
     """
     issue make process do give place submit file create raise request get receive put arrange have

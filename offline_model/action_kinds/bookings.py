@@ -13,7 +13,7 @@ from offline_model.wordlist import words
 
 NO_MEETING_VERBS = words("send have get add put make")
 MEETING_WORDS = words("meeting invite invitation calendar diary consultation demo")
-# "Have the room ready for your meeting": what is done for it doesn't make it.
+# Preparations, not meetings: "have the room ready for your meeting".
 FOR_THE_MEETING = re.compile(
     r"\b(?:for|of|at|before|about|in|to) (?:the|your|our|that|this) "
     r"(?:\w+ )?(?:meeting|call|consultation|demo|session|event)\b"
@@ -46,7 +46,7 @@ DOWN = re.compile(
 YOU_IN = re.compile(r"you (?:in|a table|booked|seated|that table|the table)\b")
 KEPT_FOR = re.compile(r"(?:it|that|this|one|the \w+) (?:for|under|in) (?:you|your|\w+)")
 GOING_AHEAD = re.compile(r"(?:ahead |on )?with (?:the|your|that|this) (?:booking|reservation|appointment)\b")
-# "A table of the prices", "add it to your booking": the booking is there, or is none.
+# No new booking: "a table of the prices", "add it to your booking".
 NOT_A_BOOKING = re.compile(
     r"\b(?:on|onto|under|about|near|beside|next to) (?:the|your|that|our|a) (?:\w+ )?(?:table|seat|chair)\b|"
     r"\b(?:about|regarding|before|after|during) (?:the|your|that|our) (?:\w+ )?(?:booking|reservation|appointment)\b|"

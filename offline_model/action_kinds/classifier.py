@@ -19,7 +19,7 @@ NOT_CANCELLED = words(
     """
 )
 STRIKING = words("take strike cross wipe")
-# "Remove a guest from your booking": the booking stays.
+# Changes that keep the booking: "remove a guest from your booking".
 OUT_OF_BOOKING = re.compile(r"\b(?:from|in|on|to) (?:your|the|that) (?:\w+ )?(?:booking|reservation|appointment)\b")
 ENTERING = words("plug enter type put pop run")
 ZIP_CODES = words("zip zipcode postcode")

@@ -148,7 +148,7 @@ def _is_availability(clause: Clause) -> bool:
     )
 
 
-# A new time for a booking that exists: looked up like any time, and held back by the tool's own condition.
+# New time for an existing booking; the tool's own condition holds it back.
 MOVING = re.compile(
     r"\b(?:whether|if) (?:we|i|it|your \w+|the \w+) (?:can|could) (?:still )?(?:be )?"
     r"(?:move|shift|extend|push|reschedule|moved|shifted|rescheduled)\b"
@@ -165,14 +165,14 @@ MEETING_YOU = re.compile(r"you(?: all| both| there| again| then| on| at| in|$)")
 TAKING_IN = re.compile(
     r"\b(?:can|could) (?:still )?(?:accommodate|seat|host|(?:put|fit|squeeze|take) (?:you|all|everyone|them))\b"
 )
-# "What the soup is": a fact that is asked for, and no free time.
+# Facts, not availability: "what the soup is".
 FACT = re.compile(
     r"(?:out |up )?(?:who|why|whose|where)\b(?!.*\b(?:free|available|open)\b)"
     r"|(?:out |up )?what (?:the|your|our|his|her|their|is on|it) "
     r"(?!.*\b(?:free|available|open|left|booked|earliest|next|first|slots?|times?|"
     r"calendar|schedule|diary|availability|booking|reservation|appointment)\b)"
 )
-# "The weather for your booking": something else, which has to do with it.
+# Side topics of a booking: "the weather for your booking".
 SIDE = re.compile(
     r"(?:the|a|an|our|your|with the) (?!(?:\w+ )?(?:details?|status|date|day|time|info|information|name|number|notes?|history|records?|"
     r"entry|file|system|calendar|book|list|computer|look|check|glance|peek|search|bookings?|reservations?|appointments?)\b)"

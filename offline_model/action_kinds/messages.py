@@ -20,12 +20,12 @@ from offline_model.action_kinds.lexicon import (
 )
 from offline_model.wordlist import words
 
-# "… and not by e-mail": the way that isn't taken.
+# Excluded medium: "… and not by e-mail".
 NOT_THIS_WAY = re.compile(
     r"\b(?:not|rather than|instead of) (?:by |via |as |in )?(?:an? )?(email|mail|text|sms|phone)\b"
 )
 
-# What goes by mail is then no e-mail.
+# Nouns that make "mail" physical mail.
 PARCELS = words("parcel package packet box home")
 OTHERS = (
     r"(?:kitchen|chef|cook|manager|owner|team|staff|crew|colleagues?|host|waiter|office|boss|drivers?|courier|supplier|"
@@ -34,7 +34,7 @@ OTHERS = (
     r"pharmacy|school|teacher|trainer|agency|concierge|housekeeping|front desk)"
 )
 TO_OTHERS = re.compile(rf"(?:\b(?:to|for) |^)(?:the|our|my|your|a|one of our) (?:\w+ )?{OTHERS}\b")
-# "Look at your text": what the customer wrote. "To your mail" is where something goes.
+# The customer's own message ("look at your text"), unlike a destination ("to your mail").
 OWN_MESSAGE = re.compile(
     r"(?<!\bto )(?<!\binto )\byour (?:\w+ )?(?:text|sms|message|messages|texts|email|emails|mail)\b(?! address)"
 )
@@ -88,7 +88,7 @@ def _is_address(clause: Clause) -> bool:
 
 
 def _is_staff_message(clause: Clause) -> bool:
-    """A message to somebody else, or the customer's own message, is none to the customer."""
+    """True for a message to somebody else, and for the customer's own message."""
     if clause.lemma == "pass" and "you" not in clause.here:
         return True
     return bool(TO_OTHERS.search(clause.phrase) or OWN_MESSAGE.search(clause.phrase))

@@ -22,7 +22,7 @@ ELSEWHERE = words(
     internet printer account
     """
 )
-# Who is handed over: the caller, or the call. "Your complaint" and "the printer" are neither.
+# Objects of a transfer: the caller or the call, unlike "your complaint".
 CALLER = re.compile(
     r"(?:now |right |straight |directly )*"
     r"(?:(?:both of )?you|(?:your|the|this|that) (?:phone |earlier |last )?(?:call|caller|line)|them|him|her|everyone|to)\b"

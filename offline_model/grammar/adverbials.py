@@ -40,7 +40,7 @@ PAST_TIMES = (
 )
 
 
-# A promise is put behind something by words that stand after its verb, too.
+# Sequence adverbials after the verb.
 THEREAFTER = re.compile(r" (?:after that|afterwards?|thereafter)\b(?! time)")
 WHERE_TIMES_STAND = words(
     "out up for you quickly just now exactly in on the our my her his calendar schedule diary book system roster list"

@@ -79,7 +79,7 @@ LATER = (
 )
 
 
-# Whatever is done, these put it off; a plain day doesn't ("cancel your table next week").
+# Deferral for any verb; a plain day defers nothing ("cancel your table next week").
 PUT_OFF = re.compile(
     r"\b(?:at the end of the|in an hour|in a few (?:hours|days)|(?<!right )after (?:the|our|this) call)\b"
     r"|\b(?:again|back) (?:tomorrow|later|next|on \w+day)\b"

@@ -240,7 +240,7 @@ class _Judge(Consent):
         return p.is_progressive and (is_already or "still" in p.flags)
 
     def _of_circumstances(self) -> Rule | None:
-        """The tense is right; what stands around it may still make it an offer or a later step."""
+        """Rule by context, for a predicate in a committing tense."""
         if self.is_invited():
             return Rule.OFFER
         if self.is_later_step():

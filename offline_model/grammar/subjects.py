@@ -31,7 +31,7 @@ PREPOSITIONS = words("to for with of from about on at by like")
 
 
 ARTICLES = words("the our my their a an every each")
-# "The text messages", "our offers": what looks like a verb is the noun.
+# Nouns spelled like a verb: "the text messages", "our offers".
 NOUN_LIKE_THIRD = {spelling for spelling, (lemma, form) in FORMS.items() if form is Form.THIRD and lemma in NOUN_LIKE}
 
 

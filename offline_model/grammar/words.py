@@ -51,7 +51,7 @@ END_MARKS = ".!?…"
 
 @dataclass(frozen=True)
 class Word:
-    """A word in normal form, and where it stands in the text."""
+    """Normalized word with its position."""
 
     text: str
     start: int

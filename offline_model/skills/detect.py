@@ -15,7 +15,7 @@ from offline_model.wire import ChatCall
 ASKS_UNSERVED = "`unserved` lists"
 FIRMNESS = {None: 0, "quotation": 1, "subject": 3}
 MIDDLING = 2
-# Only what is done by somebody, later; the agent's own talking on is no promise.
+# Work done by people later; the agent's next words are no promise.
 BY_PEOPLE = re.compile(
     r"\b(?:colleagues?|team|kitchen|chef|manager|owner|staff|boss|someone|somebody)\b"
     r"|\b(?:call|ring|phone) you\b|\bget back to you\b|\bfind (?:it |that )?out\b|\blook into\b",
@@ -49,7 +49,7 @@ def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Lin
 
 
 def _verdict(tool: ToolText, mentions: list[Mention], finder: MentionFinder) -> dict[str, Any]:
-    """The firmest mention decides."""
+    """Verdict by the firmest mention."""
     chosen = min(mentions, key=lambda mention: FIRMNESS.get(mention.rule, MIDDLING))
     context = ConditionContext(
         answer=finder.answer,

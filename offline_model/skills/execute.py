@@ -44,9 +44,9 @@ class _Task:
         self._recipients = bullets(section(user, "Recipients"))
         self._now = read_now(section(user, "Now"))
         self._contact = facts(section(user, "Contact"))
-        # Whether the tool writes to somebody else than the customer.
+        # True if the tool writes to a colleague.
         self._is_internal = False
-        # What the todo leaves open was said before; its own words come last, and hold.
+        # The conversation fills gaps; the todo's own text comes last and wins.
         lines = transcript(section(user, "Conversation"))
         self._said = "\n".join(line.content for line in lines if line.role == "customer")
         slots = fill_slots(self._contact, [*lines, Line("customer", self._words)])

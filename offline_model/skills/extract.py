@@ -22,9 +22,9 @@ CALL = re.compile(
     r"\b(?:call|ring|phone) (?:you|me|us|back)\b|\bcall(?:ing|ed)? (?:you )?back\b|\bcallback\b", re.IGNORECASE
 )
 TEAM = re.compile(r"\b(?:colleagues?|team|staff|manager|owner|chef|kitchen)\b", re.IGNORECASE)
-# What is promised for later is left to be done; what waits for the customer is not.
+# Conditional promises wait for the customer and make no todo.
 CONDITIONAL = re.compile(r"\b(?:once|when|whenever|after|before|if|unless|as soon as)\b", re.IGNORECASE)
-# What a customer asks a person for; what a tool can do is found in what the agent says.
+# Requests for work by a person.
 REQUEST = re.compile(
     r"\b(?:can|could|would|will|may|please|ask(?:ing)? (?:you|for)|want|like)\b.*?"
     r"\b(?:(?:call|ring|phone)(?: (?:me|us))?(?: back)?|(?:ask|tell|inform|pass)\b.*?\b(?:chef|kitchen|manager|owner|team|"
@@ -32,9 +32,9 @@ REQUEST = re.compile(
     re.IGNORECASE,
 )
 REFUSAL = re.compile(r"\b(?:can(?:'t|’t|not)|unfortunately|not able|unable|sorry, (?:but )?we)\b", re.IGNORECASE)
-# What a promise and a type are about, whichever words they say it with.
+# Topics shared by promises and todo types.
 KINDS = (("mail", MAIL), ("call", CALL), ("team", TEAM))
-# Words that every type and every promise share.
+# Words too common to match on.
 COMMON = words("customer agent promised promise asked something send sent write somebody colleague let today tomorrow")
 
 

@@ -168,7 +168,7 @@ def find_extra(key: str, about: str, text: str) -> Entity | None:
 
 
 def _by_words(about: str, text: str) -> Entity | None:
-    """A sentence of the customer's that speaks of one of the examples in a description ("birthday, anniversary…")."""
+    """Customer sentence that contains an example of the description ("birthday, anniversary…")."""
     words = {
         w
         for w in re.findall(r"[a-z]{4,}", about.lower())

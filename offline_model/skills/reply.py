@@ -46,7 +46,7 @@ INJECTION = re.compile(
     r"\byour (?:instructions|prompt)\b",
     re.IGNORECASE,
 )
-# What a search says of a time that can't be had, whatever else it offers.
+# Search results that refuse a time.
 REFUSED = re.compile(
     r"\b(?:is closed|can't be booked|outside the opening hours|is past|too far ahead|no [\w' ]+ is free)\b",
     re.IGNORECASE,
@@ -103,7 +103,7 @@ class ReplyComposer:
         return self._say("correct") if self.turn.has_to_correct else ""
 
     def _recovery(self) -> str:
-        """One word of regret, not in every reply."""
+        """Apology for a poor conversation, at most every other reply."""
         regret = self._say("regret")
         return regret if self.turn.is_going_badly and regret not in self.turn.last_agent else ""
 
@@ -115,7 +115,7 @@ class ReplyComposer:
         answer = answer_question(self.turn) if self._is_question() else ""
         next_step = self.dialog.next()
         if answer and next_step.startswith(answer):
-            # That the wanted day is a closed one answers the question, too.
+            # The closed-day notice also answers the question.
             answer = ""
         if answer or next_step:
             noted = "" if answer or greeting or "?" not in self.turn.last_agent else self._noted(next_step)
@@ -131,7 +131,7 @@ class ReplyComposer:
         return [self._unknown()]
 
     def _is_question(self) -> bool:
-        """A wish for a table is no question about the business, even when it is put as one."""
+        """True for a question about the business; a booking request in question form is none."""
         said = self.turn.said
         return bool(QUESTION.search(said)) and not (
             detect_intent(said) in ("booking", "change")
@@ -149,7 +149,7 @@ class ReplyComposer:
         return self._say("more") if self.turn.before else self._say("help")
 
     def _noted(self, next_step: str) -> str:
-        """A short thanks before the next question."""
+        """Short thanks before the next question."""
         return self._say("noted") if next_step else ""
 
     def _greeting(self) -> str:

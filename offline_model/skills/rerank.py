@@ -11,7 +11,7 @@ from offline_model.skills.detect import judge_answer
 from offline_model.wire import ChatCall
 
 WORD = re.compile(r"[a-z]{4,}")
-# A tool whose conditions hold comes before any that only shares words with the answer.
+# Bonus for a tool whose conditions hold, above any word overlap.
 FIRM = 50
 
 
