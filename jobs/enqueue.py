@@ -90,14 +90,14 @@ class JobRequest:
 
 
 @dataclass(frozen=True)
-class Made:
+class EnqueuedJob:
     """A created job, and the jobs that it superseded."""
 
     id: UUID
-    in_place_of: Superseded = NONE_SUPERSEDED
+    superseded: Superseded = NONE_SUPERSEDED
 
 
-def enqueue(requests: Sequence[JobRequest]) -> list[Made]:
+def enqueue(requests: Sequence[JobRequest]) -> list[EnqueuedJob]:
     """Create jobs in the current transaction. Workers are hinted at commit.
 
     A job that interrupts supersedes the older jobs of its subject and cancels their model calls. Returns the created
@@ -120,12 +120,12 @@ def enqueue(requests: Sequence[JobRequest]) -> list[Made]:
     # The insert also reports whether an older job is live, which is rare, so that most jobs need no second statement.
     follows = dict(_insert_statement(len(requests))(organization, organization, *rows))
     transaction.on_commit(partial(wakeups.hint, sorted({request.lane for request in requests})))
-    return [_made(request, follows_on_another=follows[request.id]) for request in requests if request.id in follows]
+    return [_enqueued(request, follows_on_another=follows[request.id]) for request in requests if request.id in follows]
 
 
-def _made(request: JobRequest, *, follows_on_another: bool) -> Made:
+def _enqueued(request: JobRequest, *, follows_on_another: bool) -> EnqueuedJob:
     if not (follows_on_another and request.interrupts):
-        return Made(request.id)
+        return EnqueuedJob(request.id)
     older = supersede(
         lane=request.lane,
         subject_id=request.subject_id,
@@ -134,7 +134,7 @@ def _made(request: JobRequest, *, follows_on_another: bool) -> Made:
     )
     if older.ordinals:
         _INHERIT(older.fair_at, older.interruptions, request.id)
-    return Made(request.id, older)
+    return EnqueuedJob(request.id, older)
 
 
 @cache

@@ -18,7 +18,7 @@ from llm.redact import Redactor
 from llm.response_reader import read_answer
 from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, error_report_of, to_llm_error
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason, Usage
-from llm.wire import Ask, body_of
+from llm.wire import WireRequest, body_of
 
 OnText = Callable[[str], object]
 OnRecord = Callable[[CallRecord], object]
@@ -79,18 +79,18 @@ class Call:
         finally:
             on_record(self._record(error_code))
 
-    async def ask(self, ask: Ask, *, on_text: OnText = ignore_text) -> CompletionBuilder:
+    async def ask(self, wire: WireRequest, *, on_text: OnText = ignore_text) -> CompletionBuilder:
         """Send the request until there is a usable answer, no retry is left or the deadline passes. Raises LlmError."""
         self._on_text = on_text
         self._answer = CompletionBuilder()
         self._health.budget.count_call()
         limits = self._request.deadlines
-        limit_s = min(limits.first_token_s, limits.total_s) if ask.is_streamed else limits.total_s
+        limit_s = min(limits.first_token_s, limits.total_s) if wire.is_streamed else limits.total_s
         try:
             async with asyncio.timeout_at(self._loop_time(limit_s)) as clock:
-                failure = await self._attempt_until_done(ask, clock=clock)
+                failure = await self._attempt_until_done(wire, clock=clock)
         except TimeoutError:
-            failure = self._timeout_error(ask)
+            failure = self._timeout_error(wire)
         if failure is not None:
             # Raised outside the except clause: an exception of the SDK may contain the key and must not become the
             # context
@@ -109,9 +109,9 @@ class Call:
             attempts=self._attempts,
         )
 
-    async def _attempt_until_done(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+    async def _attempt_until_done(self, wire: WireRequest, *, clock: asyncio.Timeout) -> LlmError | None:
         while True:
-            failure = await self._attempt(ask, clock=clock)
+            failure = await self._attempt(wire, clock=clock)
             if isinstance(failure, _ParameterDropped):
                 continue
             if failure is None or (pause_s := self._pause_s(failure, clock=clock)) is None:
@@ -119,7 +119,7 @@ class Call:
             self._retries += 1
             await asyncio.sleep(pause_s)
 
-    async def _attempt(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+    async def _attempt(self, wire: WireRequest, *, clock: asyncio.Timeout) -> LlmError | None:
         """Send one request.
 
         A failure is returned, not raised, so that the caller can raise it outside every except clause.
@@ -130,7 +130,7 @@ class Call:
         self._answer = CompletionBuilder()
         self._attempts += 1
         try:
-            failure = await self._send(ask, clock=clock)
+            failure = await self._send(wire, clock=clock)
         except BaseException:
             # Cancelled by the caller or by a deadline, or `on_text` raised
             breaker.abandoned()
@@ -143,16 +143,16 @@ class Call:
             breaker.succeeded()
         return failure
 
-    async def _send(self, ask: Ask, *, clock: asyncio.Timeout) -> LlmError | None:
+    async def _send(self, wire: WireRequest, *, clock: asyncio.Timeout) -> LlmError | None:
         answer = self._answer
-        body = body_of(ask, features=self._features)
+        body = body_of(wire, features=self._features)
         try:
             async with self._sdk.post(self._request.model.endpoint, body) as response:
                 await read_answer(
                     response,
                     answer=answer,
-                    is_streamed=ask.is_streamed,
-                    on_progress=lambda text: self._progress(text, ask=ask, clock=clock),
+                    is_streamed=wire.is_streamed,
+                    on_progress=lambda text: self._progress(text, wire=wire, clock=clock),
                 )
             failure = answer.find_error()
         except LlmError as exc:
@@ -168,8 +168,8 @@ class Call:
             return _ParameterDropped()
         return to_llm_error(exc)
 
-    def _progress(self, text: str, *, ask: Ask, clock: asyncio.Timeout) -> None:
-        if not ask.is_streamed:
+    def _progress(self, text: str, *, wire: WireRequest, clock: asyncio.Timeout) -> None:
+        if not wire.is_streamed:
             return
         if self._first_token_ms is None and self._answer.is_begun:
             self._first_token_ms = self._elapsed_ms()
@@ -193,13 +193,13 @@ class Call:
             return None
         return pause_s
 
-    def _timeout_error(self, ask: Ask) -> LlmError | None:
+    def _timeout_error(self, wire: WireRequest) -> LlmError | None:
         if self._answer.finish is not None:
             # The answer is complete; only its usage is missing
             self._health.breaker.succeeded()
             return self._answer.find_error()
         self._health.breaker.failed()
-        is_first = ask.is_streamed and self._first_token_ms is None
+        is_first = wire.is_streamed and self._first_token_ms is None
         return FirstTokenDeadline() if is_first else TotalDeadline()
 
     def _redacted(self, failure: LlmError) -> LlmError:

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from llm.errors import LengthCut, SchemaMismatch
 from llm.health import HealthRegistry
-from llm.structured import Misfit, parse, parse_object, repair_messages, schema_of
+from llm.structured import Mismatch, parse, parse_object, repair_messages, schema_of
 from llm.types import ChatRequest, Completion, FinishReason
-from llm.wire import Ask, OutputSchema
+from llm.wire import OutputSchema, WireRequest
 
 if TYPE_CHECKING:
     from llm.call import Call, OnRecord, OnText
@@ -48,14 +48,14 @@ class Client:
         """
         call = self._call(request)
         with call.recorded(record):
-            await call.ask(_ask(request, is_streamed=True), on_text=on_text)
+            await call.ask(_wire_request(request, is_streamed=True), on_text=on_text)
             return call.completion()
 
     async def complete(self, request: ChatRequest, *, record: OnRecord) -> Completion:
         """Return the whole answer."""
         call = self._call(request)
         with call.recorded(record):
-            await call.ask(_ask(request))
+            await call.ask(_wire_request(request))
             return call.completion()
 
     async def structured(self, request: ChatRequest, *, output: type[Output], record: OnRecord) -> Output:
@@ -79,17 +79,17 @@ class Client:
         self, request: ChatRequest, schema: OutputSchema, read: Callable[[str], T], *, record: OnRecord
     ) -> T:
         call = self._call(request)
-        ask = replace(_ask(request), schema=schema)
+        wire = replace(_wire_request(request), schema=schema)
         with call.recorded(record):
-            text = await _whole_text(call, ask)
+            text = await _whole_text(call, wire)
             try:
                 return read(text)
-            except Misfit as exc:
-                messages = repair_messages(ask.messages, text=text, misfit=exc)
-            text = await _whole_text(call, replace(ask, messages=messages))
+            except Mismatch as exc:
+                messages = repair_messages(wire.messages, text=text, mismatch=exc)
+            text = await _whole_text(call, replace(wire, messages=messages))
             try:
                 return read(text)
-            except Misfit as exc:
+            except Mismatch as exc:
                 failure = SchemaMismatch(f"The model's answer does not match the schema, even after one repair:\n{exc}")
             raise failure
 
@@ -104,8 +104,8 @@ class Client:
         return Call(request, sdk=self._sdk, health=health, prices=self._prices)
 
 
-def _ask(request: ChatRequest, *, is_streamed: bool = False) -> Ask:
-    return Ask(
+def _wire_request(request: ChatRequest, *, is_streamed: bool = False) -> WireRequest:
+    return WireRequest(
         model=request.model.model,
         messages=request.messages,
         tools=request.tools,
@@ -115,8 +115,8 @@ def _ask(request: ChatRequest, *, is_streamed: bool = False) -> Ask:
     )
 
 
-async def _whole_text(call: Call, ask: Ask) -> str:
-    answer = await call.ask(ask)
+async def _whole_text(call: Call, wire: WireRequest) -> str:
+    answer = await call.ask(wire)
     if answer.finish is FinishReason.LENGTH:
         raise LengthCut
     return answer.text

@@ -23,7 +23,7 @@ MOST_PROBLEMS = 10
 LONGEST_SHOWN_ANSWER = 8000
 
 
-class Misfit(ValueError):
+class Mismatch(ValueError):
     """The answer doesn't match the schema. The message says where and why, without quoting the answer."""
 
 
@@ -73,51 +73,51 @@ def _inlined(node: dict[str, Any], *, definitions: dict[str, Any], inside: tuple
 
 
 def parse(text: str, *, output: type[Output]) -> Output:
-    """Parse an answer strictly: "true" is not a boolean and "7" is not a number. Raises Misfit."""
+    """Parse an answer strictly: "true" is not a boolean and "7" is not a number. Raises Mismatch."""
     # It would parse, but the database would reject it
     if "\\u0000" in text:
-        raise Misfit("- the answer: contains a NUL character")
+        raise Mismatch("- the answer: contains a NUL character")
     try:
         return output.model_validate_json(_strip_fence(text), strict=True)
     except ValidationError as exc:
         problems = exc.errors(include_url=False, include_input=False, include_context=False)
-    raise Misfit("\n".join(_problem_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
+    raise Mismatch("\n".join(_problem_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
 
 
 def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
-    """Parse an answer by a JSON Schema from outside. Raises Misfit.
+    """Parse an answer by a JSON Schema from outside. Raises Mismatch.
 
     Optional properties that are null are left out, because models say "unknown" that way. References are not resolved.
     """
     if "\\u0000" in text:
-        raise Misfit("- the answer: contains a NUL character")
+        raise Mismatch("- the answer: contains a NUL character")
     try:
         value = _without_nulls(_require_storable(json.loads(_strip_fence(text))), schema)
         validator = Draft202012Validator(schema, registry=Registry())
         problems = sorted(
             validator.iter_errors(value), key=lambda problem: [str(step) for step in problem.absolute_path]
         )
-    except Misfit:
+    except Mismatch:
         raise
     except (ValueError, RecursionError):
-        raise Misfit("- the answer: is not JSON") from None
+        raise Mismatch("- the answer: is not JSON") from None
     except Unresolvable as exc:
-        raise Misfit("- the schema: refers to another schema") from exc
+        raise Mismatch("- the schema: refers to another schema") from exc
     if not isinstance(value, dict):
-        raise Misfit("- the answer: is not an object")
+        raise Mismatch("- the answer: is not an object")
     if problems:
-        raise Misfit(
+        raise Mismatch(
             "\n".join(_problem_line(tuple(one.absolute_path), _requirement(one)) for one in problems[:MOST_PROBLEMS])
         )
     return value
 
 
 def _require_storable(value: Any) -> Any:
-    """Return the value if a database can store it. Python also parses NaN, 1e999 and lone surrogates. Raises Misfit."""
+    """Return the value if a database can store it. Python also parses NaN, 1e999 and lone surrogates. Raises Mismatch."""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except ValueError:
-        raise Misfit("- the answer: contains an invalid number or half of a character") from None
+        raise Mismatch("- the answer: contains an invalid number or half of a character") from None
     return value
 
 
@@ -146,14 +146,14 @@ def _strip_fence(text: str) -> str:
     return fenced.group(1) if fenced else text
 
 
-def repair_messages(messages: list[dict[str, Any]], *, text: str, misfit: Misfit) -> list[dict[str, Any]]:
+def repair_messages(messages: list[dict[str, Any]], *, text: str, mismatch: Mismatch) -> list[dict[str, Any]]:
     """The messages that show the model its answer and the errors in it."""
     return [
         *messages,
         {"role": "assistant", "content": text[:LONGEST_SHOWN_ANSWER]},
         {
             "role": "user",
-            "content": f"That answer does not fit the schema:\n{misfit}\n"
+            "content": f"That answer does not fit the schema:\n{mismatch}\n"
             "Give the whole answer again as one JSON object that fits it, and nothing else.",
         },
     ]

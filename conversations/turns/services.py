@@ -162,8 +162,8 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
             )
         ]
     )
-    if made.in_place_of.ordinals:
-        _take_over(log, turn, made.in_place_of)
+    if made.superseded.ordinals:
+        _take_over(log, turn, made.superseded)
     log.add_turn_event(turn)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from llm import errors
 from llm.client import Client
-from llm.structured import Misfit, parse, parse_object, schema_of
+from llm.structured import Mismatch, parse, parse_object, schema_of
 from llm.types import CallRecord, ChatRequest, Deadlines, Usage
 from tests.llm.fault_server import Behaviour, FaultServer, answers, hang, message
 
@@ -84,7 +84,7 @@ def says(value: Any, **fields: Any) -> Behaviour:
 
 @pytest.mark.parametrize("name", MISFITS)
 def test_an_answer_that_does_not_match_exactly_is_rejected(name: str) -> None:
-    with pytest.raises(Misfit):
+    with pytest.raises(Mismatch):
         parse(text_of(MISFITS[name]), output=Report)
 
 
@@ -95,12 +95,12 @@ def test_bare_and_fenced_json_is_accepted(form: str) -> None:
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"\\ud800"', '{"\\udfff": 1}', '"\\u0000"'])
 def test_values_that_cannot_be_stored_match_no_schema(value: str) -> None:
-    with pytest.raises(Misfit, match=r"^- the answer: contains"):
+    with pytest.raises(Mismatch, match=r"^- the answer: contains"):
         parse_object(f'{{"a": {value}}}', schema={"type": "object"})
 
 
 def test_only_objects_match_a_tenants_schema() -> None:
-    with pytest.raises(Misfit, match="is not an object"):
+    with pytest.raises(Mismatch, match="is not an object"):
         parse_object("[1]", schema={})
 
 
@@ -116,7 +116,7 @@ async def test_a_tenants_schema_is_not_sent_as_strict(
 
 
 def test_a_mismatch_names_the_place_but_not_the_value() -> None:
-    with pytest.raises(Misfit, match=r"readings\.0\.is_met: Input should be a valid boolean") as caught:
+    with pytest.raises(Mismatch, match=r"readings\.0\.is_met: Input should be a valid boolean") as caught:
         parse(text_of(with_reading(is_met="hush")), output=Report)
     assert "hush" not in str(caught.value)
 
