@@ -92,7 +92,7 @@ class ApiHandler(ASGIHandler):
         finally:
             leaving.cancel()
             answering.cancel()
-            # `asyncio.wait` doesn't raise. Awaiting a cancelled task would create a reference cycle of its traceback,
+            # `asyncio.wait` doesn't raise. Awaiting a canceled task would create a reference cycle of its traceback,
             # the request and this frame, which only a garbage collection frees, and a collection stops everyone.
             await asyncio.wait({answering, leaving})
         with suppress(asyncio.CancelledError, RequestAborted):

@@ -1,4 +1,4 @@
-"""The event loop of a worker process. All model calls run on it, so that any of them can be cancelled at once."""
+"""The event loop of a worker process. All model calls run on it, so that any of them can be canceled at once."""
 
 from __future__ import annotations
 

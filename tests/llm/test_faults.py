@@ -35,7 +35,7 @@ QUICK = Deadlines(first_token_s=0.4, total_s=0.8)
 PATIENT = Deadlines(first_token_s=20, total_s=20)
 HTML = "<html><body>Please log in</body></html>"
 
-# name -> behaviour, error, attempts
+# name -> behavior, error, attempts
 BEFORE_TEXT: dict[str, tuple[Behaviour, type[errors.LlmError], int]] = {
     "429 short": (error(429, "slow down", headers={"Retry-After": "0.01"}), errors.RateLimited, 3),
     "429 long": (error(429, "come back", headers={"Retry-After": "120"}), errors.RateLimitedLong, 1),

@@ -117,7 +117,7 @@ def harmless_twin(value: Any) -> Any:
 
 
 @given(HOSTILE)
-def test_neutralised_text_never_starts_a_tag(text: str) -> None:
+def test_neutralized_text_never_starts_a_tag(text: str) -> None:
     assert not TAG.search(neutralize(text) + "/Conversation>")
     assert len(neutralize(text)) == len(text)
 

@@ -25,7 +25,7 @@ class Mood(StrEnum):
 
 
 class Reading(BaseModel):
-    """One reading."""
+    """A parsed reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -37,7 +37,7 @@ class Reading(BaseModel):
 
 
 class Report(BaseModel):
-    """What was read."""
+    """The parsed report."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
