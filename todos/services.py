@@ -1,6 +1,6 @@
-"""What is done to todos: each verb once, for pages, API, executor and extraction. All inside the tenant's transaction.
+"""Operations on todos, shared by pages, API, executor and extraction. All run inside the tenant's transaction.
 
-A todo is locked first, then what is about it; who comes second sees what the first did.
+Each operation locks the todo before its related rows; of two at once, the second sees what the first did.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ S = TodoStatus
 
 
 def get_todo(project: Project, todo_id: UUID) -> Todo:
-    """One of the project's todos. Raises Http404."""
+    """Return one of the project's todos. Raises Http404."""
     todo = Todo.objects.select_related("project", "type", "effect").filter(project=project, pk=todo_id).first()
     if todo is None:
         raise Http404
@@ -85,10 +85,11 @@ def make_todo(
     source_key: str = "",
     expires_at: datetime | None = None,
 ) -> Todo:
-    """A todo to be reviewed, or the standing one when its `source_key` is known. A standing rule may approve it at once.
+    """Create a todo for review, or return the existing one with the same `source_key`. A standing rule may approve it
+    at once.
 
-    `expires_at` is until when a yes is waited for. With an `effect` its tool and arguments are the plan, unchecked: the flow
-    that planned it did that. Raises ApiError that names the field.
+    `expires_at` is the deadline for its approval. With an `effect`, the effect's tool and arguments become the plan
+    without validation, because the flow that planned the effect validated them. Raises ApiError that names the field.
     """
     if source_key and (standing := Todo.objects.filter(source_key=source_key).first()):
         return standing
@@ -115,7 +116,7 @@ def make_todo(
         with transaction.atomic():
             todo.save(force_insert=True)
     except IntegrityError:
-        # Somebody made a todo of the same cause at the same moment.
+        # Another transaction created a todo for the same source at the same moment.
         return Todo.objects.get(source_key=source_key)
     todo.refresh_from_db()
     ground = load_approval_context(todo)
@@ -128,11 +129,12 @@ def make_todo(
 def edit_todo(
     todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None, is_reached_anew: bool = False
 ) -> Todo:
-    """Change description, type, tool, arguments, recipients or persona_id; the todo is to be reviewed again (T2).
+    """Change description, type, tool, arguments, recipients or persona_id, and return the todo to review as a new
+    version.
 
-    What is the same already changes nothing, unless its customer `is_reached_anew`: somebody has filled in their address
-    in the running transaction. Raises Http404, Changed when `version` isn't the one that stands, WrongState
-    unless it is pending or approved, ApiError that names the field.
+    An edit without a difference changes nothing, unless `is_reached_anew`: somebody changed the customer's address in
+    the running transaction. Raises Http404, Changed if `version` is not the current one, WrongState unless the todo is
+    pending or approved, and ApiError that names the field.
     """
     todo = locked(todo_id)
     if todo.status not in (S.PENDING_REVIEW, S.APPROVED):
@@ -152,7 +154,7 @@ def edit_todo(
 
 
 def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int | None = None) -> Todo:
-    """Say no to a pending todo. Raises Http404, WrongState, Changed."""
+    """Reject a pending todo. Raises Http404, WrongState, Changed."""
     todo = locked(todo_id)
     if todo.status == S.PENDING_REVIEW:
         require_seen(todo, content_of(todo), version=version, content_hash=None)
@@ -160,16 +162,18 @@ def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int |
 
 
 def cancel_todo(todo_id: UUID, *, actor: Actor, reason: str = "") -> Todo:
-    """End a todo that isn't over. A running one stops before its next effect (T10). Raises Http404, WrongState."""
+    """Cancel a todo that hasn't ended. A running one stops before its next effect. Raises Http404, WrongState."""
     return _end(locked(todo_id), S.CANCELLED, what="cancelled", actor=actor, reason=reason)
 
 
 def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -> Todo:
-    """Bring a todo that failed, needs attention or was taken on back to review; `repeats` are effects to be done once more (T11),
-    or after all where they were held back. The one that the todo itself runs is planned again by that, and where it failed.
+    """Return a todo that failed, needs attention or was taken on to review.
 
-    Raises Http404, WrongState, ApiError for an effect that isn't one of the todo's, and for its own while nobody knows whether
-    that happened.
+    `repeats` are effects to execute once more, or for the first time if they were held back. The todo's own effect is
+    planned again if it is among them, or if it failed.
+
+    Raises Http404, WrongState, and ApiError for an effect of another todo or for the todo's own effect while its
+    outcome is unknown.
     """
     todo = locked(todo_id)
     if todo.status not in (S.FAILED, S.NEEDS_ATTENTION) and not _is_taken(todo):
@@ -188,9 +192,9 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
 
 
 def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Sequence[str] | None = None) -> None:
-    """Return an approved or running todo to review, because its content changed under the executor (T1, D23).
+    """Return an approved or running todo to review, because its content no longer matches its approval.
 
-    Its approval ends and its version grows. `recipients` are the addresses to be proposed from now on. Raises WrongState.
+    The approval ends and the version increases. `recipients` replaces the proposed addresses. Raises WrongState.
     """
     standing = locked(todo.pk)
     if standing.status not in (S.APPROVED, S.IN_PROGRESS):
@@ -204,7 +208,7 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
 
 
 def expire_todo(todo: Todo) -> None:
-    """End a todo that nobody said yes to in time, or whose yes wasn't used in time. Raises WrongState."""
+    """Expire a todo that was not approved, or whose approval was not used, in time. Raises WrongState."""
     standing = locked(todo.pk)
     waited_for = "Nobody approved it in time." if standing.status == S.PENDING_REVIEW else "It wasn't begun in time."
     _end(standing, S.EXPIRED, what="expired", actor=CLOCK, reason=waited_for)
@@ -225,7 +229,7 @@ def _plan_of(
 
 
 def _ask_the_rules(todo: Todo, content: Mapping[str, Any], ground: ApprovalContext) -> None:
-    # A rule says yes to what can be carried out; a person is shown what is missing.
+    # Rules approve only todos that can run; the others are left to a person, who sees what is missing.
     if why_not_runnable(todo, tools=ground.tools, contacts=ground.contacts):
         return
     if (rule := match(todo, content)) is not None:
@@ -239,14 +243,14 @@ def _end(todo: Todo, status: TodoStatus, *, what: str, actor: Actor, reason: str
 
 
 def _checked_changes(todo: Todo, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that differ, as they are kept. Raises ApiError."""
+    """The fields that differ, validated and in the form they are stored. Raises ApiError."""
     if unknown := [name for name in changes if name not in EDITABLE]:
         raise ApiError("forbidden_field", f"{unknown[0]} cannot be set.", field=unknown[0])
     wanted = {name: changes.get(name, getattr(todo, name)) for name in EDITABLE}
     if "recipients" in changes:
         wanted["recipients"] = checked_recipients(changes["recipients"])
     if wanted["tool"] != todo.tool and "arguments" not in changes:
-        # Another tool takes other arguments.
+        # The arguments belong to the previous tool.
         wanted["arguments"] = None
     if {"tool", "arguments", "type"} & changes.keys():
         wanted["tool"], wanted["arguments"] = _checked_plan(todo, wanted)
@@ -263,7 +267,7 @@ def _checked_plan(todo: Todo, wanted: Mapping[str, Any]) -> tuple[str, dict[str,
 
 
 def _is_taken(todo: Todo) -> bool:
-    """Whether a person is at it."""
+    """True if a person is doing the todo by hand."""
     return todo.status == S.IN_PROGRESS and bool(todo.taker)
 
 

@@ -1,4 +1,4 @@
-"""What is to be done, who said yes to it, and what became of it."""
+"""Models of todos: tasks, their approvals, and their runs."""
 
 from todos.models.approval import Approval, StandingRule
 from todos.models.notice import ApproverNotice

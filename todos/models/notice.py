@@ -1,4 +1,4 @@
-"""When an approver was last written to."""
+"""Notices to approvers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class ApproverNotice(TenantModel):
-    """The last e-mail to one approver of one project: at most one in a quarter of an hour."""
+    """The time of the last e-mail to one approver about one project, which limits them to one per 15 minutes."""
 
     project = TenantForeignKey("projects.Project", related_name="approver_notices")
     member_id = models.UUIDField()
