@@ -1,4 +1,4 @@
-"""Whom a todo's letters reach, asked before anybody says yes to it (L10, L11)."""
+"""Deliverability of a todo's messages, checked before approval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.engine.hooks import read_contact
 
 
 class MissingContact(StrEnum):
-    """What a letter needs to reach anybody, and hasn't."""
+    """What a message lacks to be delivered."""
 
     ADDRESSES = "addresses"
     CUSTOMER = "customer"
@@ -33,16 +33,16 @@ SENTENCES = {
     MissingContact.PHONE: "The customer has no phone number: fill it in, or choose another way.",
     MissingContact.OTHER_PHONE: "No text may go to the customer's number.",
 }
-# By the kind of letter: what it goes to.
+# The contact detail that each kind of message needs.
 GOES_TO = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}
 
-# Why no text may go to a number, as a sentence; empty where one may.
+# Returns the reason why a number can't be texted, as a sentence; empty if it can.
 Refusal = Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class Undeliverable:
-    """A letter that would reach nobody: its kind, what it lacks, and that as a sentence; `more` says why, where it says more."""
+    """A message that would reach nobody, by kind and missing contact detail; `more` adds to the reason."""
 
     kind: str
     lack: MissingContact
@@ -54,7 +54,7 @@ class Undeliverable:
 
 
 def needs_contact(tool: CompiledTool) -> bool:
-    """Whether the tool writes to the customer, at the address that is known of them."""
+    """True if the tool writes to the customer at their stored address."""
     return tool.kind in LETTERS and not names_addressee(tool)
 
 
@@ -65,11 +65,11 @@ def undeliverable_messages(
     *,
     not_texted: Refusal | None = None,
 ) -> list[Undeliverable]:
-    """Those of the todo's tools that would write to nobody, what is wrong with its customer first.
+    """The todo's messages that would reach nobody; missing customer details come first.
 
-    `contacts` are as `why_not_runnable` takes them. Without `not_texted` no number is held against what the project texts to.
+    `contacts` are as in `why_not_runnable`. Without a refusal function, the project's texting rules are not checked.
     """
-    # A frozen tool's addressee is among its arguments, which were checked with the plan.
+    # A frozen tool's addressee is among its arguments, which were validated with the plan.
     is_named = bool(todo.tool or todo.effect_id or recipients_of(todo))
     own = {tool.kind: None for tool in tools if needs_contact(tool)}
     contact = _customer_of(todo, contacts) if own else None
@@ -80,14 +80,14 @@ def undeliverable_messages(
 
 
 def is_only_letters(tools: Sequence[CompiledTool], unsent: Sequence[Undeliverable]) -> bool:
-    """Whether nothing that the tools do is left when what would reach nobody is taken away."""
+    """True if the tools do nothing besides sending the undeliverable messages."""
     own = {one.kind for one in unsent if one.lack != MissingContact.ADDRESSES}
     is_unnamed = any(one.lack == MissingContact.ADDRESSES for one in unsent)
     return all((tool.kind in own) if needs_contact(tool) else is_unnamed and names_addressee(tool) for tool in tools)
 
 
 def _customer_of(todo: Todo, contacts: Mapping[UUID, Contact] | None) -> Contact | None:
-    """The todo's customer, among those that the caller has."""
+    """The todo's customer, from `contacts` if given."""
     if contacts is None:
         return read_contact(todo.persona_id)
     return contacts.get(todo.persona_id) if todo.persona_id is not None else None

@@ -1,4 +1,4 @@
-"""What the agent arranged and a todo carries out: changed by an edit, and planned again by a review (T1, T11)."""
+"""The effect that the agent planned and a todo runs: changed by an edit, and planned again by a review."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from projects.common.api_error import ApiError
 from tools.engine import ledger
 from tools.models import Effect, EffectState
 
-# Why its arguments stay what they are, by the effect's state.
+# The reason why the arguments are fixed, by the effect's state.
 FIXED = {
     EffectState.SENDING: "{tool} is under way with these arguments: its outcome has to be known first.",
     EffectState.UNKNOWN: "It isn't known whether {tool} happened with these arguments: say first whether it did.",
@@ -25,16 +25,16 @@ MAY_ANSWER = (
 
 
 def why_fixed(effect: Effect) -> str:
-    """Why an edit can't change the arguments of what was arranged, as a sentence; empty where it can."""
+    """The reason why the planned effect's arguments can't be edited, as a sentence; empty if they can."""
     if effect.state != EffectState.PLANNED:
         return FIXED[EffectState(effect.state)].format(tool=effect.tool)
     return MAY_ANSWER.format(tool=effect.tool) if effect.callback_hash else ""
 
 
 def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
-    """What was planned for the todo is done as the edit says. Raises ApiError for another tool, WrongState when it was begun.
+    """Apply an edit to the planned effect. Raises ApiError for another tool, WrongState if the effect was started.
 
-    What was tried before, and did not happen, gets another key: the one that went out carries no other arguments (E1).
+    An effect that was attempted and did not happen gets a new key: a key is never sent with different arguments.
     """
     if tool != effect.tool:
         message = f"tool: this carries out what the agent arranged with {effect.tool}; reject it and make another."
@@ -52,7 +52,9 @@ def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
 
 
 def plan_again(effect: Effect, *, is_wanted: bool, by: UUID | None) -> None:
-    """It is done with the next yes: what failed did not happen, what was held back only if it is wanted."""
+    """Plan the effect for the next approval: if it failed, or if it was held back and is wanted. Raises ApiError if it
+    is wanted while its outcome is unknown.
+    """
     if effect.state == EffectState.FAILED:
         ledger.plan_again(effect)
     elif effect.state == EffectState.HELD and is_wanted:

@@ -1,4 +1,4 @@
-"""What may stand in a todo's plan: its one tool with frozen arguments, its type, and the addresses it may write to."""
+"""Validation of a todo's plan: its tool with frozen arguments, its type, and its recipients."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_RECIPIENTS = 20
 def checked_plan(
     project: Project, *, tool: str, arguments: Mapping[str, Any] | None, type: TodoType | None
 ) -> tuple[str, dict[str, Any] | None]:
-    """The tool and its arguments as they are kept. Raises ApiError that names the field."""
+    """The tool and its arguments, validated and in the form they are stored. Raises ApiError that names the field."""
     if not tool:
         if arguments:
             raise ApiError("invalid_arguments", "arguments: name the tool that they are for.", field="arguments")
@@ -43,7 +43,7 @@ def checked_plan(
 
 
 def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
-    """Raise ApiError unless this is a tool that can carry a todo out; for a name of none, with those that may have been meant."""
+    """Raise ApiError unless the named tool can run in a todo. For an unknown name, the error suggests similar ones."""
     if name not in known:
         usable = [other for other, tool in known.items() if Trigger.TASK in tool.moments]
         raise ApiError("invalid_tool", no_such_tool(name, known=usable), field="tool")
@@ -52,7 +52,7 @@ def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
 
 
 def tool_problem(tool: CompiledTool | None, name: str) -> str:
-    """Why a tool can't carry a todo out, as a sentence; empty when it can."""
+    """The reason why the tool can't run in a todo, as a sentence; empty if it can."""
     if tool is None:
         return f"Tool {name} no longer exists."
     if not tool.is_offered:
@@ -63,13 +63,13 @@ def tool_problem(tool: CompiledTool | None, name: str) -> str:
 
 
 def names_addressee(tool: CompiledTool) -> bool:
-    """Whether the model names whom the tool writes to, so that it writes to nobody but the todo's recipients (D23)."""
+    """True if the model chooses the tool's addressee, who must then be one of the todo's recipients."""
     handler = handler_of(tool.name, tool.definition)
     return handler is not None and bool(handler.addressee)
 
 
 def checked_recipients(addresses: Sequence[Any]) -> list[str]:
-    """Addresses that a tool may write to, each once. Raises ApiError."""
+    """The addresses without duplicates. Raises ApiError."""
     if isinstance(addresses, str) or len(addresses) > MOST_RECIPIENTS:
         message = f"recipients: a list of at most {MOST_RECIPIENTS} addresses."
         raise ApiError("invalid_recipients", message, field="recipients")
@@ -86,7 +86,7 @@ def _checked_address(address: Any) -> str:
 
 
 def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[str, Any]:
-    # Of a form, or a program; a body of the API was looked at as it was read.
+    # For arguments from forms and code; API request bodies were checked when they were parsed.
     check_value({"arguments": arguments})
     text = json.dumps(arguments)
     if len(text) > LARGEST_ARGUMENTS:
@@ -106,7 +106,7 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
 
 
 def _demand_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
-    """Raise ApiError unless whom a frozen tool writes to is an address."""
+    """Raise ApiError unless a frozen tool's addressee is an e-mail address."""
     handler = handler_of(tool.name, tool.definition)
     if handler is None or not handler.addressee:
         return
@@ -118,7 +118,7 @@ def _demand_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
 
 
 def _demand_fit(wanted: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
-    """Raises Mismatch for arguments that the tool doesn't take: a plan holds nothing that nobody reads."""
+    """Raise Mismatch for arguments that the tool doesn't accept: a plan contains nothing the tool ignores."""
     if isinstance(wanted, dict):
         parse_object(text, schema=wanted)
         return

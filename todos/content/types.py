@@ -1,4 +1,4 @@
-"""Types of todos: making, changing and removing them, with a sentence for what can't be (L09)."""
+"""Types of todos: creation, changes and removal, with validation."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ FIELDS = (
 
 
 def types_of(project: Project) -> QuerySet[TodoType]:
-    """The project's types by name, without those that were removed."""
+    """The project's types by name, without removed ones."""
     return TodoType.objects.filter(project=project, is_removed=False).order_by("name")
 
 
 def get_type(project: Project, type_id: UUID) -> TodoType:
-    """One of the project's types. Raises Http404, also where it was removed."""
+    """Return one of the project's types. Raises Http404, also for a removed one."""
     found = types_of(project).filter(pk=type_id).first()
     if found is None:
         raise Http404
@@ -54,7 +54,7 @@ def get_type(project: Project, type_id: UUID) -> TodoType:
 
 
 def find_type(project: Project, wanted: str) -> TodoType:
-    """The type of this id or name. Raises ApiError that says which there are."""
+    """The type with this id or name. Raises ApiError that lists the available types."""
     for kind in types_of(project):
         if wanted in (str(kind.pk), kind.name):
             return kind
@@ -65,11 +65,12 @@ def find_type(project: Project, wanted: str) -> TodoType:
 def save_type(
     project: Project, fields: Mapping[str, Any], *, type_id: UUID | None = None, started_from: str | None = None
 ) -> TodoType:
-    """Make a type, or change one: `name`, `description`, `tools`, `model`, `recipients`, `approver_role`, `second_approver`,
-    `limit_argument`, `limit_value`, `expires_after_hours`, `is_extracted`, any of them. `started_from` is the type's `updated_at`
-    in ISO 8601, as the editor has seen it. Raises ApiError that names the field, Conflict where another was saved since, Http404.
+    """Create a type, or change the one with `type_id`. `fields` holds any of FIELDS.
 
-    An approval of a todo of the type is void when its name, model or tools change, or whom it writes to.
+    `started_from` is the type's `updated_at` in ISO 8601 when the editor loaded it. Raises ApiError that names the
+    field, Conflict if the type was saved since, and Http404.
+
+    A change of name, model, tools or recipients voids the approvals of the type's todos.
     """
     _lock(project)
     kind = get_type(project, type_id) if type_id else TodoType(project=project)
@@ -88,8 +89,8 @@ def save_type(
 
 
 def remove_type(project: Project, type_id: UUID) -> None:
-    """Remove a type. Its todos stay; none of them can be approved before it has another. Raises Http404."""
-    # Whoever saves it at this moment would write down that it is there still.
+    """Remove a type. Its todos stay, but can't be approved until they get another type. Raises Http404."""
+    # A concurrent save would write `is_removed` back to False.
     _lock(project)
     kind = get_type(project, type_id)
     kind.is_removed = True
@@ -102,18 +103,20 @@ def task_tools(project: Project) -> list[str]:
 
 
 def _differing(kind: TodoType, fields: Mapping[str, Any]) -> str:
-    """Which fields an editor wants to be something else than what stands, in words."""
+    """A phrase that lists the submitted fields that differ from the stored ones."""
     names = [name.replace("_", " ") for name, value in fields.items() if getattr(kind, name, value) != value]
     return f", and yours differs in {', '.join(names)}" if names else ""
 
 
 def _lock(project: Project) -> None:
-    # One lock for all types of a project: names are compared with each other, and counted.
+    # One lock for all types of a project, because names are unique and their number is limited.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def _check(kind: TodoType, *, is_named: bool, has_tools: bool) -> None:
-    """Raise ApiError for the first thing that is wrong. Tools that stood already may be gone meanwhile."""
+    """Raise ApiError for the first invalid field. Tools are checked only if given: stored ones may have been deleted
+    since.
+    """
     _check_texts(kind)
     if is_named or kind._state.adding:
         _check_name(kind)
@@ -147,7 +150,7 @@ def _check_name(kind: TodoType) -> None:
 
 
 def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
-    """The names, each of a tool that can run in a task, and none twice. Raises ApiError."""
+    """The names, if each is a tool that can run in a todo and none is repeated. Raises ApiError."""
     known = compiled_tools(project)
     for at, name in enumerate(names):
         if name in names[:at]:

@@ -1,4 +1,4 @@
-"""The versions of a todo: what each began with, so that whoever saw an older one is told what differs."""
+"""Versions of a todo, with the content each began with, so that a conflict can show what changed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STANDING = PreparedQuery(
 
 
 class Changed(Conflict):
-    """It is no longer what was seen. `changes` lead from what was seen, as far as it is known, to what it is now."""
+    """The todo is not what the caller saw. `changes` lead from what they saw, if it is known, to the current content."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self.changes = list(changes)
@@ -48,9 +48,9 @@ class Changed(Conflict):
 
 
 def locked(todo_id: UUID) -> Todo:
-    """The todo, which nobody else changes before this transaction ends. Raises Http404."""
+    """Lock the todo for the rest of the transaction and return it. Raises Http404."""
     LOCK(current_organization_id(), todo_id)
-    # By a statement of its own: after a wait PostgreSQL compares the new row with the old type and effect, and finds none.
+    # A second statement, because after a lock wait PostgreSQL would join the new row to the old type and effect.
     rows = Todo.objects.select_related("project", "type", "effect")
     todo = rows.filter(pk=todo_id).first()
     if todo is None:
@@ -59,7 +59,9 @@ def locked(todo_id: UUID) -> Todo:
 
 
 def read_whole(todo_id: UUID) -> Todo:
-    """The todo with everything that it refers to, and the database's time (`time_of`). Locks nothing. Raises Todo.DoesNotExist."""
+    """Read the todo with its related rows and the database's time (`time_of`), without a lock. Raises
+    Todo.DoesNotExist.
+    """
     found = WHOLE(todo_id)
     if not found:
         raise Todo.DoesNotExist
@@ -67,22 +69,22 @@ def read_whole(todo_id: UUID) -> Todo:
 
 
 def time_of(todo: Todo) -> datetime:
-    """The database's time at which a todo was read."""
+    """The database's time when the todo was read."""
     return cast(datetime, vars(todo)["now"])
 
 
 def standing_approval(todo: Todo) -> Approval | None:
-    """The approval of the version that stands, complete or not; None when there is none, or it was ended."""
+    """The approval of the todo's current version, complete or not; None if there is none or it was ended."""
     return next(iter(STANDING(todo.pk, todo.version)), None)
 
 
 def end_approvals(todo: Todo) -> None:
-    """No approval of the todo holds any more."""
+    """End every approval of the todo."""
     Approval.objects.filter(todo=todo, ended_at=None).update(ended_at=Now())
 
 
 def require_seen(todo: Todo, content: Mapping[str, Any], *, version: int | None, content_hash: str | None) -> None:
-    """Raise Changed unless the version and the hash are those of what stands now. None: the caller names none."""
+    """Raise Changed unless `version` and `content_hash` match the current content. None matches anything."""
     if version in (None, todo.version) and content_hash in (None, hash_of(dict(content))):
         return
     raise Changed(changes_since(todo, content, version=version, content_hash=content_hash))
@@ -91,8 +93,10 @@ def require_seen(todo: Todo, content: Mapping[str, Any], *, version: int | None,
 def changes_since(
     todo: Todo, content: Mapping[str, Any], *, version: int | None, content_hash: str | None = None
 ) -> list[Change]:
-    """What differs between what the caller saw and what stands now: the content of that hash, as far as one was kept, else the
-    one that their version began with; nothing for what never was.
+    """The differences between what the caller saw and the current content.
+
+    What they saw is the recorded content with that hash, or else the one their version began with. An unknown hash and
+    version give no differences.
     """
     kept = [(event.version, event.detail["content"]) for event in _with_content(todo)]
     kept += [(approval.version, approval.content) for approval in Approval.objects.filter(todo=todo)]
@@ -102,12 +106,12 @@ def changes_since(
 
 
 def _with_content(todo: Todo) -> QuerySet[TodoEvent]:
-    """The entries with which versions began, in order."""
+    """The history entries that began a version, in order."""
     return TodoEvent.objects.filter(todo=todo, detail__has_key="content").order_by("at", "id")
 
 
 def begin_version(todo: Todo, *, what: str, actor: Actor, reason: str = "", **detail: Any) -> None:
-    """A locked todo, saved with something new in it, is to be reviewed as the next version; no approval holds any more."""
+    """End all approvals of a locked, saved todo and return it to review as the next version."""
     end_approvals(todo)
     Todo.objects.filter(pk=todo.pk).update(version=F("version") + 1, taken_by=None, taker="")
     todo.refresh_from_db()
