@@ -1,4 +1,4 @@
-"""Saying yes: to exactly what was seen, once for each version, by one person or by two (T1, T3, T12)."""
+"""Granting approvals: bound to the exact content that was seen, one per version, by one person or two."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from todos.content.snapshot import ApprovalContext, content_of, hash_of, load_ap
 from todos.content.versions import Changed, begin_version, changes_since, locked, require_seen, standing_approval
 from todos.models import Approval, Todo, TodoStatus
 
-# So many at once need a second confirmation (T12), and so many are too many.
+# Larger batches need confirmation.
 MOST_UNCONFIRMED = 20
 MOST_AT_ONCE = 200
 DEFAULT_HOURS = 168
@@ -35,7 +35,7 @@ LANE = "todo"
 
 @dataclass(frozen=True)
 class Choice:
-    """A todo that somebody says yes to, as it was shown to them. None: they don't say."""
+    """A todo to approve, with the version and hash the approver saw; None if they don't say."""
 
     todo_id: UUID
     version: int | None
@@ -44,7 +44,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class ApprovalResult:
-    """What became of one choice: its approval, and what of it reaches nobody, or the sentence that refuses it."""
+    """The result for one choice: its approval and undeliverable messages, or the reason for its refusal."""
 
     todo_id: UUID
     approval: Approval | None = None
@@ -54,7 +54,7 @@ class ApprovalResult:
 
 @dataclass(frozen=True)
 class GrantedApproval:
-    """An approval that stands, its todo, and the ground on which that was found to stand."""
+    """A valid approval, its todo, and the context it was checked against."""
 
     todo: Todo
     approval: Approval
@@ -70,22 +70,22 @@ def approve_todo(
     member: Member | None,
     key: ApiKey | None = None,
 ) -> Approval:
-    """Say yes to exactly the content that was shown (T1); its job is queued in the same transaction.
+    """Approve exactly the content that was shown; its job is queued in the same transaction.
 
-    Someone's standing approval of the same version is answered as it is (T3). With a second approver the first yes leaves the
-    todo pending. Raises Http404, Changed, WrongState, Conflict where a tool is gone, PermissionDenied for who may not.
+    If the same version is already approved, that approval is returned. Where two approvals are needed, the first leaves
+    the todo pending. Raises Http404, Changed, WrongState, Conflict if the todo can't run, and PermissionDenied.
     """
     return _approve(Choice(todo_id, version, content_hash), Approver(actor, member=member, key=key)).approval
 
 
 def agree(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approval:
-    """The yes itself, of the first person or of the second; whether anything can carry the todo out isn't asked."""
+    """Record the first or second approval, without checking that the todo can run."""
     first = standing_approval(todo)
     if first is None:
         return _say_first(todo, content, approver)
     if first.content_hash == hash_of(dict(content)) and person_may(todo, first.approved_by):
         return _say_second(todo, first, approver)
-    # It changed between the first yes and the second: whoever says yes now is the first for what it is now.
+    # The content changed after the first approval, so this one is the first for the new content.
     begin_version(todo, what="first_approval_void", actor=approver.actor)
     return _say_first(todo, content_of(todo), approver)
 
@@ -93,9 +93,9 @@ def agree(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Approva
 def approve_many(
     choices: Sequence[Choice], *, actor: Actor, member: Member | None, confirmed: bool, key: ApiKey | None = None
 ) -> list[ApprovalResult]:
-    """Approve several, each by itself: one that is refused hinders no other. The answers come in the order asked.
+    """Approve several todos independently: a refusal doesn't affect the others. Results come in the order of `choices`.
 
-    Raises Conflict for more than 20 that aren't `confirmed` (T12), ApiError for more than 200.
+    Raises Conflict for more than 20 without `confirmed`, and ApiError for more than 200.
     """
     if len(choices) > MOST_AT_ONCE:
         raise ApiError("too_many", f"todos: at most {MOST_AT_ONCE} can be approved at once.", field="todos")
@@ -103,7 +103,7 @@ def approve_many(
         message = f"You are about to approve {len(choices)} todos at once; confirm that you have looked at each."
         raise Conflict(message, code="confirmation_needed", field="confirmed")
     approver = Approver(actor, member=member, key=key)
-    # In one order for everybody, so that two who approve the same todos don't wait for each other.
+    # Lock in one order, so that two callers with the same todos don't deadlock.
     answers = {choice: _answer(choice, approver) for choice in sorted(choices, key=lambda choice: choice.todo_id)}
     return [answers[choice] for choice in choices]
 
@@ -121,7 +121,7 @@ def _answer(choice: Choice, approver: Approver) -> ApprovalResult:
 
 
 def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
-    """As `approve_todo`. What the todo stands on is read once."""
+    """Like `approve_todo`, but also return the context, which is read once."""
     todo = locked(choice.todo_id)
     require_permission(todo, approver)
     ground, version, content_hash = load_approval_context(todo), choice.version, choice.content_hash
@@ -138,18 +138,18 @@ def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
 
 
 def require_in_time(todo: Todo) -> None:
-    """Raise WrongState when a pending todo's time is over, though the sweep hasn't come by yet."""
+    """Raise WrongState if a pending todo is overdue, even before the sweep has expired it."""
     if Todo.objects.filter(pk=todo.pk, expires_at__lte=Now()).exists():
         raise WrongState("Nobody approved this todo in time.")
 
 
 def hours_of(todo: Todo) -> timedelta:
-    """How long a yes is waited for, and how long it stands once it was said."""
+    """How long a todo may wait for approval, and how long its approval may wait to be used."""
     return timedelta(hours=todo.type.expires_after_hours if todo.type else DEFAULT_HOURS)
 
 
 def _approved_already(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
-    """The approval that stands, for whoever saw the same as the one who gave it."""
+    """The current approval, if the caller saw the same content. Raises Changed or WrongState."""
     standing = standing_approval(todo)
     if standing is None:
         raise WrongState(_too_late(todo))
@@ -180,7 +180,7 @@ def _say_first(todo: Todo, content: Mapping[str, Any], approver: Approver) -> Ap
 
 
 def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
-    """The same person twice is one person."""
+    """Complete the approval, unless the same person approves twice."""
     if not needs_second(todo):
         approval.needs_second = False
     elif approver.member is None or approver.member.pk == approval.approved_by:
@@ -195,7 +195,7 @@ def _say_second(todo: Todo, approval: Approval, approver: Approver) -> Approval:
 
 
 def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
-    """Everybody has said yes: the todo is approved, and its job queued, in one commit (T4). None for what a person does."""
+    """Mark the todo as approved and queue its job in one commit. Todos done by hand get no job."""
     todo.expires_at = approval.expires_at
     todo.save(update_fields=["expires_at"])
     if not approval.is_by_hand and not approver.does_it:

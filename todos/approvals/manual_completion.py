@@ -1,9 +1,8 @@
-"""What a person does instead of the agent: taking a todo on, and saying what came of it (D15).
+"""Completion by hand: a person takes a todo on and reports the outcome.
 
-pending_review, approved, needs_attention → in_progress (taken) → completed, failed; as any other: cancelled, reviewed again
+pending_review, approved, needs_attention → in_progress (taken) → completed, failed, cancelled, or back to review
 
-Whoever takes on a todo that waits for a yes says yes to it, as they saw it. Once it is taken no approval of it holds, so that
-no worker does anything of it.
+Taking on a pending todo approves it as it was seen. Taking it on ends its approvals, so no worker executes any of it.
 """
 
 from __future__ import annotations
@@ -46,10 +45,11 @@ def take_todo(
     member: Member | None,
     key: ApiKey | None = None,
 ) -> Todo:
-    """Carry a todo out oneself: nothing of it is run from now on. Who has it already is answered with it.
+    """Assign a todo to the caller, so that no worker runs it. If they already have it, it is returned unchanged.
 
-    Raises Http404, Changed unless it is what was seen, WrongState also while an effect of it isn't settled, Conflict where
-    another person has to approve it first, PermissionDenied for who may not approve what waits for a yes.
+    Raises Http404, Changed unless the caller saw the current content, WrongState (also while an effect's outcome is
+    open), Conflict if a second person has to approve it first, and PermissionDenied if the caller may not approve a
+    pending todo.
     """
     todo, approver = locked(todo_id), Approver(actor, member=member, key=key, does_it=True)
     who = approver.id
@@ -74,12 +74,12 @@ def take_todo(
 
 
 def complete_todo(todo_id: UUID, *, actor: Actor, note: str = "") -> Todo:
-    """What was taken on is done; `note` says how. Raises Http404, WrongState."""
+    """Complete a todo that was taken on; `note` says how. Raises Http404, WrongState."""
     return _finish(todo_id, S.COMPLETED, actor=actor, reason=note)
 
 
 def fail_todo(todo_id: UUID, *, actor: Actor, reason: str) -> Todo:
-    """What was taken on couldn't be done. Raises Http404, WrongState."""
+    """Fail a todo that was taken on. Raises Http404, WrongState."""
     return _finish(todo_id, S.FAILED, actor=actor, reason=reason)
 
 
@@ -95,7 +95,7 @@ def _finish(todo_id: UUID, status: TodoStatus, *, actor: Actor, reason: str) -> 
 
 
 def _end_effect(todo: Todo, effect: Effect, status: TodoStatus, *, actor: Actor, reason: str) -> None:
-    """What the agent had arranged for the todo happened by a person's hand, or didn't: its promises follow."""
+    """End the planned effect as done or failed by hand, and settle its promises."""
     is_done = status is S.COMPLETED
     is_ended = ledger.end_by_hand(effect, by=actor.id, is_done=is_done, said=reason)
     if is_done:

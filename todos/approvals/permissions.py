@@ -1,4 +1,4 @@
-"""Who may say yes to what, and whether one yes is enough. Read anew each time it is asked (T10)."""
+"""Permission to approve, and the need for a second approver. Evaluated anew on every use."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from todos.content.lifecycle import Actor
 from todos.models import Approval, SecondApprover, StandingRule, Todo
 
 RANKS = (Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.OWNER)
-# The scope that makes an API key as good as a role; nothing makes it an owner.
+# The scope that gives an API key the rank of a role. No scope gives the rank of an owner.
 SCOPES: Mapping[str, Scope] = {Role.OPERATOR: Scope.OPERATE, Role.ADMIN: Scope.CONFIGURE}
-# Whose account was closed is no approver, though their membership stands.
+# Members with a closed account keep their membership, but can't approve.
 MEMBERS = PreparedQuery(lambda member: Member.objects.filter(pk=member, user__is_active=True), kinds=(UUID,))
 TWO_PEOPLE = "Two people have to approve this; an API key is no person."
 
 
 @dataclass(frozen=True)
 class Approver:
-    """Who says yes: a member, an API key or a standing rule. Who `does_it` carries it out, and no worker does."""
+    """The giver of an approval: a member, an API key or a standing rule. With `does_it`, they do the todo by hand."""
 
     actor: Actor
     member: Member | None = None
@@ -37,7 +37,7 @@ class Approver:
 
     @property
     def id(self) -> UUID | None:
-        """The member's or the key's."""
+        """The id of the member or the key."""
         who = self.member or self.key
         return who.pk if who else None
 
@@ -48,12 +48,12 @@ def wanted_role(todo: Todo) -> Role:
 
 
 def may_approve(todo: Todo, role: str) -> bool:
-    """Whether a member of this role may approve the todo."""
+    """True if a member with this role may approve the todo."""
     return Scope.OPERATE in VERBS[role] and RANKS.index(Role(role)) >= RANKS.index(wanted_role(todo))
 
 
 def key_may_approve(todo: Todo, key: ApiKey) -> bool:
-    """Whether the API key may approve the todo now."""
+    """True if the API key may approve the todo now."""
     scope = SCOPES.get(wanted_role(todo))
     return key.is_usable and Scope.OPERATE in key.scopes and scope in key.scopes and not needs_second(todo)
 
@@ -67,12 +67,12 @@ def require_permission(todo: Todo, approver: Approver) -> None:
 
 
 def person_may(todo: Todo, member_id: UUID | None) -> bool:
-    """Whether this member is one still, and may approve the todo."""
+    """True if this is still a member who may approve the todo."""
     return any(may_approve(todo, member.role) for member in MEMBERS(member_id)) if member_id else False
 
 
 def lost_by(todo: Todo, approval: Approval) -> str:
-    """Why whoever gave a complete approval may not any more, as a sentence; empty while they may."""
+    """The reason why the givers of a complete approval may no longer approve, as a sentence; empty while they may."""
     if approval.rule is not None:
         return "" if rule_holds(approval.rule, todo) else "The rule that approved this doesn't hold any more."
     if approval.key_id is not None:
@@ -86,7 +86,9 @@ def lost_by(todo: Todo, approval: Approval) -> str:
 
 
 def rule_holds(rule: StandingRule, todo: Todo) -> bool:
-    """Whether a rule may speak for the todo now: not ended, its maker may still make it, and nobody has to be the second."""
+    """True if the rule may approve the todo: it hasn't ended, its creator may still create it, and one approval is
+    enough.
+    """
     if rule.ended_at is not None or needs_second(todo):
         return False
     if (member := next(iter(MEMBERS(rule.created_by)), None)) is not None:
@@ -96,8 +98,8 @@ def rule_holds(rule: StandingRule, todo: Todo) -> bool:
 
 
 def needs_second(todo: Todo) -> bool:
-    """Whether one yes isn't enough. What can't be compared with the limit is taken to be above it, and of several amounts under
-    the limit's name the largest counts.
+    """True if two people have to approve. Values that can't be compared count as above the limit; of several, the
+    largest counts.
     """
     kind = todo.type
     if kind is None or kind.second_approver == SecondApprover.NEVER:
@@ -105,12 +107,12 @@ def needs_second(todo: Todo) -> bool:
     if kind.second_approver == SecondApprover.ALWAYS or kind.limit_value is None:
         return True
     amounts = [_number(value) for value in _found(todo.arguments or {}, kind.limit_argument)]
-    # One that is taken back is as large as one that is given.
+    # Negative amounts count by their absolute value.
     return not amounts or any(amount is None or amount.copy_abs() > kind.limit_value for amount in amounts)
 
 
 def _found(arguments: Mapping[str, Any], path: str) -> list[Any]:
-    """The argument at a dotted path; a plain name is looked for in all parts of a request too."""
+    """The values at a dotted path. A plain name is also looked up in each object among the arguments."""
     if "." not in path:
         places = [arguments, *(part for part in arguments.values() if isinstance(part, Mapping))]
         return [place[path] for place in places if path in place]
@@ -121,7 +123,7 @@ def _found(arguments: Mapping[str, Any], path: str) -> list[Any]:
 
 
 def _number(value: Any) -> Decimal | None:
-    """A number, also one in quotation marks; None for anything else."""
+    """The value as a number, also from a string; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -1,7 +1,7 @@
 """Standing rules: "always allow this tool with these arguments, within these limits".
 
-A rule speaks for todos whose tool and arguments are frozen, and for none that a second person must approve. It holds while
-whoever made it may still make it.
+A rule approves only todos with a frozen tool and arguments that need no second approver. It is valid while its creator
+may still create it.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ LIMITS = "equals, one_of, at_most or anything"
 
 @dataclass(frozen=True)
 class WouldHave:
-    """What a rule would have let through in the past: the newest first, out of so many todos of its tool."""
+    """The past todos that a rule would have approved, newest first, and the number of todos examined."""
 
     let_through: list[Todo]
     considered: int
 
 
 def match(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
-    """The rule that says yes to this content, locked in the running transaction so that its daily count holds; else None."""
+    """The rule that approves this content, or None. The rule is locked for the transaction, so that its daily limit
+    holds.
+    """
     if content["tool"] is None or needs_second(todo):
         return None
     fitting = Q(project=todo.project_id, tool=content["tool"], ended_at=None)
@@ -54,7 +56,7 @@ def match(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
 
 
 def would_have(rule: StandingRule) -> WouldHave:
-    """What a rule, saved or not, would have let through of the last 30 days: to be looked at before it is made."""
+    """The todos of the last 30 days that a rule, saved or not, would have approved."""
     rows = Todo.objects.select_related("type").filter(project=rule.project_id, tool=rule.tool)
     past = list(rows.filter(created_at__gt=Now() - LOOKED_BACK).order_by("-created_at")[:MOST_LOOKED_AT])
     let_through = [
@@ -76,7 +78,7 @@ def draft_rule(
     type: TodoType | None = None,
     most_per_day: int = 20,
 ) -> StandingRule:
-    """A rule that isn't saved yet. Raises ApiError that names the field."""
+    """Build a rule without saving it. Raises ApiError that names the field."""
     require_tool(tool, compiled_tools(project))
     if type is not None and tool not in type.tools:
         raise ApiError("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
@@ -93,7 +95,7 @@ def draft_rule(
 
 
 def keep_rule(rule: StandingRule) -> StandingRule:
-    """Let a drafted rule hold from now on. Raises ApiError when the project has too many."""
+    """Save a drafted rule, which makes it effective. Raises ApiError if the project has too many."""
     Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
     if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
         raise ApiError("too_many", f"The project has {MOST_RULES} standing rules; end one first.")
@@ -102,7 +104,9 @@ def keep_rule(rule: StandingRule) -> StandingRule:
 
 
 def end_rule(project: Project, rule_id: UUID, *, by: UUID) -> StandingRule:
-    """Let a rule hold no more; what it approved and hasn't begun is reviewed. Ending it twice is once. Raises Http404."""
+    """End a rule; todos it approved that haven't started return to review. Ending it again changes nothing. Raises
+    Http404.
+    """
     StandingRule.objects.filter(project=project, pk=rule_id, ended_at=None).update(ended_at=Now(), ended_by=by)
     rule = StandingRule.objects.select_related("type").filter(project=project, pk=rule_id).first()
     if rule is None:
@@ -111,14 +115,16 @@ def end_rule(project: Project, rule_id: UUID, *, by: UUID) -> StandingRule:
 
 
 def permits(allowed: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
-    """Whether every argument may be what it is, and every limited one is there. Inner ones go by dotted names."""
+    """True if every argument is within its limit and every limited argument is present. Nested arguments use dotted
+    names.
+    """
     found = dict(_limited(allowed, arguments))
     missing = [name for name, limit in allowed.items() if name not in found and limit != {"anything": True}]
     return not missing and all(name in allowed and _fits(value, allowed[name]) for name, value in found.items())
 
 
 def _limited(allowed: Mapping[str, Any], arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The arguments by the names that a rule gives them: an object that it doesn't name is looked into."""
+    """The arguments by the names that the rule uses; objects it doesn't name are flattened to dotted names."""
     for name, value in arguments.items():
         path = f"{prefix}{name}"
         if path not in allowed and isinstance(value, Mapping) and value:
@@ -133,12 +139,12 @@ def _fits(value: Any, limit: Mapping[str, Any]) -> bool:
         return _is_same(value, bound)
     if kind == "one_of":
         return any(_is_same(value, one) for one in bound)
-    # One that is taken back is as large as one that is given.
+    # Negative amounts count by their absolute value.
     return kind == "anything" or (_is_number(value) and abs(value) <= bound)
 
 
 def _is_same(value: Any, other: Any) -> bool:
-    """Equal as JSON: true isn't 1, anywhere inside."""
+    """True if both are equal as JSON, where true is not 1 at any depth."""
     return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
@@ -160,7 +166,7 @@ def _limit_problem(limit: Any) -> str:
 
 
 def _has_room(rule: StandingRule) -> bool:
-    """Whether the rule may let one more through today. Locks it, so that two at once don't both take the last place."""
+    """True if the rule may approve one more todo today. Locks it, so that two at once don't both take the last place."""
     if not StandingRule.objects.select_for_update(no_key=True).filter(pk=rule.pk, ended_at=None).exists():
         return False
     used = Approval.objects.filter(rule=rule, created_at__gt=Now() - A_DAY).count()

@@ -1,4 +1,4 @@
-"""The one question before anything runs: does a complete, standing approval hold for exactly what would run now (T1, T10)?"""
+"""Validity of approvals: checked before anything runs, against exactly the content that would run."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tools.services.messaging.sms import TextRules
 __all__ = ["Void", "check", "may_approve", "needs_second", "undeliverable_of", "why_not_runnable"]
 
 REACHED_BY = {"email": "e-mail address", "phone": "phone number"}
-# Of what the agent arranged: a yes to it would do nothing before that.
+# An approval has no effect until the outcome of the planned effect is known.
 NOT_KNOWN = "It isn't known whether {tool} happened: say first whether it did."
 RUNS = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 
 
 class Void(Exception):
-    """No approval holds. `reason` is a sentence for people; `changed` are the fields of the content that differ.
+    """No valid approval exists. `reason` is a sentence for people; `changed` lists the content fields that differ.
 
-    `is_expired` tells an approval that wasn't used in time, for which the todo ends, from one whose todo is reviewed again.
+    `is_expired` marks an approval that was not used in time: its todo expires instead of returning to review.
     """
 
     def __init__(self, reason: str, *, changed: Sequence[str] = (), is_expired: bool = False) -> None:
@@ -39,11 +39,11 @@ class Void(Exception):
 
 
 def check(todo: Todo, approval: Approval | None, *, ground: ApprovalContext) -> Approval:
-    """The approval of the todo's version, if it holds for the todo and its ground, all of which the running transaction has
-    just read: what is then done is done by these tools, to this customer.
+    """Return the approval if it is valid for the todo and its context, which the current transaction has just read. The
+    effects that follow use these same tools and this customer.
 
-    Raises Void when the content isn't the approved one, when the approval has expired, was ended or waits for a second person,
-    when whoever gave it may not any more, when a tool is gone, and when the todo is neither approved nor in progress.
+    Raises Void if the content differs from the approved one; if the approval is missing, expired, ended or incomplete;
+    if a giver has lost permission; if a tool is unavailable; and if the todo is neither approved nor in progress.
     """
     if todo.status not in RUNS:
         raise Void(f"This todo is {TodoStatus(todo.status).label.lower()}.")
@@ -66,10 +66,10 @@ def why_not_runnable(
     contacts: Mapping[UUID, Contact] | None = None,
     not_texted: Refusal | None = None,
 ) -> str:
-    """Why what is to carry the todo out can't, as a sentence; empty when it can. Without any tool a person carries it out.
+    """The reason why the todo can't run, as a sentence; empty if it can, or if it has no tools and a person does it.
 
-    `tools` are the project's compiled tools by name, those of the todo at least, `contacts` its customer's by the persona, and
-    `not_texted` what the project says of a number, where the caller has them already.
+    `tools` are compiled tools by name, at least those of the todo, `contacts` customers by persona id, and the last
+    argument the project's texting rules. Pass them if they are already loaded.
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
     if todo.effect is not None and todo.effect.state == EffectState.UNKNOWN:
@@ -84,8 +84,8 @@ def undeliverable_of(
     contacts: Mapping[UUID, Contact] | None = None,
     not_texted: Refusal | None = None,
 ) -> list[Undeliverable]:
-    """What of a todo would reach nobody; nothing where a tool of it is gone, because then nothing of it happens. The rest as
-    above.
+    """The todo's messages that would reach nobody. Empty if a tool is unavailable, because then nothing runs. The
+    arguments are as above.
     """
     known = tools if tools is not None else compiled_tools(todo.project, names=tools_of(todo))
     if _gone(todo, known):
@@ -95,7 +95,7 @@ def undeliverable_of(
 
 
 def _gone(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
-    """What the todo names and isn't there to be used, as a sentence; empty when all of it is."""
+    """The reason why the todo's type or a tool is unavailable, as a sentence; empty if all are available."""
     if todo.type is not None and todo.type.is_removed:
         return f"The type {todo.type.name} was removed; give this todo another."
     return next((problem for name in tools_of(todo) if (problem := tool_problem(tools.get(name), name))), "")
@@ -107,7 +107,7 @@ def _stopped(
     contacts: Mapping[UUID, Contact] | None,
     not_texted: Refusal | None = None,
 ) -> str:
-    """What is gone, or that nothing which the tools write would reach anybody and they do nothing else (L10, L11)."""
+    """The reason from `_gone`, or that all the tools do is send undeliverable messages; empty if the todo can run."""
     if gone := _gone(todo, tools):
         return gone
     named = [tools[name] for name in tools_of(todo)]
@@ -123,13 +123,13 @@ def _demand_same(todo: Todo, approval: Approval, ground: ApprovalContext) -> Non
             _gone(todo, ground.tools) or f"It changed after it was approved: {', '.join(changed) or 'its content'}."
         )
         raise Void(reason + _lost(approval.content, content), changed=changed)
-    # What the project texts to is asked by the text itself, when it goes.
+    # Texting rules are checked when the text is sent.
     if stopped := _stopped(todo, ground.tools, ground.contacts):
         raise Void(stopped, changed=["tools"])
 
 
 def _lost(approved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """How the customer could be reached when it was approved, and can't any more; empty where nothing was lost."""
+    """The contact details that the customer had at approval and has lost since, as a sentence; empty if none."""
     before, after = approved.get("contact") or {}, now.get("contact") or {}
     lost = [words for name, words in REACHED_BY.items() if before.get(name) and not after.get(name)]
     return f" The customer has no {' and no '.join(lost)} any more." if lost else ""
